@@ -1,5 +1,5 @@
-//! What Firefox cannot be told by a preference: header fields that go with every request, and that downloads are
-//! refused. An extension of a few lines does both, put in for one session by its driver.
+//! A Firefox extension for what preferences cannot do: it adds header fields to every request, and refuses downloads.
+//! Its driver installs it for one session.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-/// What the extension does; `FIELDS` stands for the header fields.
+/// The extension's script; `FIELDS` is replaced by the header fields.
 const SCRIPT: &str = "\
 const fields = FIELDS;
 const names = fields.map(field => field.name.toLowerCase());
@@ -21,10 +21,10 @@ browser.webRequest.onBeforeSendHeaders.addListener(
 browser.downloads.onCreated.addListener(item => browser.downloads.cancel(item.id));
 ";
 
-/// Puts it in.
+/// Installs the extension.
 ///
 /// # Errors
-/// What the driver says.
+/// Fails with the driver's error.
 pub(super) async fn install(client: &Client, headers: &[(String, String)]) -> Result<(), CmdError> {
     let fields: Vec<Value> =
         headers.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
@@ -46,7 +46,7 @@ struct InstallAddon {
 }
 
 impl std::fmt::Debug for InstallAddon {
-    /// Header fields may be secrets.
+    /// Hides the header fields, which may be secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Install")
     }
@@ -62,46 +62,46 @@ impl WebDriverCompatibleCommand for InstallAddon {
     }
 }
 
-/// A ZIP archive of some small `files`, as they are (APPNOTE.TXT 4.3).
+/// Returns a ZIP archive of some small `files`, uncompressed (APPNOTE.TXT 4.3).
 fn zip_archive(files: &[(&str, String)]) -> Vec<u8> {
-    let (mut all, mut directory) = (Vec::new(), Vec::new());
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for (name, text) in files {
-        let at = to_u32(all.len());
-        // Version, flags, method (stored), time and date of 1980, check sum, size twice, lengths of the names.
+        let offset = to_u32(archive.len());
+        // Version, flags, method (stored), time and date of 1980, checksum, size twice, lengths of the names.
         let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
         common.extend(crc32(text.as_bytes()).to_le_bytes());
         common.extend(to_u32(text.len()).to_le_bytes());
         common.extend(to_u32(text.len()).to_le_bytes());
         common.extend(to_u32(name.len()).to_le_bytes().iter().take(2));
         common.extend([0, 0]);
-        all.extend(b"PK\x03\x04");
-        all.extend(&common);
-        all.extend(name.bytes());
-        all.extend(text.bytes());
+        archive.extend(b"PK\x03\x04");
+        archive.extend(&common);
+        archive.extend(name.bytes());
+        archive.extend(text.bytes());
         directory.extend(b"PK\x01\x02\x14\x00");
         directory.extend(&common);
         // No comment, first disk, no attributes.
         directory.extend([0; 10]);
-        directory.extend(at.to_le_bytes());
+        directory.extend(offset.to_le_bytes());
         directory.extend(name.bytes());
     }
-    let (at, size) = (to_u32(all.len()), to_u32(directory.len()));
+    let (offset, size) = (to_u32(archive.len()), to_u32(directory.len()));
     let count = to_u32(files.len()).to_le_bytes();
-    all.extend(directory);
-    all.extend(b"PK\x05\x06\x00\x00\x00\x00");
-    all.extend([count[0], count[1], count[0], count[1]]);
-    all.extend(size.to_le_bytes());
-    all.extend(at.to_le_bytes());
-    all.extend([0, 0]);
-    all
+    archive.extend(directory);
+    archive.extend(b"PK\x05\x06\x00\x00\x00\x00");
+    archive.extend([count[0], count[1], count[0], count[1]]);
+    archive.extend(size.to_le_bytes());
+    archive.extend(offset.to_le_bytes());
+    archive.extend([0, 0]);
+    archive
 }
 
-/// Lengths here are those of a few lines.
+/// Converts a length; those of the extension are small.
 fn to_u32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// The check sum of ZIP (ISO 3309), bit by bit.
+/// Returns the checksum of ZIP (ISO 3309), computed bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
@@ -112,24 +112,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_check_sum_is_that_of_the_standard() {
+    fn the_checksum_is_that_of_the_standard() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
         assert_eq!(crc32(b""), 0);
     }
 
     #[test]
-    fn the_archive_lists_its_files_where_they_are() {
-        let all = zip_archive(&[("a.txt", "hello".to_owned()), ("bc", String::new())]);
-        let end = all.len() - 22;
-        assert_eq!(&all[end..end + 4], b"PK\x05\x06");
-        assert_eq!(all[end + 8..end + 12], [2, 0, 2, 0]);
-        let at = u32::from_le_bytes(all[end + 16..end + 20].try_into().unwrap()) as usize;
-        let size = u32::from_le_bytes(all[end + 12..end + 16].try_into().unwrap()) as usize;
-        assert_eq!((&all[at..at + 4], at + size), (b"PK\x01\x02".as_slice(), end));
-        assert_eq!(&all[at + 46..at + 51], b"a.txt");
-        let second = at + 46 + 5;
-        let place = u32::from_le_bytes(all[second + 42..second + 46].try_into().unwrap()) as usize;
-        assert_eq!(&all[place..place + 4], b"PK\x03\x04");
-        assert_eq!(&all[place + 30..place + 32], b"bc");
+    fn the_archive_lists_the_offsets_of_its_files() {
+        let archive = zip_archive(&[("a.txt", "hello".to_owned()), ("bc", String::new())]);
+        let end = archive.len() - 22;
+        assert_eq!(&archive[end..end + 4], b"PK\x05\x06");
+        assert_eq!(archive[end + 8..end + 12], [2, 0, 2, 0]);
+        let directory = u32::from_le_bytes(archive[end + 16..end + 20].try_into().unwrap()) as usize;
+        let size = u32::from_le_bytes(archive[end + 12..end + 16].try_into().unwrap()) as usize;
+        assert_eq!((&archive[directory..directory + 4], directory + size), (b"PK\x01\x02".as_slice(), end));
+        assert_eq!(&archive[directory + 46..directory + 51], b"a.txt");
+        let second = directory + 46 + 5;
+        let offset = u32::from_le_bytes(archive[second + 42..second + 46].try_into().unwrap()) as usize;
+        assert_eq!(&archive[offset..offset + 4], b"PK\x03\x04");
+        assert_eq!(&archive[offset + 30..offset + 32], b"bc");
     }
 }

@@ -1,4 +1,4 @@
-//! Which browsers and drivers this host has.
+//! Finds the browsers and drivers of this host.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(super) struct BrowserBinaries {
     pub(super) driver: PathBuf,
 }
 
-/// Something that is looked for: the setting, its value, names in `PATH`, and the package of Debian.
+/// A program to look for: its setting with the value, its names in `PATH`, and its Debian package.
 struct ProgramLookup<'a> {
     setting: &'static str,
     path: Option<&'a Path>,
@@ -22,10 +22,10 @@ struct ProgramLookup<'a> {
     package: &'static str,
 }
 
-/// The browser of this `kind` and its driver.
+/// Returns the browser of this `kind` and its driver.
 ///
 /// # Errors
-/// [`FailureKind::BrowserMissing`] (95), which names what to install.
+/// Fails with [`FailureKind::BrowserMissing`] (95), naming what to install.
 pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<BrowserBinaries, Failure> {
     let (browser, driver) = match kind {
         BrowserKind::Chrome => (
@@ -65,19 +65,20 @@ pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<Brow
     Ok(BrowserBinaries { browser: locate(&browser)?, driver: locate(&driver)? })
 }
 
-fn locate(wanted: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
-    let failed = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
-    if let Some(path) = wanted.path {
-        let missing = || failed(format!("`{}`: `{}` is no program", wanted.setting, path.display()));
+fn locate(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
+    let failure = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
+    if let Some(path) = program.path {
+        let missing = || failure(format!("`{}`: `{}` is no program", program.setting, path.display()));
         return is_program(path).then(|| path.to_owned()).ok_or_else(missing);
     }
     let folders: Vec<PathBuf> =
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-    let candidates = wanted.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let candidates =
+        program.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     candidates.into_iter().find(|path| path.is_absolute() && is_program(path)).ok_or_else(|| {
-        failed(format!(
+        failure(format!(
             "there is no `{}` in PATH: install it ({}), or name it by `{}`",
-            wanted.names[0], wanted.package, wanted.setting
+            program.names[0], program.package, program.setting
         ))
     })
 }

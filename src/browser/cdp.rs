@@ -1,4 +1,4 @@
-//! Commands of drivers beyond WebDriver.
+//! Driver commands beyond WebDriver.
 
 use fantoccini::Client;
 use fantoccini::error::CmdError;
@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-/// A command of the `DevTools` protocol, as chromedriver passes it on to the page of the current window.
+/// A command of the `DevTools` protocol, which chromedriver sends to the page of the current window.
 #[derive(Clone, Debug)]
 pub struct CdpCommand {
     command: &'static str,
@@ -15,16 +15,16 @@ pub struct CdpCommand {
 }
 
 impl CdpCommand {
-    /// The command of this name, such as `Network.enable`.
+    /// Creates the command of this name, such as `Network.enable`.
     #[must_use]
     pub const fn new(command: &'static str, parameters: Value) -> Self {
         Self { command, parameters }
     }
 
-    /// Its answer. The caller bounds the time.
+    /// Sends the command and returns its result. The caller bounds the time.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Fails with the driver's error.
     pub async fn send(self, client: &Client) -> Result<Value, CmdError> {
         client.issue_cmd(self).await
     }

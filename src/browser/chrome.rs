@@ -1,8 +1,9 @@
-//! Chromium and its driver: how they are started, and what a session is asked for.
+//! Chromium and its driver: how they are started, and the capabilities of a session.
 //!
-//! What a browser does on its own is off, so that a check sees what the page does and nothing else: updates, safe
-//! browsing, synchronisation, suggestions, translation, preloading, upgrades of `http` to `https`. All that it
-//! fetches goes through the forward proxy: loopback too, no QUIC, no WebRTC beside it, no names of its own.
+//! Everything that a browser does by itself is disabled, so that a check observes the page only: updates, safe
+//! browsing, synchronisation, suggestions, translation, preloading, upgrades of `http` to `https`. Everything it
+//! fetches goes through the forward proxy: loopback too, without QUIC, without WebRTC around the proxy, and without
+//! resolving names itself.
 
 use fantoccini::Client;
 use fantoccini::wd::Capabilities;
@@ -32,8 +33,8 @@ const FLAGS: &[&str] = &[
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-search-engine-choice-screen",
-    // A frame of another site in a process of its own is another target, whose requests the driver does not log: what it
-    // loads would be missing in the results, and the network would never be quiet. The browser is of one check alone.
+    // A frame of another site in its own process is another target, whose requests the driver does not log: they would
+    // be missing in the results, and the network would never be idle. The browser serves one check only.
     "--disable-site-isolation-trials",
     "--disable-sync",
     "--hide-crash-restore-bubble",
@@ -48,9 +49,9 @@ const FLAGS: &[&str] = &[
     ),
 ];
 
-/// The driver, on a port of its own choice.
+/// Returns the driver program. It listens on a port that it chooses itself.
 pub(super) fn driver_program(binaries: &BrowserBinaries) -> Program<'_> {
-    // What the browser prints is wanted where it does not start.
+    // The browser's output explains why it does not start.
     let arguments = ["--port=0", "--log-level=WARNING", "--enable-chrome-logs"];
     Program {
         path: &binaries.driver,
@@ -59,77 +60,78 @@ pub(super) fn driver_program(binaries: &BrowserBinaries) -> Program<'_> {
     }
 }
 
-/// The port in a line that the driver prints when it is ready.
+/// Returns the port in the line that the driver prints when it is ready.
 pub(super) fn parse_port(line: &str) -> Option<u16> {
     let rest = line.split_once("started successfully on port ")?.1;
     rest.trim_end_matches('.').parse().ok().filter(|&port| port != 0)
 }
 
-/// Where its programs are, and what is theirs alone.
+/// A browser of this host: its programs, its profile and its sandbox.
 pub(super) struct LocalBrowser<'a> {
     pub(super) binaries: &'a BrowserBinaries,
     pub(super) profile: &'a BrowserProfile,
     pub(super) sandbox: bool,
 }
 
-/// What a session is asked for; `here` for a browser of this host, which goes through the proxy at `proxy`.
+/// Returns the capabilities of a session that uses the proxy at `proxy`; `local` is set for a browser of this host.
 pub(super) fn capabilities(
     session_options: &SessionOptions,
     proxy: std::net::SocketAddr,
-    here: Option<&LocalBrowser<'_>>,
+    local: Option<&LocalBrowser<'_>>,
 ) -> Capabilities {
     let mut options = json!({
-        "args": arguments(session_options, proxy, here),
+        "args": arguments(session_options, proxy, local),
         "prefs": preferences(),
-        // Pop-ups are blocked as people's browsers do it; nothing says that a program is at work.
+        // Block pop-ups, as browsers do for users, and do not announce automation to pages.
         "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
         "mobileEmulation": emulation(&session_options.emulation),
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
-    if let Some(here) = here {
-        options["binary"] = json!(here.binaries.browser);
+    if let Some(local) = local {
+        options["binary"] = json!(local.binaries.browser);
     }
-    let mut all = Capabilities::new();
-    all.insert("browserName".into(), json!("chrome"));
-    all.insert(
+    let mut capabilities = Capabilities::new();
+    capabilities.insert("browserName".into(), json!("chrome"));
+    capabilities.insert(
         "acceptInsecureCerts".into(),
         json!(super::tls_policy::accepts_any_certificate(session_options)),
     );
-    all.insert("pageLoadStrategy".into(), json!("normal"));
-    all.insert("unhandledPromptBehavior".into(), json!("ignore"));
-    all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
-    all.insert("goog:chromeOptions".into(), options);
-    all
+    capabilities.insert("pageLoadStrategy".into(), json!("normal"));
+    capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
+    capabilities.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
+    capabilities.insert("goog:chromeOptions".into(), options);
+    capabilities
 }
 
 fn arguments(
     options: &SessionOptions,
     proxy: std::net::SocketAddr,
-    here: Option<&LocalBrowser<'_>>,
+    local: Option<&LocalBrowser<'_>>,
 ) -> Vec<String> {
     let (width, height) = options.emulation.viewport;
-    let mut all: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
-    all.push(format!("--proxy-server=http://{proxy}"));
-    all.push("--proxy-bypass-list=<-loopback>".to_owned());
-    // Names are the proxy's to resolve.
-    all.push(format!("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {}", proxy.ip()));
-    all.push(format!("--window-size={width},{height}"));
+    let mut arguments: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
+    arguments.push(format!("--proxy-server=http://{proxy}"));
+    arguments.push("--proxy-bypass-list=<-loopback>".to_owned());
+    // The proxy resolves names.
+    arguments.push(format!("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {}", proxy.ip()));
+    arguments.push(format!("--window-size={width},{height}"));
     if !options.headful {
-        all.push("--headless=new".to_owned());
+        arguments.push("--headless=new".to_owned());
     }
     if let Some(user_agent) = &options.emulation.user_agent {
-        all.push(format!("--user-agent={user_agent}"));
+        arguments.push(format!("--user-agent={user_agent}"));
     }
-    if let Some(here) = here {
-        all.push(format!("--user-data-dir={}", here.profile.data_dir().display()));
-        if !here.sandbox {
-            all.push("--no-sandbox".to_owned());
+    if let Some(local) = local {
+        arguments.push(format!("--user-data-dir={}", local.profile.data_dir().display()));
+        if !local.sandbox {
+            arguments.push("--no-sandbox".to_owned());
         }
     }
-    all
+    arguments
 }
 
-/// The page has exactly the wanted size in every window; a window of that size would lose some to its frame.
+/// Returns the emulation settings. The page has exactly this size in every window; the window frame would reduce it
+/// otherwise.
 fn emulation(emulation: &Emulation) -> Value {
     let (width, height) = emulation.viewport;
     let metrics = json!({
@@ -144,7 +146,7 @@ fn emulation(emulation: &Emulation) -> Value {
 
 fn preferences() -> Value {
     json!({
-        // All downloads are refused.
+        // Refuse all downloads.
         "download_restrictions": 3,
         "download.prompt_for_download": false,
         "safebrowsing.enabled": false,
@@ -161,10 +163,10 @@ fn preferences() -> Value {
     })
 }
 
-/// Gives the current window what holds for a page alone: the header fields, and that downloads are refused.
+/// Prepares the current window: sets the header fields, and refuses downloads.
 ///
 /// # Errors
-/// What the driver says.
+/// Fails with the driver's error.
 pub(super) async fn prepare_window(
     client: &Client,
     emulation: &Emulation,
@@ -184,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_is_found_in_what_the_driver_prints() {
+    fn the_port_is_parsed_from_the_driver_output() {
         for (line, port) in [
             ("ChromeDriver was started successfully on port 38569.", Some(38569)),
             ("ChromeDriver was started successfully.", None),

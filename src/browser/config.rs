@@ -1,4 +1,4 @@
-//! How browsers are found, started and held, as settings describe it.
+//! Settings of the browser pool.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,33 +6,33 @@ use std::time::Duration;
 use super::session_options::BrowserKind;
 use crate::net::IpNetwork;
 
-/// The browsers of this process.
+/// Settings of the browsers of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrowserPoolConfig {
-    /// Folder of the profiles, one a browser; made when it is missing. `None`: one below the system's folder for
-    /// temporary files.
+    /// Folder of the profiles, one per browser; created when missing. `None` uses a folder below the system's temporary
+    /// folder.
     pub folder: Option<PathBuf>,
-    /// The user that browsers and drivers run as; `None` for the own one.
+    /// The user that browsers and drivers run as; `None` for the user of this process.
     pub user: Option<String>,
-    /// Whether Chromium keeps its own sandbox. It has none as root, whatever stands here.
+    /// Whether Chromium uses its own sandbox. It never does as root.
     pub sandbox: bool,
-    /// Chromium or Google Chrome; `None` looks for it in `PATH`.
+    /// Path of Chromium or Google Chrome; `None` looks for it in `PATH`.
     pub chromium: Option<PathBuf>,
-    /// Its driver.
+    /// Path of chromedriver.
     pub chromedriver: Option<PathBuf>,
-    /// Firefox.
+    /// Path of Firefox.
     pub firefox: Option<PathBuf>,
-    /// Its driver.
+    /// Path of geckodriver.
     pub geckodriver: Option<PathBuf>,
-    /// End points of WebDriver on other hosts, used instead of a browser of this one.
+    /// WebDriver end points on other hosts, used instead of local browsers.
     pub remotes: Vec<RemoteWebDriver>,
-    /// Bytes that one browser may take, all of its processes together.
+    /// Memory limit of one browser, in bytes, all of its processes together.
     pub memory_bytes: u64,
-    /// Bytes that all of them may take; `None` for half of what the host has.
+    /// Memory limit of all browsers together, in bytes; `None` for half of the host's memory.
     pub total_memory_bytes: Option<u64>,
-    /// How much browsers step back for others, 0 to 19 (`nice`).
+    /// Niceness of the browsers, 0 to 19 (`nice`).
     pub nice: u8,
-    /// Time for a driver and its browser to be ready.
+    /// Limit for a driver and its browser to start.
     pub start_timeout: Duration,
 }
 
@@ -55,16 +55,16 @@ impl Default for BrowserPoolConfig {
     }
 }
 
-/// An end point of WebDriver, such as a grid.
+/// A WebDriver end point, such as a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteWebDriver {
-    /// The browser that it is asked for.
+    /// The browser that it provides.
     pub kind: BrowserKind,
-    /// Its address, with `http`.
+    /// Its `http` URL.
     pub url: url::Url,
-    /// Address of this host that the browser there reaches; without it the egress policy cannot be held, and such
+    /// Address of this host that browsers there connect to. Without it the egress policy cannot be enforced, and such
     /// checks do not run.
     pub forward_host: Option<std::net::IpAddr>,
-    /// Networks that browsers there come from.
+    /// Networks that browsers there connect from.
     pub from: Vec<IpNetwork>,
 }

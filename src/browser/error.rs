@@ -1,19 +1,19 @@
-//! What a driver refuses a command with.
+//! Errors of WebDriver commands.
 
 use fantoccini::error::{CmdError, ErrorStatus};
 use serde_json::Value;
 
 use crate::domain::truncate;
 
-/// Longest text of a driver that is kept, in characters.
+/// Longest message of a driver that is kept, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
-/// Where Chromium's driver begins to speak of itself.
+/// Start of the text that Chromium's driver appends to its messages.
 const DRIVER_SUFFIX: &str = "  (Session info";
 
-/// Why a command came to nothing.
+/// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WebDriverError {
-    /// No answer in time.
+    /// No response in time.
     #[error("the driver did not answer in time")]
     TimedOut,
     /// The page was not loaded in time; the driver stopped waiting for it.
@@ -22,77 +22,78 @@ pub enum WebDriverError {
     /// A script did not end in time.
     #[error("the script did not end in time")]
     ScriptTimedOut,
-    /// A dialog is open, with this text, and has to be answered first.
+    /// A dialog with this text is open, and must be answered first.
     #[error("a dialog is open: {0}")]
     DialogOpen(String),
     /// No dialog is open.
     #[error("no dialog is open")]
     NoDialog,
-    /// The element or its document is gone.
+    /// The element or its document no longer exists.
     #[error("the element is gone")]
     StaleElement,
     /// The page was left while a script ran in it.
     #[error("the page was left meanwhile")]
     Unloaded,
-    /// There is no such element, frame or window.
+    /// The element, frame or window does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The element is there and cannot be used so: not seen, covered, disabled.
+    /// The element exists, but cannot be used like this: it is not visible, covered or disabled.
     #[error("{0}")]
     NotInteractable(String),
-    /// A locator is none.
+    /// A locator is invalid.
     #[error("{0}")]
     InvalidSelector(String),
     /// JavaScript threw an error.
     #[error("{0}")]
     JavaScript(String),
-    /// The browser shows an error page of its own; the word of the browser for why, such as
+    /// The browser shows an error page of its own. Contains the browser's name of the error, such as
     /// `ERR_CONNECTION_REFUSED` or `connectionFailure`.
     #[error("the browser shows an error page: {0}")]
     ErrorPage(String),
-    /// The page crashed, or the session, the browser or the driver is gone.
+    /// The page crashed, or the session, the browser or the driver ended.
     #[error("{0}")]
     SessionLost(String),
-    /// Any other refusal.
+    /// Any other error.
     #[error("{0}")]
     Refused(String),
 }
 
 impl WebDriverError {
-    /// What `error` means.
+    /// Converts the error of a command.
     #[must_use]
     pub fn from_command_error(error: CmdError) -> Self {
-        let CmdError::Standard(told) = &error else {
+        let CmdError::Standard(response) = &error else {
             return match error {
                 CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => {
                     Self::SessionLost("the driver ended or closed the connection".to_owned())
                 }
                 // Chromium's driver has no error code for it.
-                CmdError::NotW3C(Value::String(word)) if word.contains("crashed") => {
+                CmdError::NotW3C(Value::String(text)) if text.contains("crashed") => {
                     Self::SessionLost("the tab crashed".to_owned())
                 }
                 _ => Self::Refused(first_line(&error.to_string())),
             };
         };
-        let message = first_line(&told.message);
-        if let Some(word) = error_page_code(&told.message) {
-            return Self::ErrorPage(word);
+        let message = first_line(&response.message);
+        if let Some(code) = error_page_code(&response.message) {
+            return Self::ErrorPage(code);
         }
-        if told.message.contains("tab crashed") {
+        if response.message.contains("tab crashed") {
             return Self::SessionLost("the tab crashed".to_owned());
         }
-        if ["crashed", "not reachable", "disconnected"].iter().any(|word| told.message.contains(word)) {
+        if ["crashed", "not reachable", "disconnected"].iter().any(|text| response.message.contains(text)) {
             return Self::SessionLost(message);
         }
-        // Each driver has words of its own for it, under several error codes.
-        let left = ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
-        if left.iter().any(|word| told.message.contains(word)) {
+        // Each driver has its own messages for this, with different error codes.
+        let unload_messages =
+            ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
+        if unload_messages.iter().any(|text| response.message.contains(text)) {
             return Self::Unloaded;
         }
-        match told.error {
+        match response.error {
             ErrorStatus::Timeout => Self::PageTimedOut,
             ErrorStatus::ScriptTimeout => Self::ScriptTimedOut,
-            ErrorStatus::UnexpectedAlertOpen => Self::DialogOpen(dialog_text(&told.message)),
+            ErrorStatus::UnexpectedAlertOpen => Self::DialogOpen(dialog_text(&response.message)),
             ErrorStatus::NoSuchAlert => Self::NoDialog,
             ErrorStatus::StaleElementReference | ErrorStatus::DetachedShadowRoot => Self::StaleElement,
             ErrorStatus::NoSuchElement | ErrorStatus::NoSuchFrame | ErrorStatus::NoSuchWindow => {
@@ -112,29 +113,29 @@ impl WebDriverError {
     }
 }
 
-/// The word for why the browser shows an error page of its own, as its driver tells it.
+/// Returns the browser's name of the error from the driver's message about an error page.
 fn error_page_code(message: &str) -> Option<String> {
-    let word = |text: &str, fits: fn(char) -> bool| -> Option<String> {
+    let prefix_of = |text: &str, fits: fn(char) -> bool| -> Option<String> {
         Some(text.chars().take_while(|&c| fits(c)).take(64).collect::<String>())
-            .filter(|word| !word.is_empty())
+            .filter(|code| !code.is_empty())
     };
-    if let Some((_, behind)) = message.split_once("net::") {
-        return word(behind, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    if let Some((_, rest)) = message.split_once("net::") {
+        return prefix_of(rest, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     }
-    let (_, behind) =
+    let (_, rest) =
         message.split_once("about:neterror?e=").or_else(|| message.split_once("about:certerror?e="))?;
-    word(behind, |c| c.is_ascii_alphanumeric())
+    prefix_of(rest, |c| c.is_ascii_alphanumeric())
 }
 
-/// The text of the dialog in the driver's message: `… {Alert text : Sure?}`, `… Dialog text: "Sure?"`.
+/// Returns the text of the dialog in the driver's message: `… {Alert text : Sure?}`, `… Dialog text: "Sure?"`.
 fn dialog_text(message: &str) -> String {
     let message = message.split(DRIVER_SUFFIX).next().unwrap_or(message).trim_end();
-    let behind = message.split_once("Alert text : ").map(|(_, text)| text.trim_end_matches('}'));
-    let behind = behind.or_else(|| message.split_once("with text: ").map(|(_, text)| text));
-    first_line(behind.unwrap_or_default().trim())
+    let text = message.split_once("Alert text : ").map(|(_, text)| text.trim_end_matches('}'));
+    let text = text.or_else(|| message.split_once("with text: ").map(|(_, text)| text));
+    first_line(text.unwrap_or_default().trim())
 }
 
-/// The first line of `text`, cut to a readable length, without what drivers say of themselves.
+/// Returns the first line of `text`, truncated, without the driver's suffix.
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let line = line.split(DRIVER_SUFFIX).next().unwrap_or(line).trim();
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_of_a_dialog_is_that_and_nothing_more() {
+    fn the_text_of_a_dialog_is_extracted() {
         for (message, text) in [
             ("unexpected alert open: {Alert text : again}\n  (Session info: chrome=156.0)", "again"),
             ("unexpected alert open: {Alert text : a {b}}", "a {b"),

@@ -1,46 +1,47 @@
-//! Why a browser could not be had, in words.
+//! Failures of starting a browser.
 
 use fantoccini::error::{CmdError, NewSessionError};
 
 use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 
-/// Bytes of what a driver says that are told.
+/// Longest driver output that is quoted, in bytes.
 const MAX_OUTPUT_BYTES: usize = 600;
 
-/// A failure of `kind` while the browser was started.
+/// Creates a failure of `kind` while the browser was started.
 pub(super) fn launch_failure(kind: FailureKind, detail: impl Into<String>) -> Failure {
     Failure::new(Phase::Launch, kind, detail)
 }
 
-/// What a session that was not made means, with what the driver printed.
+/// Converts the error of a session that was not created, and adds the driver's output.
 pub(super) fn session_failure(error: &NewSessionError, printed: &str) -> Failure {
-    let said = match error {
-        NewSessionError::SessionNotCreated(said) => said.message.to_string(),
-        // The other kinds are about the driver, and their words are of the library.
+    let message = match error {
+        NewSessionError::SessionNotCreated(error) => error.message.to_string(),
+        // The other errors are about the driver, and their messages come from the library.
         other => other.to_string(),
     };
-    let said = first_line(&said);
+    let message = first_line(&message);
     // Chromedriver says `only supports Chrome version 156`, geckodriver `Expected browser … 120.0`.
-    let other_version = said.contains("only supports") || said.contains("Unable to find a matching set");
+    let other_version =
+        message.contains("only supports") || message.contains("Unable to find a matching set");
     if other_version {
-        let detail = format!("the driver does not fit the browser: {said}");
+        let detail = format!("the driver does not fit the browser: {message}");
         return launch_failure(FailureKind::BrowserMissing, detail);
     }
-    launch_failure(FailureKind::BrowserFailed, with_driver_output(&said, printed))
+    launch_failure(FailureKind::BrowserFailed, with_driver_output(&message, printed))
 }
 
-/// What a command that was refused while the session was set up means.
+/// Converts the error of a command that prepared the session.
 pub(super) fn command_failure(error: &CmdError, printed: &str) -> Failure {
     launch_failure(FailureKind::BrowserFailed, with_driver_output(&first_line(&error.to_string()), printed))
 }
 
-/// Whether a driver that `printed` this ended since its port was taken. Chromedriver looks for a free one for one family
-/// of addresses, and takes it for the other then.
+/// Whether a driver with this output ended because its port was taken. Chromedriver looks for a port that is free in
+/// one address family, and then uses it in the other.
 pub(super) fn is_port_taken(printed: &str) -> bool {
     printed.contains("Address already in use") || printed.contains("port not available")
 }
 
-/// `reply` with what the driver printed, when it printed something.
+/// Returns `reply` with the driver's output, if there is any.
 pub(super) fn with_driver_output(reply: &str, printed: &str) -> String {
     if printed.is_empty() { reply.to_owned() } else { format!("{reply}; the driver printed: {printed}") }
 }

@@ -1,4 +1,4 @@
-//! Firefox and its driver: how they are started, and what a session is asked for. See `chrome` for what is off.
+//! Firefox and its driver: how they are started, and the capabilities of a session. See `chrome` for what is disabled.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use super::session_options::{Emulation, SessionOptions};
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::process_group::Program;
 
-/// Time for one question over `WebDriver BiDi`.
+/// Limit of one command over `WebDriver BiDi`.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
-/// Between two looks at the size of a page.
+/// Interval between reads of the page size.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Preferences that are switched off. A profile that lives for one check has no use for a cache on disk either.
+/// Preferences that are set to false. A profile that lives for one check needs no disk cache either.
 const DISABLED_PREFS: &[&str] = &[
     "network.proxy.failover_direct",
     "network.http.http3.enable",
@@ -55,7 +55,7 @@ const DISABLED_PREFS: &[&str] = &[
     "dom.security.https_first_schemeless",
     "dom.security.https_only_mode",
     "browser.cache.disk.enable",
-    // `window.print()` would wait for somebody to close its dialog.
+    // `window.print()` would wait for a user to close its dialog.
     "print.enabled",
     "browser.sessionstore.resume_from_crash",
 ];
@@ -67,14 +67,14 @@ const NUMERIC_PREFS: &[(&str, i64)] = &[
     ("permissions.default.desktop-notification", 2),
     ("permissions.default.geo", 2),
 ];
-/// Preferences that are switched on.
+/// Preferences that are set to true.
 const ENABLED_PREFS: &[&str] = &[
     "network.proxy.allow_hijacking_localhost",
     "network.dns.disablePrefetch",
     "network.dns.disablePrefetchFromHTTPS",
     "dom.disable_open_during_load",
 ];
-/// Addresses that are asked for nothing.
+/// Preferences with addresses, replaced so that nothing is fetched from them.
 const DISABLED_URLS: &[(&str, &str)] = &[
     ("network.proxy.no_proxies_on", ""),
     ("browser.aboutHomeSnippets.updateUrl", ""),
@@ -83,7 +83,7 @@ const DISABLED_URLS: &[(&str, &str)] = &[
     ("services.settings.server", "data:,#remote-settings-dummy/v1"),
 ];
 
-/// The driver, on ports of its own choice: those of the remote agent and of Marionette too.
+/// Returns the driver program. It chooses its ports itself, including those of the remote agent and of Marionette.
 pub(super) fn driver_program<'a>(
     binaries: &'a BrowserBinaries,
     profile: &BrowserProfile,
@@ -108,13 +108,13 @@ pub(super) fn driver_program<'a>(
     }
 }
 
-/// The port in a line that the driver prints when it is ready.
+/// Returns the port in the line that the driver prints when it is ready.
 pub(super) fn parse_port(line: &str) -> Option<u16> {
     let rest = line.split_once("Listening on 127.0.0.1:")?.1;
     rest.trim().parse().ok().filter(|&port| port != 0)
 }
 
-/// What a session is asked for; `binaries` for a browser of this host, which goes through the proxy at `proxy`.
+/// Returns the capabilities of a session that uses the proxy at `proxy`; `binaries` is set for a browser of this host.
 pub(super) fn capabilities(
     session_options: &SessionOptions,
     proxy: SocketAddr,
@@ -125,54 +125,54 @@ pub(super) fn capabilities(
     if let Some(binaries) = binaries {
         options["binary"] = json!(binaries.browser);
     }
-    let mut all = Capabilities::new();
-    all.insert("browserName".into(), json!("firefox"));
-    all.insert(
+    let mut capabilities = Capabilities::new();
+    capabilities.insert("browserName".into(), json!("firefox"));
+    capabilities.insert(
         "acceptInsecureCerts".into(),
         json!(super::tls_policy::accepts_any_certificate(session_options)),
     );
-    all.insert("pageLoadStrategy".into(), json!("normal"));
-    all.insert("unhandledPromptBehavior".into(), json!("ignore"));
-    all.insert("webSocketUrl".into(), json!(true));
-    all.insert("moz:firefoxOptions".into(), options);
-    all
+    capabilities.insert("pageLoadStrategy".into(), json!("normal"));
+    capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
+    capabilities.insert("webSocketUrl".into(), json!(true));
+    capabilities.insert("moz:firefoxOptions".into(), options);
+    capabilities
 }
 
 fn preferences(options: &SessionOptions, proxy: SocketAddr) -> Value {
-    let mut all = serde_json::Map::new();
-    all.extend(DISABLED_PREFS.iter().map(|name| (name.to_string(), json!(false))));
-    all.extend(ENABLED_PREFS.iter().map(|name| (name.to_string(), json!(true))));
-    all.extend(NUMERIC_PREFS.iter().map(|(name, number)| (name.to_string(), json!(number))));
-    all.extend(DISABLED_URLS.iter().map(|(name, address)| (name.to_string(), json!(address))));
-    let mut all = Value::Object(all);
+    let mut preferences = serde_json::Map::new();
+    preferences.extend(DISABLED_PREFS.iter().map(|name| (name.to_string(), json!(false))));
+    preferences.extend(ENABLED_PREFS.iter().map(|name| (name.to_string(), json!(true))));
+    preferences.extend(NUMERIC_PREFS.iter().map(|(name, number)| (name.to_string(), json!(number))));
+    preferences.extend(DISABLED_URLS.iter().map(|(name, address)| (name.to_string(), json!(address))));
+    let mut preferences = Value::Object(preferences);
     for protocol in ["http", "ssl"] {
-        all[format!("network.proxy.{protocol}")] = json!(proxy.ip().to_string());
-        all[format!("network.proxy.{protocol}_port")] = json!(proxy.port());
+        preferences[format!("network.proxy.{protocol}")] = json!(proxy.ip().to_string());
+        preferences[format!("network.proxy.{protocol}_port")] = json!(proxy.port());
     }
-    all["layout.css.devPixelsPerPx"] = json!(options.emulation.scale.to_string());
+    preferences["layout.css.devPixelsPerPx"] = json!(options.emulation.scale.to_string());
     if options.emulation.mobile {
-        all["dom.meta-viewport.enabled"] = json!(true);
+        preferences["dom.meta-viewport.enabled"] = json!(true);
     }
     if options.emulation.touch {
-        all["dom.w3c_touch_events.enabled"] = json!(1);
-        // Pages ask for `ontouchstart`, which is hidden on desks otherwise.
-        all["dom.w3c_touch_events.legacy_apis.enabled"] = json!(true);
-        all["dom.maxtouchpoints.testing.value"] = json!(5);
-        all["ui.primaryPointerCapabilities"] = json!(1);
-        all["ui.allPointerCapabilities"] = json!(1);
+        preferences["dom.w3c_touch_events.enabled"] = json!(1);
+        // Pages check for `ontouchstart`, which desktop browsers hide.
+        preferences["dom.w3c_touch_events.legacy_apis.enabled"] = json!(true);
+        preferences["dom.maxtouchpoints.testing.value"] = json!(5);
+        preferences["ui.primaryPointerCapabilities"] = json!(1);
+        preferences["ui.allPointerCapabilities"] = json!(1);
     }
     if let Some(user_agent) = &options.emulation.user_agent {
-        all["general.useragent.override"] = json!(user_agent);
+        preferences["general.useragent.override"] = json!(user_agent);
     }
-    all
+    preferences
 }
 
-/// Gives the page of the current window the size of the guise. The frame of a window takes some of its size, and
-/// how much is known only when it is there. No window is narrower than 450 pixels: the page of a phone is made
-/// smaller than its window.
+/// Sets the page of the current window to the emulated size. The frame takes part of a window's size, which is only
+/// known once the window exists. Windows are at least 450 pixels wide, so the page of a phone is set to its size
+/// separately.
 ///
 /// # Errors
-/// What the driver says.
+/// Fails with the driver's error.
 pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Result<(), CmdError> {
     if let Some(address) = bidi_url(client).filter(|_| emulation.mobile) {
         return set_viewport(client, address, emulation.viewport).await;
@@ -184,20 +184,21 @@ pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Re
     client.set_window_size(width.saturating_add(side(0)), height.saturating_add(side(1))).await
 }
 
-/// By `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). It is answered when the page has just that size,
-/// which one that is laid out wide and made small never has: such a page has its shape.
+/// Sets the page size by `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). Its response comes when the
+/// page has exactly that size, which a page that is laid out wide and scaled down never has; such a page is recognised
+/// by its aspect ratio.
 async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
     let window = client.window().await?;
-    let failed =
+    let to_error =
         |reason: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {reason}")));
-    let mut bidi = BidiConnection::connect(address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(failed)?;
+    let mut bidi = BidiConnection::connect(address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(to_error)?;
     let viewport =
         json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });
-    bidi.send("browsingContext.setViewport", viewport).await.map_err(failed)?;
-    let shaped = async {
+    bidi.send("browsingContext.setViewport", viewport).await.map_err(to_error)?;
+    let resized = async {
         loop {
-            let seen = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
-            let side = |at: usize| seen[at].as_u64().unwrap_or_default();
+            let size = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
+            let side = |at: usize| size[at].as_u64().unwrap_or_default();
             if has_aspect_ratio((side(0), side(1)), (width.into(), height.into())) {
                 return Ok(());
             }
@@ -205,15 +206,15 @@ async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32
         }
     };
     tokio::select! {
-        answered = bidi.wait_for_response() => answered.map(drop).map_err(failed),
-        shaped = shaped => shaped,
-        () = tokio::time::sleep(BIDI_TIMEOUT) => Err(failed("it did not become that of the device".to_owned())),
+        response = bidi.wait_for_response() => response.map(drop).map_err(to_error),
+        resized = resized => resized,
+        () = tokio::time::sleep(BIDI_TIMEOUT) => Err(to_error("it did not become that of the device".to_owned())),
     }
 }
 
-/// Whether one is as wide to its height as the other, but for a pixel.
-const fn has_aspect_ratio(seen: (u64, u64), wanted: (u64, u64)) -> bool {
-    seen.0 > 0 && (seen.0 * wanted.1).abs_diff(seen.1 * wanted.0) <= wanted.0 + wanted.1
+/// Whether both sizes have the same aspect ratio, with a tolerance of one pixel.
+const fn has_aspect_ratio(actual: (u64, u64), expected: (u64, u64)) -> bool {
+    actual.0 > 0 && (actual.0 * expected.1).abs_diff(actual.1 * expected.0) <= expected.0 + expected.1
 }
 
 #[cfg(test)]
@@ -221,20 +222,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_made_small_has_the_shape_of_the_device() {
-        for (seen, wanted, shaped) in [
+    fn a_page_scaled_down_has_the_aspect_ratio_of_the_device() {
+        for (actual, expected, matches) in [
             ((360, 640), (360, 640), true),
             ((980, 1742), (360, 640), true),
             ((980, 429), (360, 640), false),
             ((640, 360), (360, 640), false),
             ((0, 0), (360, 640), false),
         ] {
-            assert_eq!(has_aspect_ratio(seen, wanted), shaped, "{seen:?}");
+            assert_eq!(has_aspect_ratio(actual, expected), matches, "{actual:?}");
         }
     }
 
     #[test]
-    fn the_port_is_found_in_what_the_driver_prints() {
+    fn the_port_is_parsed_from_the_driver_output() {
         for (line, port) in [
             ("1700000000000\tgeckodriver\tINFO\tListening on 127.0.0.1:4444", Some(4444)),
             ("Listening on 127.0.0.1:0", None),

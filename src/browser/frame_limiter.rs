@@ -1,8 +1,9 @@
-//! A connection of `WebSocket` (RFC 6455 5.2) from which the payload of messages that are too long is taken out: a page
-//! decides how much its browser tells of an address or of a line of its console, and the connection outlives that.
+//! A filter for a `WebSocket` connection (RFC 6455 5.2) that removes the payload of messages that are too long: pages
+//! control how much their browser reports, for instance of an address or a line of the console, and the connection must
+//! survive that.
 //!
-//! What is left of such a message is short, and no message of any protocol. Texts are handed on as bytes: one that is
-//! cut may end within a character.
+//! Such a message becomes a short one that is invalid in every protocol. Texts are passed on as bytes, since one that
+//! is cut may end within a character.
 
 use std::io;
 use std::pin::Pin;
@@ -10,31 +11,31 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Bytes that are read at once.
+/// Size of each read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
-/// The end of the head of HTTP with which a connection begins.
+/// The end of the HTTP head that starts a connection.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 const FINAL: u8 = 0x80;
 const CONTROL: u8 = 0x08;
 const TEXT: u8 = 0x01;
 const BINARY: u8 = 0x02;
 
-/// What comes next.
+/// The part of the stream that comes next.
 #[derive(Debug)]
 enum FrameState {
-    /// The head of HTTP; so much of its end was there.
+    /// The HTTP head, with the number of bytes of its end that were read.
     Handshake(usize),
-    /// The head of a frame, as far as it was there.
+    /// The head of a frame, as far as it was read.
     Head(Vec<u8>),
-    /// So many bytes of payload, and whether they are handed on.
+    /// The remaining bytes of payload, and whether they are passed on.
     Payload(u64, bool),
 }
 
-/// What is handed on of the bytes that come.
+/// Filters the incoming bytes.
 #[derive(Debug)]
 struct FrameFilter {
     state: FrameState,
-    /// Bytes of the message so far.
+    /// Bytes of the current message so far.
     message: u64,
     max: u64,
     out: Vec<u8>,
@@ -44,12 +45,15 @@ impl FrameFilter {
     fn push(&mut self, mut bytes: &[u8]) {
         while let Some((&first, rest)) = bytes.split_first() {
             match &mut self.state {
-                FrameState::Handshake(seen) => {
-                    *seen =
-                        if first == HEAD_END[*seen] { *seen + 1 } else { usize::from(first == HEAD_END[0]) };
+                FrameState::Handshake(matched) => {
+                    *matched = if first == HEAD_END[*matched] {
+                        *matched + 1
+                    } else {
+                        usize::from(first == HEAD_END[0])
+                    };
                     self.out.push(first);
                     bytes = rest;
-                    if *seen == HEAD_END.len() {
+                    if *matched == HEAD_END.len() {
                         self.state = FrameState::Head(Vec::new());
                     }
                 }
@@ -62,12 +66,12 @@ impl FrameFilter {
                     }
                 }
                 FrameState::Payload(left, is_kept) => {
-                    let here = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                    let (part, rest) = bytes.split_at(here);
+                    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                    let (part, rest) = bytes.split_at(count);
                     if *is_kept {
                         self.out.extend_from_slice(part);
                     }
-                    *left -= here as u64;
+                    *left -= count as u64;
                     bytes = rest;
                     if *left == 0 {
                         self.state = FrameState::Head(Vec::new());
@@ -77,7 +81,7 @@ impl FrameFilter {
         }
     }
 
-    /// A frame with this `head` begins.
+    /// Starts the frame with this `head`.
     fn begin_frame(&mut self, head: &[u8], length: u64) {
         let (kind, is_final) = (head[0] & 0x0f, head[0] & FINAL != 0);
         let is_control = kind & CONTROL != 0;
@@ -100,7 +104,8 @@ impl FrameFilter {
     }
 }
 
-/// The bytes of payload behind `head`, once that is whole. Frames of a server are not masked (RFC 6455 5.1).
+/// Returns the payload length of the frame with `head`, once the head is complete. Frames of a server are not masked
+/// (RFC 6455 5.1).
 fn payload_len(head: &[u8]) -> Option<u64> {
     let number = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
     match (*head.get(1)? & 0x7f, head.len()) {
@@ -110,17 +115,17 @@ fn payload_len(head: &[u8]) -> Option<u64> {
     }
 }
 
-/// It, around `stream`.
+/// Limits the messages read from `stream`.
 #[derive(Debug)]
 pub(super) struct FrameLimiter<S> {
     stream: S,
     filter: FrameFilter,
-    /// Bytes of the filter's that were handed on.
+    /// Bytes of the filter's output that were passed on.
     taken: usize,
 }
 
 impl<S> FrameLimiter<S> {
-    /// Lets messages of up to `most` bytes pass.
+    /// Creates a limiter that passes messages of up to `max` bytes.
     pub(super) fn new(stream: S, max: usize) -> Self {
         let filter =
             FrameFilter { state: FrameState::Handshake(0), message: 0, max: max as u64, out: Vec::new() };
@@ -132,14 +137,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameLimiter<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
+        output: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         while this.taken == this.filter.out.len() {
             this.filter.out.clear();
             this.taken = 0;
-            let mut piece = [0; READ_BYTES];
-            let mut read = ReadBuf::new(&mut piece);
+            let mut chunk = [0; READ_BYTES];
+            let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
                 return Poll::Ready(Ok(()));
@@ -147,9 +152,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameLimiter<S> {
             this.filter.push(read.filled());
         }
         let left = &this.filter.out[this.taken..];
-        let here = left.len().min(into.remaining());
-        into.put_slice(&left[..here]);
-        this.taken += here;
+        let count = left.len().min(output.remaining());
+        output.put_slice(&left[..count]);
+        this.taken += count;
         Poll::Ready(Ok(()))
     }
 }
@@ -162,32 +167,32 @@ mod tests {
 
     fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
         let length = payload.len();
-        let mut all = vec![first];
+        let mut bytes = vec![first];
         match length {
-            0..=125 => all.push(u8::try_from(length).unwrap()),
+            0..=125 => bytes.push(u8::try_from(length).unwrap()),
             126..=0xffff => {
-                all.push(126);
-                all.extend(u16::try_from(length).unwrap().to_be_bytes());
+                bytes.push(126);
+                bytes.extend(u16::try_from(length).unwrap().to_be_bytes());
             }
             _ => {
-                all.push(127);
-                all.extend((length as u64).to_be_bytes());
+                bytes.push(127);
+                bytes.extend((length as u64).to_be_bytes());
             }
         }
-        all.extend(payload);
-        all
+        bytes.extend(payload);
+        bytes
     }
 
     #[tokio::test]
-    async fn messages_that_are_too_long_lose_their_payload_and_others_pass() {
+    async fn long_messages_lose_their_payload_and_others_pass() {
         const HEAD: &[u8] = b"HTTP/1.1 101 S\r\nA: \r\r\n\r\n";
         let (long, fits) = (vec![b'x'; 100_000], vec![b'y'; 1000]);
-        let come = [
+        let input = [
             HEAD.to_vec(),
             frame(0x81, b"{}"),
             frame(0x81, &long),
             frame(0x82, &fits),
-            // In parts, with a ping between them; together they are too long.
+            // A message in parts, with a ping in between; together they are too long.
             frame(0x01, &fits[..600]),
             frame(0x89, &fits[..100]),
             frame(0x00, &fits[..600]),
@@ -195,7 +200,7 @@ mod tests {
             frame(0x81, b""),
             frame(0x81, b"[]"),
         ];
-        let wanted = [
+        let expected = [
             HEAD.to_vec(),
             frame(0x82, b"{}"),
             frame(0x82, b""),
@@ -207,18 +212,18 @@ mod tests {
             frame(0x82, b""),
             frame(0x82, b"[]"),
         ];
-        let come = come.concat();
-        for piece in [1, 7, 4096, come.len()] {
-            let (mut far, near) = tokio::io::duplex(piece);
-            let mut limiter = FrameLimiter::new(near, 1000);
-            let mut seen = Vec::new();
+        let input = input.concat();
+        for chunk_size in [1, 7, 4096, input.len()] {
+            let (mut remote, local) = tokio::io::duplex(chunk_size);
+            let mut limiter = FrameLimiter::new(local, 1000);
+            let mut output = Vec::new();
             let sent = async {
-                far.write_all(&come).await.unwrap();
-                drop(far);
+                remote.write_all(&input).await.unwrap();
+                drop(remote);
             };
-            let (read, ()) = tokio::join!(limiter.read_to_end(&mut seen), sent);
+            let (read, ()) = tokio::join!(limiter.read_to_end(&mut output), sent);
             read.unwrap();
-            assert_eq!(seen, wanted.concat(), "in pieces of {piece}");
+            assert_eq!(output, expected.concat(), "in pieces of {chunk_size}");
             assert!(limiter.filter.out.capacity() <= 4 * READ_BYTES);
         }
     }

@@ -1,5 +1,5 @@
-//! Real browsers: a driver and a browser for each check, with a profile, a process group and a forward proxy
-//! of their own, all of it gone when the check ends. What a script does with them is the probe's to play.
+//! Real browsers: a driver and a browser for each check, with their own profile, process group and forward proxy, all
+//! removed when the check ends. Probes run scripts in them.
 
 mod addon;
 mod bidi;

@@ -1,4 +1,4 @@
-//! The browsers of this process: where they live, how many there may be, and how one is had.
+//! The pool of browsers of this process: its capacity, and how browsers are opened.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -26,27 +26,27 @@ use crate::subprocess::process_group::ProcessGroup;
 use crate::subprocess::process_table::ProcessTable;
 use crate::subprocess::{browser_profile, process_group, procfs};
 
-/// How long a check waits for room among the browsers of this host, beside what its script may take.
+/// How long a check waits for a free browser of this host, in addition to the limit of its script.
 pub const QUEUE_TIMEOUT: Duration = Duration::from_mins(2);
-/// How often a driver is started whose port somebody else took before it did.
+/// Maximum number of times that a driver is started when its port is taken by another process.
 const MAX_DRIVER_STARTS: usize = 3;
-/// Time for a question that is asked for a fact alone.
+/// Limit of a query that only collects facts.
 const FACTS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A browser, ready to be told what to do.
+/// An open browser.
 #[derive(Debug)]
 pub struct OpenBrowser {
-    /// Tells it.
+    /// The client of its driver.
     pub client: Client,
-    /// What it is.
+    /// The facts about it.
     pub facts: BrowserFacts,
-    /// Holds it.
+    /// Its processes.
     pub process: BrowserProcess,
-    /// Where its driver listens, when it is one of this host.
+    /// The address of its driver, if it is local.
     pub driver: Option<SocketAddr>,
 }
 
-/// The browsers of this process; one is enough.
+/// The browsers of this process; one pool is enough.
 #[derive(Debug)]
 pub struct BrowserPool {
     config: BrowserPoolConfig,
@@ -64,57 +64,51 @@ impl Default for BrowserPool {
 }
 
 impl BrowserPool {
-    /// Nothing is started or made yet.
+    /// Creates a pool, without starting a browser or creating a file yet.
     #[must_use]
     pub fn new(config: BrowserPoolConfig) -> Self {
         let total = config.total_memory_bytes.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
-        let places = total.unwrap_or(0) / config.memory_bytes.max(1);
-        let max = u32::try_from(places.clamp(1, 1000)).unwrap_or(1);
-        let own = || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
-        let folder = config.folder.clone().unwrap_or_else(own);
-        // Drivers are started in a folder of their own.
+        let fitting = total.unwrap_or(0) / config.memory_bytes.max(1);
+        let max = u32::try_from(fitting.clamp(1, 1000)).unwrap_or(1);
+        let default_folder =
+            || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
+        let folder = config.folder.clone().unwrap_or_else(default_folder);
+        // Drivers are started in another folder.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        let places = Arc::new(Semaphore::new(max as usize));
-        Self {
-            config,
-            folder,
-            permits: places,
-            max,
-            orphans_reaped: OnceCell::new(),
-            processes: Arc::default(),
-        }
+        let permits = Arc::new(Semaphore::new(max as usize));
+        Self { config, folder, permits, max, orphans_reaped: OnceCell::new(), processes: Arc::default() }
     }
 
-    /// How many browsers there may be at once.
+    /// Returns how many local browsers may be open at once.
     #[must_use]
     pub const fn capacity(&self) -> u32 {
         self.max
     }
 
-    /// How many checks may be under way at once: where browsers run on other hosts too, as many as those take.
+    /// Returns how many checks may run at once; unlimited when there are remote end points.
     #[must_use]
     pub fn max_concurrent_checks(&self) -> usize {
         if self.config.remotes.is_empty() { self.max as usize } else { usize::MAX }
     }
 
-    /// How long it may take until a browser is ready, beside [`QUEUE_TIMEOUT`].
+    /// Returns how long a browser may take to start, in addition to [`QUEUE_TIMEOUT`].
     #[must_use]
     pub const fn start_timeout(&self) -> Duration {
         self.config.start_timeout
     }
 
-    /// Whether such a browser can be had here.
+    /// Checks whether a browser of this kind is available.
     ///
     /// # Errors
-    /// [`FailureKind::BrowserMissing`] (95), saying what is missing.
+    /// Fails with [`FailureKind::BrowserMissing`] (95), naming what is missing.
     pub fn check_available(&self, kind: BrowserKind) -> Result<(), Failure> {
         self.executable_or_endpoint(kind).map(drop)
     }
 
-    /// The program or the end point of such a browser.
+    /// Returns the program or the end point of a browser of this kind.
     ///
     /// # Errors
-    /// As [`Self::check_available`].
+    /// Fails like [`Self::check_available`].
     pub fn executable_or_endpoint(&self, kind: BrowserKind) -> Result<String, Failure> {
         match self.remote(kind) {
             Some(remote) => Ok(remote.url.to_string()),
@@ -126,11 +120,11 @@ impl BrowserPool {
         self.config.remotes.iter().find(|remote| remote.kind == kind)
     }
 
-    /// What the forward proxy of such a browser lets through.
+    /// Returns the configuration of the forward proxy of a browser.
     ///
     /// # Errors
-    /// [`FailureKind::NotConfigured`] (95) for a user that does not exist, and for a browser on another host that
-    /// cannot reach the proxy.
+    /// Fails with [`FailureKind::NotConfigured`] (95) when the user does not exist, or when a remote browser cannot
+    /// reach the proxy.
     pub fn proxy_config(
         &self,
         options: &SessionOptions,
@@ -166,24 +160,24 @@ impl BrowserPool {
         })
     }
 
-    /// Ends what an earlier process left behind, and removes its profiles; answers how many there were. Blocks.
+    /// Kills the processes that an earlier process left, removes its profiles, and returns how many there were. Blocks.
     pub fn reap_orphans(&self) -> usize {
         reap_orphans(&self.folder)
     }
 
-    /// Waits until no browser is left; false when that takes longer than `patience`.
+    /// Waits until all browsers are closed; returns false when that takes longer than `timeout`.
     pub async fn wait_until_empty(&self, timeout: Duration) -> bool {
         tokio::time::timeout(timeout, self.permits.acquire_many(self.max)).await.is_ok()
     }
 
-    /// Starts a driver and a browser with a fresh profile in a process group of their own, and opens a session. The
-    /// caller serves `forward` meanwhile: the driver waits for the browser, which waits for its first requests.
+    /// Starts a driver and a browser with a new profile in their own process group, and opens a session. The caller
+    /// must serve `forward` meanwhile: the driver waits for the browser, which waits for its first requests.
     ///
     /// # Errors
-    /// [`FailureKind::BrowserMissing`] (95) without such a browser or driver, or when they do not fit,
-    /// [`FailureKind::NotConfigured`] (95) when they cannot be started as the settings say,
-    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no room became free,
-    /// [`FailureKind::BrowserFailed`] (90) when they end or refuse.
+    /// Fails with [`FailureKind::BrowserMissing`] (95) when the browser or driver is missing, or their versions do not
+    /// match, [`FailureKind::NotConfigured`] (95) when they cannot be started with the settings,
+    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no browser became free, and
+    /// [`FailureKind::BrowserFailed`] (90) when they exit or refuse.
     pub async fn open(
         &self,
         options: &SessionOptions,
@@ -194,16 +188,16 @@ impl BrowserPool {
         let time = self.config.start_timeout.min(deadline.remaining());
         let opened = match self.remote(options.kind) {
             Some(remote) => {
-                let within = Deadline::within(time);
+                let start_deadline = Deadline::within(time);
                 let client = async {
-                    let client = remote::open(remote, options, net, forward, within).await?;
+                    let client = remote::open(remote, options, net, forward, start_deadline).await?;
                     self.prepare_session(&client, options)
                         .await
                         .map_err(|error| failure::command_failure(&error, ""))?;
                     Ok(client)
                 };
-                let client = tokio::time::timeout_at(within.at, client).await;
-                let client = client.unwrap_or_else(|_| Err(start_timed_out(within, "")))?;
+                let client = tokio::time::timeout_at(start_deadline.at, client).await;
+                let client = client.unwrap_or_else(|_| Err(start_timed_out(start_deadline, "")))?;
                 (client, BrowserProcess::remote(), None)
             }
             None => self.open_local(options, forward, deadline).await?,
@@ -222,28 +216,29 @@ impl BrowserPool {
         self.reap_orphans_once().await;
         let binaries = binaries::find(&self.config, options.kind)?;
         let account = OsUser::lookup(self.config.user.as_deref())?;
-        let place = self.acquire_permit(deadline).await?;
-        let within = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
+        let permit = self.acquire_permit(deadline).await?;
+        let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
         let profile = self.create_profile(&account)?;
-        let start = BrowserLaunch { pool: self, options, binaries: &binaries, account };
-        let (group, log) = start.start_driver(&profile)?;
-        let here = chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: start.sandbox() };
+        let launch = BrowserLaunch { pool: self, options, binaries: &binaries, account };
+        let (group, log) = launch.start_driver(&profile)?;
+        let local =
+            chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: launch.sandbox() };
         let capabilities = match options.kind {
-            BrowserKind::Chrome => chrome::capabilities(options, forward.address(), Some(&here)),
+            BrowserKind::Chrome => chrome::capabilities(options, forward.address(), Some(&local)),
             _ => firefox::capabilities(options, forward.address(), Some(&binaries)),
         };
-        let held = ProcessGuard { group: Some(group), profile, permit: place };
+        let guard = ProcessGuard { group: Some(group), profile, permit };
         let mut process =
-            BrowserProcess::new(held, Some(log), self.config.memory_bytes, Arc::clone(&self.processes));
+            BrowserProcess::new(guard, Some(log), self.config.memory_bytes, Arc::clone(&self.processes));
         let session = async {
-            let port = start.wait_for_driver(&mut process).await?;
+            let port = launch.wait_for_driver(&mut process).await?;
             let mut builder = ClientBuilder::new(BoundedConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             let address = format!("http://{driver}");
-            let connecting = builder.connect(&address);
+            let connect = builder.connect(&address);
             let connected = tokio::select! {
-                connected = connecting => connected,
+                connected = connect => connected,
                 lost = process.wait_for_failure() => return Err(lost),
             };
             let client =
@@ -255,36 +250,37 @@ impl BrowserPool {
             prepared.map_err(|error| failure::command_failure(&error, &process.driver_output()))?;
             Ok((client, driver))
         };
-        let opened = tokio::time::timeout_at(within.at, session).await;
-        let client = opened.unwrap_or_else(|_| Err(start_timed_out(within, &process.driver_output())));
+        let opened = tokio::time::timeout_at(start_deadline.at, session).await;
+        let client =
+            opened.unwrap_or_else(|_| Err(start_timed_out(start_deadline, &process.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
         process.mark_opened();
         Ok((client, process, Some(driver)))
     }
 
-    /// A place for one more browser, waited for [`QUEUE_TIMEOUT`] at most.
+    /// Acquires the permit for one more browser, after [`QUEUE_TIMEOUT`] at most.
     async fn acquire_permit(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
-        let waiting = QUEUE_TIMEOUT.min(deadline.remaining());
-        let place = tokio::time::timeout(waiting, Arc::clone(&self.permits).acquire_owned()).await;
-        place.ok().and_then(Result::ok).ok_or_else(|| {
+        let timeout = QUEUE_TIMEOUT.min(deadline.remaining());
+        let permit = tokio::time::timeout(timeout, Arc::clone(&self.permits).acquire_owned()).await;
+        permit.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(
                 "the memory for browsers has room for {}, and none became free within {} s",
                 self.max,
-                waiting.as_secs()
+                timeout.as_secs()
             );
             launch_failure(FailureKind::BrowserTimedOut, detail)
         })
     }
 
-    /// Sweeps before the first browser of this process: commands in a terminal do it here alone.
+    /// Removes orphans before the first browser of this process: for commands in a terminal, this is the only time.
     async fn reap_orphans_once(&self) {
         let folder = self.folder.clone();
-        let sweep =
+        let reap =
             || async { tokio::task::spawn_blocking(move || reap_orphans(&folder)).await.unwrap_or_default() };
-        self.orphans_reaped.get_or_init(sweep).await;
+        self.orphans_reaped.get_or_init(reap).await;
     }
 
-    /// What holds for a session as a whole, then what holds for its first window.
+    /// Prepares the session, and then its first window.
     async fn prepare_session(
         &self,
         client: &Client,
@@ -296,11 +292,11 @@ impl BrowserPool {
         self.prepare_window(client, options).await
     }
 
-    /// Gives the current window of `client` what holds for one window alone: its size, header fields of the guise, and
-    /// that downloads are refused. [`Self::open`] did it for the first; a window that the page opened needs it anew.
+    /// Prepares the current window of `client`: sets its size and emulated header fields, and refuses downloads.
+    /// [`Self::open`] prepares the first window; windows opened by the page must be prepared separately.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Fails with the driver's error.
     pub async fn prepare_window(
         &self,
         client: &Client,
@@ -315,16 +311,16 @@ impl BrowserPool {
 
     fn create_profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
         let folder = &self.folder;
-        let made = browser_profile::create_root(folder, account)
+        let created = browser_profile::create_root(folder, account)
             .and_then(|()| BrowserProfile::create(folder, account));
-        made.map_err(|error| {
+        created.map_err(|error| {
             let detail = format!("`browser.folder`: `{}` cannot be used: {error}", folder.display());
             launch_failure(FailureKind::NotConfigured, detail)
         })
     }
 }
 
-/// How one browser is started.
+/// The launch of one local browser.
 struct BrowserLaunch<'a> {
     pool: &'a BrowserPool,
     options: &'a SessionOptions,
@@ -351,8 +347,8 @@ impl BrowserLaunch<'_> {
         })
     }
 
-    /// The port of the driver, once it listens. One that chose a port which somebody else took meanwhile ends at once,
-    /// and is started anew.
+    /// Returns the port of the driver, once it listens. A driver whose port was taken by another process meanwhile
+    /// exits at once, and is restarted.
     async fn wait_for_driver(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
         for _ in 1..MAX_DRIVER_STARTS {
             match self.read_driver_port(process).await {
@@ -365,16 +361,16 @@ impl BrowserLaunch<'_> {
         self.read_driver_port(process).await
     }
 
-    /// The port that the driver says it listens on.
+    /// Reads the port from the driver's output.
     async fn read_driver_port(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
-        let found = match self.options.kind {
+        let parse_port = match self.options.kind {
             BrowserKind::Chrome => chrome::parse_port,
             _ => firefox::parse_port,
         };
         while let Some(log) = process.driver_log() {
             match log.next_line().await {
                 Some(line) => {
-                    if let Some(port) = found(&line) {
+                    if let Some(port) = parse_port(&line) {
                         return Ok(port);
                     }
                 }
@@ -395,7 +391,7 @@ fn start_timed_out(within: Deadline, printed: &str) -> Failure {
 }
 
 fn reap_orphans(folder: &Path) -> usize {
-    // Without the folder there is nothing to look for.
+    // Without the folder there are no orphans.
     let Ok(orphaned) = BrowserProfile::orphaned(folder) else { return 0 };
     let found = orphaned.len();
     for profile in orphaned {
@@ -414,16 +410,22 @@ fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What the driver says of itself and of the browser.
+/// Returns the facts that the driver reports about itself and the browser.
 async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFacts {
-    let said = client.capabilities();
-    // It is a fact for people; a check goes on without it.
+    let capabilities = client.capabilities();
+    // This is information only; the check continues without it.
     let agent = client.execute("return navigator.userAgent", Vec::new());
     let agent = tokio::time::timeout(FACTS_TIMEOUT, agent).await.ok().and_then(Result::ok);
-    let text = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_str).unwrap_or_default();
+    let text = |name: &str| {
+        capabilities
+            .and_then(|capabilities| capabilities.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let driver = match options.kind {
         BrowserKind::Chrome => {
-            let own = said.and_then(|said| said.get("chrome")?.get("chromedriverVersion")?.as_str());
+            let own = capabilities
+                .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
             format!("chromedriver {}", own.unwrap_or_default().split(' ').next().unwrap_or_default())
         }
         BrowserKind::Firefox => format!("geckodriver {}", text("moz:geckodriverVersion")),
@@ -445,18 +447,18 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
 mod tests {
     use super::*;
 
-    fn browser_pool(memory: u64) -> BrowserPool {
+    fn browser_pool(memory_bytes: u64) -> BrowserPool {
         BrowserPool::new(BrowserPoolConfig {
-            total_memory_bytes: Some(memory),
+            total_memory_bytes: Some(memory_bytes),
             ..BrowserPoolConfig::default()
         })
     }
 
     #[tokio::test(start_paused = true)]
-    async fn room_is_waited_for_no_longer_than_the_queue_is() {
+    async fn a_permit_is_waited_for_until_the_queue_timeout() {
         let pool = browser_pool(1);
         let deadline = Deadline::within(Duration::from_hours(1));
-        let taken = pool.acquire_permit(deadline).await.unwrap();
+        let permit = pool.acquire_permit(deadline).await.unwrap();
         let started = tokio::time::Instant::now();
         let failure = pool.acquire_permit(deadline).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
@@ -468,14 +470,14 @@ mod tests {
         );
         let freed = async {
             tokio::time::sleep(QUEUE_TIMEOUT / 2).await;
-            drop(taken);
+            drop(permit);
         };
-        let (place, ()) = tokio::join!(pool.acquire_permit(deadline), freed);
-        assert!(place.is_ok());
+        let (second, ()) = tokio::join!(pool.acquire_permit(deadline), freed);
+        assert!(second.is_ok());
     }
 
     #[test]
-    fn browsers_of_other_hosts_take_none_of_the_room() {
+    fn remote_browsers_do_not_limit_concurrent_checks() {
         assert_eq!(
             (browser_pool(1).max_concurrent_checks(), browser_pool(4 << 30).max_concurrent_checks()),
             (1, 2)

@@ -1,4 +1,4 @@
-//! Who holds a browser: its processes, its profile, its place. With this, all of it goes.
+//! The processes of a browser. Dropping a `BrowserProcess` kills them and removes the profile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,22 +14,22 @@ use crate::subprocess::driver_log::DriverLog;
 use crate::subprocess::process_group::ProcessGroup;
 use crate::subprocess::process_table::{BrowserHealth, MAX_SCAN_AGE, ProcessTable};
 
-/// Holds the processes of one browser, its profile and its place among the others.
+/// The processes of one browser, with its profile and its permit.
 #[derive(Debug)]
 pub struct BrowserProcess {
-    /// `None` for a browser on another host, and when it has been ended.
+    /// `None` for a remote browser, and after it was closed.
     guard: Option<ProcessGuard>,
     driver_log: Option<DriverLog>,
     memory: AtomicU64,
     limit: u64,
-    /// Whether the driver has a browser that can be missed.
+    /// Whether the driver has started its browser.
     is_opened: bool,
-    /// Scans of the processes from before this say nothing of the browser.
+    /// Scans of the process table from before this time are ignored.
     since: Instant,
     processes: Arc<ProcessTable>,
 }
 
-/// All that has to go. The place is free again when the rest is gone.
+/// What must be released with the browser. The permit is released last.
 #[derive(Debug)]
 pub(super) struct ProcessGuard {
     pub(super) group: Option<ProcessGroup>,
@@ -38,8 +38,8 @@ pub(super) struct ProcessGuard {
 }
 
 impl ProcessGuard {
-    /// Ends the processes, waits until they are gone and removes the profile. Blocks for some milliseconds; much
-    /// longer when the kernel is slow to free their memory.
+    /// Kills the processes, waits for their end and removes the profile. Blocks for some milliseconds, or much longer
+    /// when the kernel is slow to free their memory.
     fn terminate(self) {
         let token = self.profile.name().to_owned();
         if self.group.is_some_and(|group| !group.kill_and_wait()) {
@@ -54,13 +54,13 @@ impl ProcessGuard {
 
 impl BrowserProcess {
     pub(super) fn new(
-        held: ProcessGuard,
+        guard: ProcessGuard,
         log: Option<DriverLog>,
         limit: u64,
         processes: Arc<ProcessTable>,
     ) -> Self {
         Self {
-            guard: Some(held),
+            guard: Some(guard),
             driver_log: log,
             memory: AtomicU64::new(0),
             limit,
@@ -70,7 +70,7 @@ impl BrowserProcess {
         }
     }
 
-    /// Of a browser at an end point elsewhere, where somebody else takes care of it.
+    /// Creates the process of a browser at a remote end point, which manages it.
     pub(super) fn remote() -> Self {
         let processes = Arc::default();
         Self {
@@ -84,23 +84,23 @@ impl BrowserProcess {
         }
     }
 
-    /// From now on a browser is there.
+    /// Records that the browser was started.
     pub(super) fn mark_opened(&mut self) {
         (self.is_opened, self.since) = (true, Instant::now());
     }
 
-    /// Ends the driver, of which no browser has come yet, and has `start` start another in the same profile.
+    /// Kills the driver before it has started a browser, and starts another one with `start` in the same profile.
     pub(super) async fn restart(
         &mut self,
         start: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
     ) -> Result<(), Failure> {
-        let Some(held) = &mut self.guard else { return Ok(()) };
-        if let Some(group) = held.group.take() {
-            // It runs to its end also when nobody waits for it any more.
+        let Some(guard) = &mut self.guard else { return Ok(()) };
+        if let Some(group) = guard.group.take() {
+            // It completes even if this future is dropped.
             drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
-        let (group, log) = start(&held.profile)?;
-        held.group = Some(group);
+        let (group, log) = start(&guard.profile)?;
+        guard.group = Some(group);
         self.driver_log = Some(log);
         Ok(())
     }
@@ -109,24 +109,24 @@ impl BrowserProcess {
         self.driver_log.as_mut()
     }
 
-    /// The last that the driver printed.
+    /// Returns the last lines that the driver printed.
     pub(super) fn driver_output(&self) -> String {
         self.driver_log.as_ref().map(DriverLog::last_lines).unwrap_or_default()
     }
 
-    /// Waits until the browser is lost: it or its driver ended or was stopped ([`FailureKind::BrowserFailed`]), or it
-    /// took more memory than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It
-    /// also reads what the driver prints, and is to be polled as long as the driver is asked for something.
+    /// Waits until the browser is lost: it or its driver exited or was stopped ([`FailureKind::BrowserFailed`]), or it
+    /// exceeded its memory limit and was killed ([`FailureKind::BrowserTooLarge`]). Stays pending until then. Also
+    /// reads the driver's output, so it must be polled while the driver is in use.
     pub async fn wait_for_failure(&mut self) -> Failure {
-        let mut looks = interval(MAX_SCAN_AGE);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut ticks = interval(MAX_SCAN_AGE);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             match &mut self.driver_log {
                 Some(log) => tokio::select! {
                     () = log.drain() => {}
-                    _ = looks.tick() => {}
+                    _ = ticks.tick() => {}
                 },
-                None => drop(looks.tick().await),
+                None => drop(ticks.tick().await),
             }
             if let Some(failure) = self.check_health().await {
                 return failure;
@@ -136,22 +136,22 @@ impl BrowserProcess {
 
     async fn check_health(&mut self) -> Option<Failure> {
         let group = self.guard.as_ref()?.group.as_ref()?;
-        if let Some(how) = group.exit_description() {
-            let detail = with_driver_output(&format!("the driver {how}"), &self.driver_output());
+        if let Some(exit) = group.exit_description() {
+            let detail = with_driver_output(&format!("the driver {exit}"), &self.driver_output());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
-        let seen = self.processes.health(group.leader(), self.since).await?;
+        let health = self.processes.health(group.leader(), self.since).await?;
         let BrowserHealth {
             memory_bytes: bytes,
             browser_processes: others,
             driver_is_stopped,
             browser_is_stopped,
-        } = seen;
+        } = health;
         let failed = |what: &str| Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, what));
         if self.is_opened && others == 0 {
             return failed("the browser ended");
         }
-        // It would look as if the site were slow.
+        // A stopped process would make the site appear slow.
         if driver_is_stopped {
             return failed("the driver is stopped");
         }
@@ -168,32 +168,32 @@ impl BrowserProcess {
         Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
     }
 
-    /// Most bytes of memory that it was seen to take; `None` when nobody looked.
+    /// Returns the highest memory usage seen, in bytes; `None` when it was not measured.
     #[must_use]
     pub fn peak_memory_bytes(&self) -> Option<u64> {
         Some(self.memory.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
     }
 
-    /// Ends it, and waits until nothing of it is left. The session is closed by now.
+    /// Kills the browser, and waits until all of it is removed. The session must be closed before.
     pub async fn close(mut self) {
-        if let Some(held) = self.guard.take() {
-            // It runs to its end also when nobody waits for it any more.
-            drop(tokio::task::spawn_blocking(move || held.terminate()).await);
+        if let Some(guard) = self.guard.take() {
+            // It completes even if this future is dropped.
+            drop(tokio::task::spawn_blocking(move || guard.terminate()).await);
         }
     }
 }
 
 impl Drop for BrowserProcess {
     fn drop(&mut self) {
-        let Some(held) = self.guard.take() else { return };
-        if let Some(group) = &held.group {
+        let Some(guard) = self.guard.take() else { return };
+        if let Some(group) = &guard.group {
             group.kill();
         }
-        // Whoever drops it must not be held up: this may be the runtime's own thread.
-        let ending =
-            std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || held.terminate());
-        if let Err(error) = ending {
-            // The next start finds what is left.
+        // Do not block the caller: this may be a thread of the runtime.
+        let spawned =
+            std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || guard.terminate());
+        if let Err(error) = spawned {
+            // The next start removes what is left.
             tracing::warn!(%error, "failed to start a thread that ends a browser; the next start of Vigie ends it");
         }
     }

@@ -1,5 +1,5 @@
-//! Browsers at an end point of WebDriver on another host, or in a unit of their own on this one. They come to our
-//! forward proxy over the network; what they leave behind is the end point's to remove.
+//! Browsers at a WebDriver end point on another host, or in another unit on this one. They reach Vigie's forward proxy
+//! over the network; the end point cleans up after them.
 
 use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
@@ -14,10 +14,10 @@ use crate::forward_proxy::ForwardProxy;
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::subprocess::bounded_connector::BoundedConnector;
 
-/// A session at `remote`, with a browser that goes through `forward`.
+/// Opens a session at `remote`, with a browser that uses `forward`.
 ///
 /// # Errors
-/// [`FailureKind::EgressDenied`] (95) where the end point is denied to this location,
+/// Fails with [`FailureKind::EgressDenied`] (95) when the egress policy of this location denies the end point, and
 /// [`FailureKind::BrowserFailed`] (90) when it cannot be reached or refuses.
 pub(super) async fn open(
     remote: &RemoteWebDriver,
@@ -28,7 +28,7 @@ pub(super) async fn open(
 ) -> Result<Client, Failure> {
     let host = remote.url.host_str().unwrap_or_default();
     let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
-    // The library says only that it did not work, and knows no egress policy.
+    // The library gives no reason for a failed connection, and does not apply the egress policy.
     let reached = net.connect(&to, deadline, &mut ConnectTrace::default()).await;
     reached.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
@@ -45,22 +45,23 @@ pub(super) async fn open(
     connecting.map_err(|error| failure::session_failure(&error, ""))
 }
 
-/// What a session with Internet Explorer is asked for. It knows no user agent and no size of the page.
+/// Returns the capabilities of a session with Internet Explorer. It supports neither a user agent nor a page size.
 fn internet_explorer_capabilities(
     session_options: &SessionOptions,
     proxy: std::net::SocketAddr,
 ) -> Capabilities {
-    let mut all = Capabilities::new();
-    all.insert("browserName".into(), json!("internet explorer"));
-    all.insert(
+    let mut capabilities = Capabilities::new();
+    capabilities.insert("browserName".into(), json!("internet explorer"));
+    capabilities.insert(
         "acceptInsecureCerts".into(),
         json!(super::tls_policy::accepts_any_certificate(session_options)),
     );
-    all.insert("pageLoadStrategy".into(), json!("normal"));
-    all.insert("unhandledPromptBehavior".into(), json!("ignore"));
+    capabilities.insert("pageLoadStrategy".into(), json!("normal"));
+    capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
     let proxy = proxy.to_string();
-    all.insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
+    capabilities
+        .insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
     let options = json!({ "ie.ensureCleanSession": true, "ie.usePerProcessProxy": true });
-    all.insert("se:ieOptions".into(), options);
-    all
+    capabilities.insert("se:ieOptions".into(), options);
+    capabilities
 }

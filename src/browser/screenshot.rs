@@ -1,4 +1,4 @@
-//! Pictures of pages that drivers take none of: while a dialog is open, and while the page computes.
+//! Screenshots, also where drivers take none: while a dialog is open, and while the page computes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,35 +12,34 @@ use super::bidi::{BidiConnection, bidi_url};
 use super::error::WebDriverError;
 use super::session::BrowserSession;
 
-/// Bytes of a message with a picture in base64.
+/// Longest message with a screenshot in base64, in bytes.
 const MAX_MESSAGE_BYTES: usize = 24 * 1024 * 1024;
 
-/// What a browser that is asked behind a dialog may take beyond what its driver may.
+/// Additional time for a screenshot by the browser itself while a dialog is open.
 const DIALOG_EXTRA_TIME: Duration = Duration::from_secs(5);
 
 impl BrowserSession {
-    /// A picture of what is seen of the page, as PNG. What its driver takes none of is asked of the browser itself,
-    /// where that can be done.
+    /// Takes a screenshot of the visible page, as PNG. If the driver fails, asks the browser itself where possible.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, WebDriverError> {
         let error = match self.get_text("screenshot", until).await {
             Err(error @ (WebDriverError::DialogOpen(_) | WebDriverError::TimedOut)) => error,
-            taken => return decode_base64(&taken?),
+            captured => return decode_base64(&captured?),
         };
-        // A driver says of a dialog at once that it is open; the browser is slower then.
-        let more =
+        // A driver reports an open dialog at once; the browser is slower then.
+        let extra =
             if matches!(error, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
-        let within = (until + more).saturating_duration_since(Instant::now());
+        let within = (until + extra).saturating_duration_since(Instant::now());
         let text = match tokio::time::timeout(within, self.capture_without_driver(within)).await {
-            Ok(Some(taken)) => taken.map_err(WebDriverError::Refused)?,
+            Ok(Some(captured)) => captured.map_err(WebDriverError::Refused)?,
             _ => return Err(error),
         };
         decode_base64(&text)
     }
 
-    /// In base64; `None` of a browser that cannot be asked so.
+    /// Takes a screenshot in base64 without the driver; `None` when the browser does not support it.
     async fn capture_without_driver(&self, within: Duration) -> Option<Result<String, String>> {
         let window = self.known_window()?;
         if let Some(address) = bidi_url(self.client()) {
@@ -49,7 +48,7 @@ impl BrowserSession {
         Some(capture_by_devtools(self.devtools_address()?, &window, within).await)
     }
 
-    /// Where Chromium listens for those who speak its own protocol; one of another host does so there alone.
+    /// Returns the `DevTools` address of Chromium. That of a remote browser is only reachable on its own host.
     fn devtools_address(&self) -> Option<SocketAddr> {
         let options = self.client().capabilities()?.get("goog:chromeOptions").filter(|_| self.is_local())?;
         let (host, port) = options["debuggerAddress"].as_str()?.rsplit_once(':')?;
@@ -58,19 +57,19 @@ impl BrowserSession {
     }
 }
 
-/// By `browsingContext.captureScreenshot` (W3C `WebDriver BiDi` 7.3.3.2), which does not ask for dialogs.
+/// Captures by `browsingContext.captureScreenshot` (W3C `WebDriver BiDi` 7.3.3.2), which works with open dialogs.
 async fn capture_by_bidi(address: &str, window: &str, within: Duration) -> Result<String, String> {
     let mut bidi = BidiConnection::connect(address, within, MAX_MESSAGE_BYTES).await?;
     bidi.send("browsingContext.captureScreenshot", json!({ "context": window })).await?;
     text(bidi.wait_for_response().await?["data"].take())
 }
 
-/// By the first frame of `Page.startScreencast`, the one command that shows what was painted last, and does not wait
-/// for the page to paint.
+/// Captures the first frame of `Page.startScreencast`, the only command that returns what was painted last, without
+/// waiting for the page to paint.
 async fn capture_by_devtools(debugger: SocketAddr, window: &str, within: Duration) -> Result<String, String> {
     let address = format!("ws://{debugger}/devtools/page/{window}");
     let mut devtools = BidiConnection::connect(&address, within, MAX_MESSAGE_BYTES).await?;
-    // The page itself may never answer this one.
+    // The page itself may never respond to this command.
     devtools.send("Page.enable", json!({})).await?;
     devtools.send("Page.startScreencast", json!({ "format": "png" })).await?;
     while let Some(mut message) = devtools.next_message().await {

@@ -1,4 +1,4 @@
-//! Commands to a browser over WebDriver (W3C WebDriver 2), each bounded in time.
+//! WebDriver commands to a browser (W3C WebDriver 2), each with a time limit.
 
 use crate::sync::Mutex;
 use std::net::SocketAddr;
@@ -16,47 +16,46 @@ use url::Url;
 
 use super::error::WebDriverError;
 
-/// The key of an element's reference (WebDriver 12.1).
+/// The key of an element reference (WebDriver 12.1).
 const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// What a driver gets for anything else once it left a command unanswered: it does one after the other.
+/// Limit of further commands while the driver is busy with an abandoned one: it runs them in order.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
-/// What a driver of this host may take to say anything at all.
+/// Limit for a driver of this host to respond at all.
 const LIVENESS_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// An element of the page that is looked at.
+/// An element of the current page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementRef(String);
 
 impl ElementRef {
-    /// The element that `value`, an answer of a script, refers to.
+    /// Returns the element that `value`, the result of a script, refers to.
     #[must_use]
     pub fn from_value(value: &Value) -> Option<Self> {
         value.get(ELEMENT_KEY)?.as_str().map(|id| Self(id.to_owned()))
     }
 
-    /// The argument of a script that stands for it.
+    /// Returns the reference as an argument of a script.
     #[must_use]
     pub fn to_argument(&self) -> Value {
         json!({ ELEMENT_KEY: self.0 })
     }
 }
 
-/// An open session with one browser. Every command has an instant until which it is waited for; one that is
-/// given up may still keep the driver busy.
+/// An open session with one browser. Every command has a deadline; an abandoned command may keep the driver busy.
 #[derive(Debug)]
 pub struct BrowserSession {
     client: Client,
     limits: SessionTimeouts,
-    /// Where the driver listens, on this host.
+    /// The address of the driver, if it is local.
     driver: Option<SocketAddr>,
-    /// Whether a command was given up that may still keep the driver busy.
+    /// Whether a command was abandoned that may still keep the driver busy.
     busy: AtomicBool,
-    /// The window that was looked at last.
+    /// The last current window.
     current_window: Mutex<Option<String>>,
 }
 
-/// What the driver was told to wait for pages and scripts.
+/// The timeouts that were set in the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SessionTimeouts {
     page: Duration,
@@ -64,44 +63,44 @@ struct SessionTimeouts {
 }
 
 impl BrowserSession {
-    /// The session of `client`, whose driver waits `page` for a page to be loaded; `driver` is where it listens when
-    /// it is one of this host.
+    /// Creates the session of `client`, whose driver waits `page` for a page to load; `driver` is its address if it is
+    /// local.
     #[must_use]
     pub fn new(client: Client, page: Duration, driver: Option<SocketAddr>) -> Self {
-        // Not known before it was set once.
+        // Unknown until it is set once.
         let limits = SessionTimeouts { page, script: Duration::ZERO };
         Self { client, limits, driver, busy: AtomicBool::new(false), current_window: Mutex::default() }
     }
 
-    /// Whether a command was given up that may still keep the driver busy: further ones get little time.
+    /// Whether an abandoned command may keep the driver busy. Further commands get little time then.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Relaxed)
     }
 
-    /// Whether the driver says anything at all to somebody who asks anew. One that waits for its browser, as for a page
-    /// that never ends to compute, does; one that hangs does not. Of one on another host nothing is known, and
-    /// it counts as alive.
+    /// Whether the driver responds to a new connection. A driver that waits for its browser, such as for a page that
+    /// computes forever, does; one that hangs does not. A remote driver counts as alive, since nothing is known about
+    /// it.
     pub async fn is_alive(&self) -> bool {
         let Some(driver) = self.driver else { return true };
-        let asked = async {
+        let request = async {
             let mut stream = TcpStream::connect(driver).await?;
             stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
             stream.read(&mut [0; 16]).await
         };
-        matches!(tokio::time::timeout(LIVENESS_TIMEOUT, asked).await, Ok(Ok(read)) if read > 0)
+        matches!(tokio::time::timeout(LIVENESS_TIMEOUT, request).await, Ok(Ok(read)) if read > 0)
     }
 
-    /// Who speaks with the driver.
+    /// Returns the WebDriver client.
     #[must_use]
     pub const fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Sends the command `method` `path`, which is relative to the session's own, and waits for its answer.
+    /// Sends the command `method` `path`, relative to the session's URL, and returns its response.
     ///
     /// # Errors
-    /// What the driver refused it with; [`WebDriverError::TimedOut`] when it did not answer in time.
+    /// Fails with the driver's error, or with [`WebDriverError::TimedOut`] without a response in time.
     pub async fn send_command(
         &self,
         method: Method,
@@ -110,20 +109,20 @@ impl BrowserSession {
         until: Instant,
     ) -> Result<Value, WebDriverError> {
         let command = WebDriverCommand { method, path: path.into(), body };
-        let answer =
+        let response =
             tokio::time::timeout_at(self.effective_deadline(until), self.client.issue_cmd(command)).await;
-        self.busy.store(answer.is_err(), Ordering::Relaxed);
-        answer.map_or(Err(WebDriverError::TimedOut), |answer| {
-            answer.map_err(WebDriverError::from_command_error)
+        self.busy.store(response.is_err(), Ordering::Relaxed);
+        response.map_or(Err(WebDriverError::TimedOut), |response| {
+            response.map_err(WebDriverError::from_command_error)
         })
     }
 
-    /// Whether the driver is one of this host.
+    /// Whether the driver is local.
     pub(super) const fn is_local(&self) -> bool {
         self.driver.is_some()
     }
 
-    /// The window that was looked at last, as far as that is known.
+    /// Returns the last current window, if it is known.
     pub(super) fn known_window(&self) -> Option<String> {
         self.current_window.lock().clone()
     }
@@ -132,7 +131,7 @@ impl BrowserSession {
         *self.current_window.lock() = Some(window.to_owned());
     }
 
-    /// Until when an answer is waited for, `until` at the latest.
+    /// Returns the deadline of a response: `until`, or earlier while the driver is busy.
     fn effective_deadline(&self, until: Instant) -> Instant {
         if self.is_busy() { until.min(Instant::now() + BUSY_TIMEOUT) } else { until }
     }
@@ -146,17 +145,17 @@ impl BrowserSession {
     }
 
     pub(super) async fn get_text(&self, path: &str, until: Instant) -> Result<String, WebDriverError> {
-        let answer = self.get(path, until).await?;
-        answer
+        let response = self.get(path, until).await?;
+        response
             .as_str()
             .map(str::to_owned)
             .ok_or_else(|| WebDriverError::Refused(format!("`{path}` gave no text")))
     }
 
-    /// Makes the driver wait at most `page` for a page to be loaded, and `script` for scripts.
+    /// Sets how long the driver waits for a page to load, and for scripts.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn set_timeouts(
         &mut self,
         page: Duration,
@@ -173,19 +172,18 @@ impl BrowserSession {
         Ok(())
     }
 
-    /// Goes to `url`, and waits until it is loaded.
+    /// Navigates to `url`, and waits until it is loaded.
     ///
     /// # Errors
-    /// As of [`Self::send_command`]; [`WebDriverError::PageTimedOut`] and [`WebDriverError::ErrorPage`] among them.
+    /// Fails like [`Self::send_command`], also with [`WebDriverError::PageTimedOut`] and [`WebDriverError::ErrorPage`].
     pub async fn navigate(&self, url: &str, until: Instant) -> Result<(), WebDriverError> {
         self.post("url", json!({ "url": url }), until).await.map(drop)
     }
 
-    /// Runs `script` as the body of a function in the page that is looked at, and gives what it returns; a
-    /// promise is waited for.
+    /// Runs `script` as the body of a function in the current page, and returns its result; waits for promises.
     ///
     /// # Errors
-    /// As of [`Self::send_command`]; [`WebDriverError::JavaScript`] when it throws.
+    /// Fails like [`Self::send_command`], and with [`WebDriverError::JavaScript`] when it throws.
     pub async fn execute(
         &self,
         script: &str,
@@ -195,26 +193,26 @@ impl BrowserSession {
         self.post("execute/sync", json!({ "script": script, "args": arguments }), until).await
     }
 
-    /// Clicks `element`, as a person would: it has to be seen, and nothing over it.
+    /// Clicks `element` like a user: it must be visible and not covered.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn click(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
         self.post(&format!("element/{}/click", element.0), json!({}), until).await.map(drop)
     }
 
-    /// Empties a field.
+    /// Clears a field.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn clear(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
         self.post(&format!("element/{}/clear", element.0), json!({}), until).await.map(drop)
     }
 
-    /// Types `text` into `element`; characters of the private area stand for keys (WebDriver 17.4.2).
+    /// Types `text` into `element`; characters of the private use area stand for keys (WebDriver 17.4.2).
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn type_into(
         &self,
         element: &ElementRef,
@@ -224,10 +222,10 @@ impl BrowserSession {
         self.post(&format!("element/{}/value", element.0), json!({ "text": text }), until).await.map(drop)
     }
 
-    /// The text of `element` as it is seen.
+    /// Returns the visible text of `element`.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn element_text(&self, element: &ElementRef, until: Instant) -> Result<String, WebDriverError> {
         self.get_text(&format!("element/{}/text", element.0), until).await
     }
@@ -235,69 +233,69 @@ impl BrowserSession {
     /// Performs input actions (WebDriver 15.7), a list of sources.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn perform_actions(&self, sources: Value, until: Instant) -> Result<(), WebDriverError> {
         self.post("actions", json!({ "actions": sources }), until).await.map(drop)
     }
 
-    /// Looks at a frame from now on: of an element, by its index, or the page itself with `null`.
+    /// Switches to a frame: that of an element or of an index, or with `null` the page itself.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn switch_to_frame(&self, frame: Value, until: Instant) -> Result<(), WebDriverError> {
         self.post("frame", json!({ "id": frame }), until).await.map(drop)
     }
 
-    /// Looks at the frame around.
+    /// Switches to the parent frame.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn switch_to_parent_frame(&self, until: Instant) -> Result<(), WebDriverError> {
         self.post("frame/parent", json!({}), until).await.map(drop)
     }
 
-    /// The window that is looked at.
+    /// Returns the current window.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn window(&self, until: Instant) -> Result<String, WebDriverError> {
         let window = self.get_text("window", until).await?;
         self.set_current_window(&window);
         Ok(window)
     }
 
-    /// Every window.
+    /// Returns all windows.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn windows(&self, until: Instant) -> Result<Vec<String>, WebDriverError> {
-        let answer = self.get("window/handles", until).await?;
-        let handles = answer.as_array().into_iter().flatten();
+        let response = self.get("window/handles", until).await?;
+        let handles = response.as_array().into_iter().flatten();
         Ok(handles.filter_map(|handle| handle.as_str().map(str::to_owned)).collect())
     }
 
-    /// Looks at `window` from now on.
+    /// Switches to `window`.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn switch_to_window(&self, window: &str, until: Instant) -> Result<(), WebDriverError> {
         self.post("window", json!({ "handle": window }), until).await?;
         self.set_current_window(window);
         Ok(())
     }
 
-    /// Closes the window that is looked at; another one has to be entered then.
+    /// Closes the current window; the caller must switch to another one then.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn close_window(&self, until: Instant) -> Result<(), WebDriverError> {
         self.send_command(Method::DELETE, "window", None, until).await.map(drop)
     }
 
-    /// What the dialog that is open says; `None` when there is none.
+    /// Returns the text of the open dialog; `None` without a dialog.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn dialog_text(&self, until: Instant) -> Result<Option<String>, WebDriverError> {
         match self.get_text("alert/text", until).await {
             Ok(text) => Ok(Some(text)),
@@ -306,10 +304,10 @@ impl BrowserSession {
         }
     }
 
-    /// Answers the dialog that is open: with OK or without, and what is written into it before.
+    /// Closes the open dialog with OK or without, after entering `text` if given.
     ///
     /// # Errors
-    /// As of [`Self::send_command`]; [`WebDriverError::NoDialog`] when there is none.
+    /// Fails like [`Self::send_command`], and with [`WebDriverError::NoDialog`] without a dialog.
     pub async fn close_dialog(
         &self,
         ok: bool,
@@ -326,7 +324,7 @@ impl BrowserSession {
     /// Ends the session, and with it the browser.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn close(self, until: Instant) -> Result<(), WebDriverError> {
         let until = self.effective_deadline(until);
         match tokio::time::timeout_at(until, self.client.close()).await {
@@ -335,18 +333,18 @@ impl BrowserSession {
         }
     }
 
-    /// What a log of Chromium's driver holds since it was asked for last.
+    /// Returns the entries of a log of Chromium's driver since the last call.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn fetch_log(&self, kind: &str, until: Instant) -> Result<Value, WebDriverError> {
         self.post("se/log", json!({ "type": kind }), until).await
     }
 
-    /// A command of Chromium's own protocol, through its driver.
+    /// Runs a command of the `DevTools` protocol through Chromium's driver.
     ///
     /// # Errors
-    /// As of [`Self::send_command`].
+    /// Fails like [`Self::send_command`].
     pub async fn execute_cdp(
         &self,
         command: &str,
@@ -361,7 +359,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
-/// A command that is told by its path below the session.
+/// A command given by its path relative to the session.
 #[derive(Debug)]
 struct WebDriverCommand {
     method: Method,

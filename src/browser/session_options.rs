@@ -1,9 +1,9 @@
-//! What one check wants of its browser.
+//! The options of a browser session.
 
 use crate::forward_proxy::{BlockedHosts, TraceId};
 use crate::net::AddressFamily;
 
-/// The browsers that can be asked for (interface.md 2.2, `browser_type`).
+/// The supported browsers (interface.md 2.2, `browser_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BrowserKind {
     /// Chromium or Google Chrome, over chromedriver.
@@ -11,12 +11,12 @@ pub enum BrowserKind {
     /// Firefox, over geckodriver.
     #[default]
     Firefox,
-    /// Internet Explorer: only at a remote end point that has it.
+    /// Internet Explorer, only at a remote end point that provides it.
     InternetExplorer,
 }
 
 impl BrowserKind {
-    /// The word of `browser_type`.
+    /// Returns the value of `browser_type`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -26,34 +26,34 @@ impl BrowserKind {
         }
     }
 
-    /// Every browser.
+    /// All browsers.
     pub const ALL: [Self; 3] = [Self::Chrome, Self::Firefox, Self::InternetExplorer];
 
-    /// Every word of `browser_type`.
+    /// All values of `browser_type`.
     pub const NAMES: [&'static str; 3] =
         [Self::Chrome.name(), Self::Firefox.name(), Self::InternetExplorer.name()];
 
-    /// The browser that `browser_type` names.
+    /// Returns the browser that `browser_type` names.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// What the browser pretends to be.
+/// The device that the browser emulates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulation {
     /// Width and height of the page in CSS pixels.
     pub viewport: (u32, u32),
-    /// Device pixels a CSS pixel.
+    /// Device pixels per CSS pixel.
     pub scale: f64,
-    /// Whether pages are laid out as on a phone: by their `viewport`, or else wide and made small.
+    /// Whether pages are laid out as on a phone: by their `viewport`, otherwise wide and scaled down.
     pub mobile: bool,
     /// Whether it has a touch screen.
     pub touch: bool,
-    /// `User-Agent`; without, the browser's own.
+    /// The `User-Agent`; `None` for the browser's own.
     pub user_agent: Option<String>,
-    /// Header fields that go with every request.
+    /// Header fields added to every request.
     pub headers: Vec<(String, String)>,
 }
 
@@ -70,36 +70,36 @@ impl Default for Emulation {
     }
 }
 
-/// A device of the settings that a browser can pretend to be (`mobile.profiles`, fields.md 3 `subtype`).
+/// A device of the settings that a browser can emulate (`mobile.profiles`, fields.md 3 `subtype`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceProfile {
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// What it looks like to pages.
+    /// The emulation options.
     pub emulation: Emulation,
-    /// Hosts that nothing is fetched from.
+    /// Hosts that are blocked.
     pub blocked: BlockedHosts,
 }
 
-/// All that a session is opened with.
+/// The options to open a session with.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
-    /// Which browser.
+    /// The browser.
     pub kind: BrowserKind,
-    /// Whether it shows its windows, to write scripts with.
+    /// Whether it shows its windows, for authoring scripts.
     pub headful: bool,
-    /// What it pretends to be.
+    /// The device to emulate.
     pub emulation: Emulation,
-    /// Families of addresses that it may reach.
+    /// Address families that it may connect to.
     pub family: AddressFamily,
-    /// The proxy of the settings behind ours.
+    /// The id of the upstream proxy, if one is set.
     pub proxy_id: Option<i64>,
-    /// Whether certificates of servers are verified.
+    /// Whether server certificates are verified.
     pub verify_certificates: bool,
-    /// A private CA beside the system's.
+    /// The id of a private CA, in addition to those of the system.
     pub ca_id: Option<i64>,
-    /// The client certificate that it shows.
+    /// The id of the client certificate to present.
     pub client_certificate: Option<i64>,
-    /// The trace that requests to the script's own site carry.
+    /// The trace id sent with requests to the script's own site.
     pub trace_id: Option<TraceId>,
 }

@@ -1,4 +1,4 @@
-//! Bounded reading and writing within a deadline, and what an I/O error of a peer means.
+//! Bounded reading and writing within a deadline, and the failures of I/O errors.
 
 use std::io;
 
@@ -7,8 +7,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::deadline::Deadline;
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Reads once and appends to `buffer`, which never grows over `limit` bytes. Returns how many bytes came;
-/// 0 means that the peer closed. A full buffer is [`FailureKind::ResponseTooLarge`].
+/// Reads once and appends to `buffer`, which never grows beyond `limit` bytes. Returns the number of bytes read; 0
+/// means that the peer closed. Fails with [`FailureKind::ResponseTooLarge`] when the buffer is full.
 pub async fn read_more<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut Vec<u8>,
@@ -25,8 +25,8 @@ pub async fn read_more<S: AsyncRead + Unpin>(
     deadline.enforce(phase, part.read_buf(buffer)).await?.map_err(|error| io_failure(phase, &error))
 }
 
-/// Reads until `buffer` holds exactly `length` bytes. A peer that closes before that is
-/// [`FailureKind::ResponseTruncated`], or [`FailureKind::NoResponse`] when not one byte came.
+/// Reads until `buffer` has exactly `length` bytes. Fails with [`FailureKind::ResponseTruncated`] when the peer closes
+/// before that, or with [`FailureKind::NoResponse`] when not one byte was received.
 pub async fn read_to_len<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut Vec<u8>,
@@ -42,8 +42,8 @@ pub async fn read_to_len<S: AsyncRead + Unpin>(
     Ok(())
 }
 
-/// Reads a line that ends in LF, takes it out of `buffer` and returns it without its CR LF. What came
-/// after it stays in `buffer`. The line may have `limit` bytes at most.
+/// Reads a line that ends in LF, removes it from `buffer` and returns it without its CR LF. Input after it stays in
+/// `buffer`. The line may have `limit` bytes at most.
 pub async fn read_line<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut Vec<u8>,
@@ -51,15 +51,17 @@ pub async fn read_line<S: AsyncRead + Unpin>(
     deadline: Deadline,
     phase: Phase,
 ) -> Result<Vec<u8>, Failure> {
-    let mut seen = 0;
+    let mut searched = 0;
     loop {
-        if let Some(end) = buffer[seen..].iter().position(|&byte| byte == b'\n').map(|at| seen + at) {
+        if let Some(end) =
+            buffer[searched..].iter().position(|&byte| byte == b'\n').map(|offset| searched + offset)
+        {
             let mut line: Vec<u8> = buffer.drain(..=end).collect();
             line.pop();
             line.pop_if(|last| *last == b'\r');
             return Ok(line);
         }
-        seen = buffer.len();
+        searched = buffer.len();
         if read_more(stream, buffer, limit, deadline, phase).await? == 0 {
             return Err(closed_failure(phase, buffer.len()));
         }
@@ -79,7 +81,7 @@ pub async fn write_all<S: AsyncWrite + Unpin>(
     deadline.enforce(Phase::Send, work).await?.map_err(|error| io_failure(Phase::Send, &error))
 }
 
-/// The failure of a peer that closed after `bytes` bytes of an answer.
+/// Returns the failure of a peer that closed after `bytes` bytes of a response.
 #[must_use]
 pub fn closed_failure(phase: Phase, bytes: usize) -> Failure {
     if bytes == 0 {
@@ -89,11 +91,11 @@ pub fn closed_failure(phase: Phase, bytes: usize) -> Failure {
     }
 }
 
-/// What an I/O error during an exchange means, once the connection stood.
+/// Returns the failure of an I/O error after the connection was established.
 #[must_use]
 pub fn io_failure(phase: Phase, error: &io::Error) -> Failure {
     use io::ErrorKind as Io;
-    // A TLS 1.3 server refuses a client certificate only after its own handshake is done.
+    // A TLS 1.3 server refuses a client certificate only after the handshake.
     let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let kind = match error.kind() {
         _ if matches!(alert, Some(rustls::Error::AlertReceived(_))) => FailureKind::TlsHandshake,

@@ -1,23 +1,23 @@
-//! The network of one location, as settings describe it.
+//! Settings of the network of one location.
 
 use super::egress::EgressPolicy;
 use super::resolver::NameServers;
 use super::socket::SourceBinding;
 use crate::net::tls::TrustConfig;
 
-/// The network of one location, as settings describe it.
+/// Settings of the network of one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetConfig {
-    /// Who is asked for names.
+    /// The name servers to query.
     pub name_servers: NameServers,
-    /// Name whose NS records are asked for when the resolver is silent about a target. The root needs
-    /// nobody else's name, and every resolver has it at hand.
+    /// Name whose NS records are queried when the resolver does not respond about a target. The root depends on no
+    /// other domain, and every resolver has it cached.
     pub control_name: String,
-    /// Which addresses may be talked to.
+    /// The addresses that may be contacted.
     pub egress: EgressPolicy,
-    /// Where connections leave this host.
+    /// The source address and interface of connections.
     pub source: SourceBinding,
-    /// Who vouches for servers.
+    /// The trusted certificates.
     pub trust: TrustConfig,
 }
 

@@ -1,4 +1,4 @@
-//! When an attempt has to be over, and the one way to wait for less than that.
+//! The deadline of an attempt.
 
 use std::time::Duration;
 
@@ -6,40 +6,40 @@ use tokio::time::Instant;
 
 use crate::domain::{Failure, Phase};
 
-/// When an attempt has to be over.
+/// The deadline of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
-    /// The instant itself.
+    /// When the attempt must end.
     pub at: Instant,
-    /// The timeout that it came from, for messages.
+    /// The timeout that it was computed from, for messages.
     pub timeout: Duration,
 }
 
 impl Deadline {
-    /// The deadline that lies `timeout` from now.
+    /// Returns the deadline `timeout` from now.
     #[must_use]
     pub fn within(timeout: Duration) -> Self {
         Self { at: Instant::now() + timeout, timeout }
     }
 
-    /// Time that is left; zero when it has passed.
+    /// Returns the remaining time; zero after the deadline.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }
 
-    /// Whether it has passed.
+    /// Whether the deadline has passed.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.remaining().is_zero()
     }
 
-    /// The output of `work`, or a timeout (2) in `phase` when the deadline comes first.
+    /// Returns the output of `work`, or a timeout (2) in `phase` when the deadline comes first.
     pub async fn enforce<F: Future>(&self, phase: Phase, work: F) -> Result<F::Output, Failure> {
         tokio::time::timeout_at(self.at, work).await.map_err(|_| self.timed_out(phase))
     }
 
-    /// The failure of having waited in `phase` until this deadline.
+    /// Returns the failure of a wait in `phase` until this deadline.
     #[must_use]
     pub fn timed_out(&self, phase: Phase) -> Failure {
         Failure::timed_out(phase, self.timeout)

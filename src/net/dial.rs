@@ -17,13 +17,13 @@ use super::socket;
 use super::stack::Net;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
-/// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).
+/// How long an address is tried alone before the next one is tried in parallel (RFC 8305 8).
 pub const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 impl Net {
-    /// A TCP connection to `to`: resolved, held to the egress policy, every address tried in order, each
-    /// [`CONNECTION_ATTEMPT_DELAY`] after the one before or as soon as that failed; the first that stands wins. The
-    /// connection is cold and has `TCP_NODELAY` set.
+    /// Opens a TCP connection to `to`: resolves it, applies the egress policy, and tries all addresses in order, each
+    /// [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed; the first connection wins. It is
+    /// new and has `TCP_NODELAY` set.
     pub async fn connect(
         &self,
         to: &Endpoint,
@@ -35,7 +35,7 @@ impl Net {
         self.connect_via(proxy.as_deref(), &addresses, to.port, deadline, trace).await
     }
 
-    /// The same for who resolved `to` before, to `addresses`.
+    /// Connects like [`Self::connect`] to `to`, already resolved to `addresses`.
     pub async fn connect_resolved(
         &self,
         to: &Endpoint,
@@ -46,7 +46,7 @@ impl Net {
         self.connect_via(self.proxy_by_id(to)?.as_deref(), addresses, to.port, deadline, trace).await
     }
 
-    /// A TCP connection to `port` of one of `addresses`, which were resolved before. See [`Self::connect`].
+    /// Connects like [`Self::connect`] to `port` of one of the resolved `addresses`.
     pub async fn connect_addresses(
         &self,
         addresses: &[IpAddr],
@@ -68,27 +68,27 @@ impl Net {
         let allowed = self.allowed_addresses(addresses, trace)?;
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let raced = happy_eyeballs(&targets, deadline, |to| {
+        let race = happy_eyeballs(&targets, deadline, |to| {
             trace.address = Some(to);
             self.dial(to, proxy, deadline)
         });
-        let raced = raced.await;
+        let race = race.await;
         trace.phases.add(Phase::Connect, started.elapsed());
-        match raced {
+        match race {
             RaceOutcome::Connected(target, stream) => {
                 trace.address = Some(target);
                 Ok(stream)
             }
             RaceOutcome::AllFailed(failures) => Err(primary_failure(failures)),
             RaceOutcome::TimedOut(failures) => {
-                let by = targets.first().and_then(|&to| self.proxy_for(to, proxy));
-                Err(connect_timed_out(&targets, by, failures, deadline))
+                let used_proxy = targets.first().and_then(|&to| self.proxy_for(to, proxy));
+                Err(connect_timed_out(&targets, used_proxy, failures, deadline))
             }
         }
     }
 
-    /// Those of `addresses` that the egress policy allows; a failure (95) that names the rule and the
-    /// address when it allows none.
+    /// Returns those of `addresses` that the egress policy allows. Fails (95) with the rule and the address when it
+    /// allows none.
     pub fn allowed_addresses(
         &self,
         addresses: &[IpAddr],
@@ -110,7 +110,7 @@ impl Net {
         Ok(allowed)
     }
 
-    /// A UDP socket that talks to `to` alone, from a random port. The caller has asked
+    /// Opens a UDP socket that exchanges datagrams with `to` only, from a random port. The caller must have checked
     /// [`Self::allowed_addresses`].
     pub fn udp_socket(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
         socket::udp_socket(&self.source, to)
@@ -118,7 +118,7 @@ impl Net {
             .map_err(|error| self.dial_failure(to, &error))
     }
 
-    /// What a failed `socket`, `bind` or `connect` towards `to` means, and whose fault it is.
+    /// Returns the failure of `socket`, `bind` or `connect` towards `to`, and whose fault it is.
     #[must_use]
     pub fn dial_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
         let unrouted = || socket::check_local_route(&self.source, to).is_err();
@@ -137,7 +137,7 @@ impl Net {
         deadline: Deadline,
     ) -> (SocketAddr, Result<TcpStream, Failure>) {
         if let Some(proxy) = self.proxy_for(to, proxy) {
-            // On the heap, as few go this way: the others need no room for it.
+            // On the heap, since few connections use a proxy; the others need no space for it.
             return (to, Box::pin(self.tunnel(proxy, to, deadline)).await);
         }
         let connected = async { socket::tcp_socket(&self.source, to)?.connect(to).await };
@@ -145,57 +145,57 @@ impl Net {
     }
 }
 
-/// Acknowledges what comes on `stream` at once. The kernel likes to wait 40 ms for data that could carry it; a
-/// peer with Nagle's algorithm on sends no more meanwhile, and that time is nobody's.
+/// Makes the kernel acknowledge data on `stream` at once. It would otherwise wait 40 ms for data to send along; a peer
+/// with Nagle's algorithm sends nothing meanwhile, and that time is not the target's.
 pub fn enable_quick_ack(stream: &TcpStream) {
-    // On failure it stays so.
+    // On failure the default remains.
     let _ = SockRef::from(stream).set_tcp_quickack(true);
 }
 
 /// How a race between addresses ended.
 pub(super) enum RaceOutcome<T> {
-    /// One of them got there.
+    /// One of them connected.
     Connected(SocketAddr, T),
-    /// None did.
+    /// All of them failed.
     AllFailed(Vec<Failure>),
-    /// The deadline came before the last one failed; those that had.
+    /// The deadline came before the last one failed; contains the earlier failures.
     TimedOut(Vec<Failure>),
 }
 
-/// Tries every one of `targets` in order, each [`CONNECTION_ATTEMPT_DELAY`] after the one before or as soon as that failed; the
-/// first that gets there wins, and the others are dropped.
+/// Tries all `targets` in order, each [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed;
+/// the first success wins, and the others are dropped.
 pub(super) async fn happy_eyeballs<T, F>(
     targets: &[SocketAddr],
     deadline: Deadline,
-    mut begin: impl FnMut(SocketAddr) -> F,
+    mut connect: impl FnMut(SocketAddr) -> F,
 ) -> RaceOutcome<T>
 where
     F: Future<Output = (SocketAddr, Result<T, Failure>)>,
 {
     if let [target] = *targets {
-        // Nobody to race against.
-        return match tokio::time::timeout_at(deadline.at, begin(target)).await {
-            Ok((at, Ok(won))) => RaceOutcome::Connected(at, won),
+        // A single address needs no race.
+        return match tokio::time::timeout_at(deadline.at, connect(target)).await {
+            Ok((at, Ok(connection))) => RaceOutcome::Connected(at, connection),
             Ok((_, Err(failure))) => RaceOutcome::AllFailed(vec![failure]),
             Err(_) => RaceOutcome::TimedOut(Vec::new()),
         };
     }
-    let mut waiting = targets.iter().copied();
-    let mut trying = FuturesUnordered::new();
+    let mut untried = targets.iter().copied();
+    let mut attempts = FuturesUnordered::new();
     let mut failures: Vec<Failure> = Vec::new();
     let mut next_at = Instant::now();
     loop {
-        if trying.is_empty() || next_at <= Instant::now() {
-            if let Some(target) = waiting.next() {
-                trying.push(begin(target));
+        if attempts.is_empty() || next_at <= Instant::now() {
+            if let Some(target) = untried.next() {
+                attempts.push(connect(target));
                 next_at = Instant::now() + CONNECTION_ATTEMPT_DELAY;
-            } else if trying.is_empty() {
+            } else if attempts.is_empty() {
                 return RaceOutcome::AllFailed(failures);
             }
         }
-        let wake = if waiting.len() > 0 { next_at.min(deadline.at) } else { deadline.at };
-        match tokio::time::timeout_at(wake, trying.next()).await {
-            Ok(Some((target, Ok(won)))) => return RaceOutcome::Connected(target, won),
+        let wake = if untried.len() > 0 { next_at.min(deadline.at) } else { deadline.at };
+        match tokio::time::timeout_at(wake, attempts.next()).await {
+            Ok(Some((target, Ok(connection)))) => return RaceOutcome::Connected(target, connection),
             Ok(Some((_, Err(failure)))) => {
                 failures.push(failure);
                 next_at = Instant::now();
@@ -206,8 +206,8 @@ where
     }
 }
 
-/// Of several failures the one that says most: one of the target's before one of the network's before
-/// one of ours, since another address showed that the way was there. The others stand in its detail.
+/// Returns the most informative of several failures: one of the target first, then one of the network, then one of
+/// Vigie, since another address proved that the path works. The details of the others are added.
 #[must_use]
 pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     failures.sort_by_key(|failure| match failure.fault {
@@ -240,7 +240,7 @@ fn connect_timed_out(
     failure
 }
 
-/// The first of `parts` in one line; a name can have thousands of addresses.
+/// Joins the first of `parts` in one line; a name can have thousands of addresses.
 pub(super) fn join_first<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
     const SHOWN: usize = 8;
     let mut parts = parts.into_iter();

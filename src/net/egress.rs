@@ -1,13 +1,12 @@
-//! Which addresses a location may talk to (behaviour.md 4, Addresses).
+//! The egress policy: the addresses that a location may contact (behaviour.md 4, Addresses).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::ip_network::{IpNetwork, ParseIpNetworkError};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Networks that are denied unless an allow rule that is more specific says otherwise: link-local
-/// (RFC 3927, RFC 4291 2.5.6), and the addresses at which clouds hand out credentials to whoever asks
-/// from inside: AWS, Google, Oracle, Alibaba and Azure.
+/// Networks that are denied unless a more specific allow rule matches: link-local (RFC 3927, RFC 4291 2.5.6), and the
+/// addresses at which clouds serve credentials to any local process: AWS, Google, Oracle, Alibaba and Azure.
 pub const DENIED_BY_DEFAULT: &[&str] = &[
     "169.254.0.0/16",
     "fe80::/10",
@@ -19,16 +18,16 @@ pub const DENIED_BY_DEFAULT: &[&str] = &[
     "168.63.129.16/32",
 ];
 
-/// Allow and deny rules over addresses. The rule with the longest prefix wins; of equally long ones a
-/// configured deny rule before an allow rule, and that before a built-in one. An address without a rule
-/// is allowed. So `deny 0.0.0.0/0` with `allow 10.0.0.0/8` leaves
-/// only the latter, and `allow 169.254.7.0/24` opens a part of what is denied by default.
+/// Allow and deny rules for addresses. The rule with the longest prefix wins; among equally long ones a configured deny
+/// rule has precedence over an allow rule, and that over a built-in one. An address without a rule is allowed. So `deny
+/// 0.0.0.0/0` with `allow 10.0.0.0/8` allows only the latter, and `allow 169.254.7.0/24` allows a part of what is
+/// denied by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EgressPolicy {
     rules: Vec<(IpNetwork, RuleAction)>,
 }
 
-/// In the order in which equally long rules give way.
+/// Ordered by precedence among equally long rules, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum RuleAction {
     BuiltInDeny,
@@ -40,7 +39,7 @@ enum RuleAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` is denied by the egress rule `{rule}`")]
 pub struct EgressDenied {
-    /// The address as it was asked about.
+    /// The denied address.
     pub address: IpAddr,
     /// The rule.
     pub rule: IpNetwork,
@@ -59,7 +58,7 @@ impl Default for EgressPolicy {
 }
 
 impl EgressPolicy {
-    /// These rules beside [`DENIED_BY_DEFAULT`].
+    /// Creates a policy of these rules and [`DENIED_BY_DEFAULT`].
     #[must_use]
     pub fn new(allow: &[IpNetwork], deny: &[IpNetwork]) -> Self {
         let built_in = DENIED_BY_DEFAULT.iter().filter_map(|text| text.parse().ok());
@@ -69,33 +68,33 @@ impl EgressPolicy {
         Self { rules: built_in.chain(denied).chain(allowed).collect() }
     }
 
-    /// [`Self::new`] from texts such as `10.0.0.0/8`. Fails with every text that is no network.
+    /// Like [`Self::new`], from texts such as `10.0.0.0/8`. Fails with the errors of all invalid texts.
     pub fn parse<S: AsRef<str>>(allow: &[S], deny: &[S]) -> Result<Self, Vec<ParseIpNetworkError>> {
-        let mut faults = Vec::new();
-        let mut read = |texts: &[S]| {
+        let mut errors = Vec::new();
+        let mut parse_all = |texts: &[S]| {
             let mut networks = Vec::with_capacity(texts.len());
             for text in texts {
                 match text.as_ref().parse::<IpNetwork>() {
                     Ok(network) => networks.push(network),
-                    Err(fault) => faults.push(fault),
+                    Err(error) => errors.push(error),
                 }
             }
             networks
         };
-        let (allow, deny) = (read(allow), read(deny));
-        if faults.is_empty() { Ok(Self::new(&allow, &deny)) } else { Err(faults) }
+        let (allow, deny) = (parse_all(allow), parse_all(deny));
+        if errors.is_empty() { Ok(Self::new(&allow, &deny)) } else { Err(errors) }
     }
 
-    /// Whether a connection to `address` may be made. Asked in its own form and in [`effective_address`] form, so
-    /// that no way of writing an IPv4 address as an IPv6 one gets past a rule.
+    /// Checks whether a connection to `address` may be made. Both the address and its [`effective_address`] are
+    /// checked, so that no IPv6 form of an IPv4 address bypasses a rule.
     pub fn check(&self, address: IpAddr) -> Result<(), EgressDenied> {
         for form in [address, effective_address(address)] {
-            let decided = self
+            let matched = self
                 .rules
                 .iter()
                 .filter(|(network, _)| network.contains(form))
                 .max_by_key(|(network, verdict)| (network.prefix_len(), *verdict));
-            if let Some(&(rule, RuleAction::Deny | RuleAction::BuiltInDeny)) = decided {
+            if let Some(&(rule, RuleAction::Deny | RuleAction::BuiltInDeny)) = matched {
                 return Err(EgressDenied { address, rule });
             }
         }
@@ -103,9 +102,9 @@ impl EgressPolicy {
     }
 }
 
-/// The address that a packet to `address` reaches in the end: the IPv4 address inside of an IPv4-mapped
-/// or IPv4-compatible (RFC 4291 2.5.5), NAT64 (`64:ff9b::/96`, RFC 6052; `64:ff9b:1::/48`, RFC 8215, its /96 form) or 6to4
-/// (`2002::/16`, RFC 3056) one; loopback for the unspecified address, which the kernel takes for it.
+/// Returns the address that a packet to `address` finally reaches: the IPv4 address inside an IPv4-mapped or
+/// IPv4-compatible (RFC 4291 2.5.5), NAT64 (`64:ff9b::/96`, RFC 6052; `64:ff9b:1::/48`, RFC 8215, its /96 form) or 6to4
+/// (`2002::/16`, RFC 3056) address; loopback for the unspecified address, which the kernel treats as loopback.
 #[must_use]
 pub fn effective_address(address: IpAddr) -> IpAddr {
     let v4 = match address {
@@ -127,7 +126,7 @@ fn embedded_v4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x64, 0xff9b, 1, _, _, _, high, low]
         | [0x2002, high, low, ..] => Some(pair(high, low)),
-        // `::` and `::1` are addresses of their own.
+        // `::` and `::1` do not embed an IPv4 address.
         [0, 0, 0, 0, 0, 0, high, low] if (high, low) > (0, 1) => Some(pair(high, low)),
         _ => None,
     }
@@ -215,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_of_both_lists_are_told() {
-        let faults = EgressPolicy::parse(&["10.0.0.1/8", "ok"], &["fe80::/200", "10.0.0.0/8"]).unwrap_err();
-        assert_eq!(faults.len(), 3);
+    fn all_errors_of_both_lists_are_returned() {
+        let errors = EgressPolicy::parse(&["10.0.0.1/8", "ok"], &["fe80::/200", "10.0.0.0/8"]).unwrap_err();
+        assert_eq!(errors.len(), 3);
     }
 
     proptest! {
         #[test]
-        fn no_spelling_of_a_denied_address_gets_through(bits: u32, rest: [u16; 3], prefix in 0_u8..=32) {
+        fn no_spelling_of_a_denied_address_is_allowed(bits: u32, rest: [u16; 3], prefix in 0_u8..=32) {
             let v4 = Ipv4Addr::from_bits(bits);
             let policy = EgressPolicy::new(&[], &[IpNetwork::new(v4.into(), prefix)]);
             let [a, b, c, d] = v4.octets().map(u16::from);

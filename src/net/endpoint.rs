@@ -1,4 +1,4 @@
-//! Where a connection goes, and what was seen on the way there.
+//! The endpoint of a connection, and the trace of connecting to it.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -8,19 +8,19 @@ use crate::domain::{Phases, TlsFacts};
 /// Which address families are tried, and in which order (fields.md 3 `ipv6_enabled`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AddressFamily {
-    /// Both, raced (RFC 8305); IPv6 goes first when this host has a route for it (RFC 6724 rule 1).
+    /// Both, raced (RFC 8305); IPv6 first when this host has a route for it (RFC 6724 rule 1).
     #[default]
     Any,
     /// IPv4 only.
     V4Only,
     /// IPv6 first, then IPv4.
     V6Preferred,
-    /// IPv6 only; without an address of it the name does not resolve (51).
+    /// IPv6 only; a name without an IPv6 address does not resolve (51).
     V6Only,
 }
 
 impl AddressFamily {
-    /// Whether addresses like `address` may be used.
+    /// Whether addresses of the family of `address` may be used.
     #[must_use]
     pub const fn allows(self, address: IpAddr) -> bool {
         match self {
@@ -30,7 +30,7 @@ impl AddressFamily {
         }
     }
 
-    /// The family in words, for messages.
+    /// Returns the family as text, for messages.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl AddressFamily {
     }
 }
 
-/// A host and port to open a connection to.
+/// The host and port of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// Host name or address literal (an IPv6 one without brackets).
@@ -52,20 +52,19 @@ pub struct Endpoint {
     pub pinned_address: Option<IpAddr>,
     /// Families to try.
     pub family: AddressFamily,
-    /// Id of the proxy of the settings to go through, instead of what the location does by itself (fields.md 2
-    /// `proxy_id`).
+    /// Id of the proxy to use, instead of the default of the location (fields.md 2 `proxy_id`).
     pub proxy_id: Option<i64>,
 }
 
 impl Endpoint {
-    /// `host` and `port`, resolved afresh, over either family. Brackets around an IPv6 literal are taken off.
+    /// Creates an endpoint without pinned address, for either family. Brackets around an IPv6 literal are removed.
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
         Self { host: bare.into(), port, pinned_address: None, family: AddressFamily::Any, proxy_id: None }
     }
 
-    /// The address that needs no resolver: the pinned one, or the host when it is a literal.
+    /// Returns the address that needs no resolver: the pinned one, or the host when it is a literal.
     #[must_use]
     pub fn known_address(&self) -> Option<IpAddr> {
         self.pinned_address.or_else(|| self.host.parse().ok())
@@ -82,17 +81,17 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// What was seen on the way; filled even when the way ended early.
+/// What was observed while connecting; also set when that failed.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectTrace {
-    /// Resolve, connect and tls, as far as they were reached; sums when one trace sees several ways.
+    /// The phases resolve, connect and tls, as far as they were reached; sums over several connections.
     pub phases: Phases,
-    /// The peer that was connected, or tried last.
+    /// The connected peer, or the one tried last.
     pub address: Option<SocketAddr>,
-    /// Every address that the name resolved to, in the order of trial.
+    /// All addresses that the name resolved to, in the order in which they are tried.
     pub resolved: Vec<IpAddr>,
-    /// The TLS session, when there was one; filled even when the certificate was refused.
+    /// The TLS session, if there was one; also set when the certificate was refused.
     pub tls: Option<Box<TlsFacts>>,
-    /// Whether what the peer said in a handshake was no TLS.
+    /// Whether the peer sent something else than TLS in the handshake.
     pub peer_not_tls: bool,
 }

@@ -1,6 +1,6 @@
-//! Why a network cannot be used as configured.
+//! Errors of setting up a network.
 
-/// Why a network cannot be used as configured.
+/// Why a network cannot be set up as configured.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     /// A certificate or key cannot be used.
@@ -8,7 +8,7 @@ pub enum NetError {
     Pem {
         /// Where it came from.
         label: String,
-        /// What is wrong with it.
+        /// The reason.
         detail: String,
     },
     /// The resolver cannot be set up.
@@ -20,7 +20,7 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// The stable word for this kind of error.
+    /// Returns the stable name of this kind of error.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Sockets for echo requests, and how the kernel tells what others said of a request.
+//! Sockets for echo requests, and their ICMP errors.
 
 use std::io;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// A socket for echo requests to `to`, and whether it is a raw one: the unprivileged kind goes first.
+/// Opens a socket for echo requests to `to`, and returns whether it is a raw one. The unprivileged kind is tried first.
 pub(super) fn open_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
     let (domain, protocol) = match to {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
@@ -23,7 +23,7 @@ pub(super) fn open_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
     }
 }
 
-/// Has the kernel queue what is said of the requests of `socket` to `to`.
+/// Makes the kernel queue the ICMP errors for requests of `socket` to `to`.
 pub(super) fn enable_error_queue(socket: &impl AsFd, to: IpAddr) -> nix::Result<()> {
     if to.is_ipv4() {
         setsockopt(socket, sockopt::Ipv4RecvErr, &true)
@@ -37,7 +37,8 @@ pub(super) fn to_ip_addr(address: &SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
 }
 
-/// Whether `error` may be what a router said of an earlier request, or this host of the link to the first one.
+/// Whether `error` may be the ICMP error of a router for an earlier request, or an error of this host about its own
+/// link.
 pub(super) fn is_path_error(error: &io::Error) -> bool {
     let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return false };
     matches!(

@@ -1,61 +1,62 @@
-//! Networks written as text, such as `10.0.0.0/8`.
+//! Networks in text form, such as `10.0.0.0/8`.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// A block of addresses: those that share their first `prefix` bits (RFC 4632, RFC 4291 2.3).
+/// A block of addresses with the same first `prefix` bits (RFC 4632, RFC 4291 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IpNetwork {
     base: IpAddr,
     prefix: u8,
 }
 
-/// Why a text is no network.
+/// Why a text is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseIpNetworkError {
-    /// The part before the slash is no address.
+    /// The part before the slash is not an address.
     #[error("`{0}` is no network: write an address with a prefix length, such as `10.0.0.0/8` or `fd00::/8`")]
     InvalidAddress(String),
-    /// The part after the slash is no length, or too long for the family.
+    /// The part after the slash is not a length, or too long for the family.
     #[error("`{text}` has no valid prefix length: it must be a number from 0 to {most}")]
     InvalidPrefix {
-        /// What was given.
+        /// The text.
         text: String,
         /// The longest prefix of the family.
         most: u8,
     },
-    /// The address has bits below the prefix, so that it is unclear which network is meant.
+    /// The address has bits below the prefix, so it is unclear which network is meant.
     #[error("`{text}` has bits set below its prefix length\nhint: did you mean `{meant}`?")]
     HostBits {
-        /// What was given.
+        /// The text.
         text: String,
-        /// The network that holds the address.
+        /// The network that contains the address.
         meant: IpNetwork,
     },
 }
 
 impl IpNetwork {
-    /// The network of the `prefix` first bits of `address`, cut to what the family has.
+    /// Creates the network of the first `prefix` bits of `address`; longer prefixes are limited to the length of the
+    /// address.
     #[must_use]
     pub fn new(address: IpAddr, prefix: u8) -> Self {
         let prefix = prefix.min(address_bits(address));
         Self { base: mask(address, prefix), prefix }
     }
 
-    /// The network of this address alone.
+    /// Creates the network of this address only.
     #[must_use]
     pub fn from_address(address: IpAddr) -> Self {
         Self::new(address, u8::MAX)
     }
 
-    /// How many leading bits its addresses share.
+    /// Returns the prefix length.
     #[must_use]
     pub const fn prefix_len(&self) -> u8 {
         self.prefix
     }
 
-    /// Whether `address` lies in it. Families never mix.
+    /// Whether `address` is in the network. The families must be equal.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.base.is_ipv4() == address.is_ipv4() && mask(address, self.prefix) == self.base
@@ -82,7 +83,7 @@ fn mask(address: IpAddr, prefix: u8) -> IpAddr {
 impl FromStr for IpNetwork {
     type Err = ParseIpNetworkError;
 
-    /// Reads `address/prefix`; an address alone is the network of one.
+    /// Parses `address/prefix`; an address alone is a network of one.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let address: IpAddr =
@@ -116,8 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_read_or_refused_with_a_reason() {
-        let good = [
+    fn texts_are_parsed_or_refused_with_a_reason() {
+        let valid = [
             ("10.0.0.0/8", "10.0.0.0/8"),
             ("0.0.0.0/0", "0.0.0.0/0"),
             ("192.0.2.7", "192.0.2.7/32"),
@@ -125,10 +126,10 @@ mod tests {
             ("::/0", "::/0"),
             ("2001:db8::1", "2001:db8::1/128"),
         ];
-        for (text, shown) in good {
+        for (text, shown) in valid {
             assert_eq!(text.parse::<IpNetwork>().unwrap().to_string(), shown);
         }
-        let bad = [
+        let invalid = [
             ("", "is no network"),
             ("example.com", "is no network"),
             ("10.0.0/8", "is no network"),
@@ -141,7 +142,7 @@ mod tests {
             ("10.0.0.1/8", "did you mean `10.0.0.0/8`?"),
             ("fe80::1/10", "did you mean `fe80::/10`?"),
         ];
-        for (text, reason) in bad {
+        for (text, reason) in invalid {
             let error = text.parse::<IpNetwork>().unwrap_err().to_string();
             assert!(error.contains(reason) && error.contains(text), "{text}: {error}");
         }
@@ -149,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_network_survives_its_text_and_holds_what_it_was_made_of(bits: u128, low: u32, prefix in 0_u8..=128, six: bool) {
+        fn a_network_roundtrips_and_contains_its_address(bits: u128, low: u32, prefix in 0_u8..=128, six: bool) {
             let address: IpAddr = if six {
                 Ipv6Addr::from_bits(bits).into()
             } else {
@@ -161,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn an_address_lies_in_a_network_when_the_leading_bits_agree(a: u32, b: u32, prefix in 0_u8..=32) {
+        fn an_address_is_in_a_network_if_the_leading_bits_agree(a: u32, b: u32, prefix in 0_u8..=32) {
             let agree = (a ^ b).leading_zeros() >= u32::from(prefix);
             let network = IpNetwork::new(Ipv4Addr::from_bits(a).into(), prefix);
             prop_assert_eq!(network.contains(Ipv4Addr::from_bits(b).into()), agree);

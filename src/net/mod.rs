@@ -1,7 +1,7 @@
-//! The way to a target: resolve, dial, TLS, each timed, bounded and held to the egress policy.
+//! Connections to targets: resolving, dialling and TLS, each timed, bounded and subject to the egress policy.
 //!
-//! Nothing here knows a monitor or judges what it sees. A [`Net`] is the network
-//! configuration of one location; every attempt opens cold connections of its own through it.
+//! This module knows no monitors and evaluates nothing. A [`Net`] is the network configuration of one location; every
+//! attempt opens new connections through it.
 
 mod bounded_io;
 mod config;

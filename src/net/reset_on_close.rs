@@ -1,5 +1,5 @@
-//! A TCP connection that ends with a reset: no `TIME_WAIT` stays behind on this host or on a NAT gateway between, and
-//! the target is done at once. Only for connections whose data, if any, has been read.
+//! TCP connections that end with a reset: they leave no `TIME_WAIT` on this host or on a NAT gateway, and are finished
+//! at once for the target. Only for connections whose data was read completely.
 
 use std::io;
 use std::pin::Pin;
@@ -8,18 +8,19 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// Makes `stream` end so when it is dropped.
+/// Makes `stream` end with a reset when it is dropped.
 pub fn set_reset_on_close(stream: &TcpStream) {
-    // On failure the usual close follows.
+    // On failure the normal close is used.
     let _ = stream.set_zero_linger();
 }
 
-/// A connection that ends so without a word before: a farewell would be a packet more, and wake the peer twice.
+/// A connection that ends with a reset, without a shutdown before: that would send another packet and wake the peer
+/// twice.
 #[derive(Debug)]
 pub struct ResetOnClose(TcpStream);
 
 impl ResetOnClose {
-    /// Of `stream`.
+    /// Wraps `stream`.
     #[must_use]
     pub fn new(stream: TcpStream) -> Self {
         set_reset_on_close(&stream);
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_peer_sees_a_reset_and_no_end_before_it() {
+    async fn the_peer_gets_a_reset_without_an_end_before_it() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut peer, _) = listener.accept().await.unwrap();
@@ -82,7 +83,7 @@ mod tests {
         stream.read_exact(&mut [0; 6]).await.unwrap();
         stream.shutdown().await.unwrap();
         drop(stream);
-        let seen = peer.read(&mut [0; 1]).await.unwrap_err();
-        assert_eq!(seen.kind(), io::ErrorKind::ConnectionReset);
+        let error = peer.read(&mut [0; 1]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
     }
 }

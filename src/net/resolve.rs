@@ -1,4 +1,4 @@
-//! Names to addresses, afresh for every attempt (behaviour.md 4, Addresses).
+//! Resolves names to addresses, anew for every attempt (behaviour.md 4, Addresses).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -15,13 +15,12 @@ use super::socket;
 use super::stack::Net;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
-/// Longest wait for the answer about the control name.
+/// Longest wait for the response about the control name.
 const CONTROL_LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 impl Net {
-    /// The addresses of `to`, in the order in which they are to be tried. A pinned address or a literal
-    /// asks nobody. NXDOMAIN, no data and an error of the resolver are failures of their own kinds (51);
-    /// when the resolver is silent it is asked for the control name: answered, the silence was about this
-    /// name (51), silent too, the resolver is away (21).
+    /// Returns the addresses of `to`, in the order to try them. A pinned address or a literal needs no query. NXDOMAIN,
+    /// no data and errors of the resolver are failures of their own kinds (51). When the resolver does not respond, the
+    /// control name is queried: if that works, the failure is about this name (51), otherwise about the resolver (21).
     pub async fn resolve(
         &self,
         to: &Endpoint,
@@ -32,7 +31,7 @@ impl Net {
         let found = match to.known_address() {
             Some(address) if to.family.allows(address) => Ok(vec![address]),
             Some(address) => Err(no_address_failure(to, &format!("`{address}` is not of the wanted family"))),
-            // On the heap: who asks nobody needs no room for it.
+            // On the heap: literals need no space for it.
             None => Box::pin(self.lookup_host(to, deadline)).await,
         };
         trace.phases.add(Phase::Resolve, started.elapsed());
@@ -60,9 +59,9 @@ impl Net {
                 Err(no_address_failure(to, "the answer holds no address"))
             }
             Ok(Ok(addresses)) => Ok(self.order_addresses(addresses, to.family)),
-            Ok(Err(fault)) => match lookup_failure(to, &fault) {
+            Ok(Err(error)) => match lookup_failure(to, &error) {
                 Some(failure) => Err(failure),
-                None => Err(self.resolver_silence_failure(to, deadline, &fault.to_string()).await),
+                None => Err(self.resolver_silence_failure(to, deadline, &error.to_string()).await),
             },
             Err(_) => Err(self
                 .resolver_silence_failure(to, deadline, &format!("no answer within {timeout:.1?}"))
@@ -70,13 +69,13 @@ impl Net {
         }
     }
 
-    /// Whose silence it was: that of this name's servers, or that of the resolver itself.
+    /// Determines whether the name's servers or the resolver itself did not respond.
     async fn resolver_silence_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
         let timeout = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
-        let asked = self.resolver.resolver.lookup(self.resolver.control_name.clone(), RecordType::NS);
-        let answered = match tokio::time::timeout(timeout, asked).await {
+        let query = self.resolver.resolver.lookup(self.resolver.control_name.clone(), RecordType::NS);
+        let responded = match tokio::time::timeout(timeout, query).await {
             Ok(Ok(_)) => true,
-            // An error of our own, such as no socket left, is no answer.
+            // An error of this host, such as no free socket, is not a response.
             Ok(Err(error)) => match lookup_failure(to, &error) {
                 Some(failure) if failure.fault == Fault::Ours => return failure,
                 answer => answer.is_some(),
@@ -84,7 +83,7 @@ impl Net {
             Err(_) => false,
         };
         let host = &to.host;
-        if answered {
+        if responded {
             Failure::new(Phase::Resolve, FailureKind::NameUnanswered, format!("`{host}`: {what}"))
         } else {
             let control = &self.resolver.control_name;
@@ -94,7 +93,7 @@ impl Net {
         }
     }
 
-    /// Takes the families in turns (RFC 8305 4), beginning with the preferred one.
+    /// Alternates between the families (RFC 8305 4), starting with the preferred one.
     fn order_addresses(&self, addresses: Vec<IpAddr>, family: AddressFamily) -> Vec<IpAddr> {
         let (six, four): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(IpAddr::is_ipv6);
         let routed =
@@ -117,10 +116,10 @@ impl Net {
     }
 }
 
-/// What an answer says of the name, or what this host lacks to ask; `None` for silence.
-fn lookup_failure(to: &Endpoint, fault: &DnsFault) -> Option<Failure> {
+/// Returns the failure that a response or an error of this host implies; `None` for no response.
+fn lookup_failure(to: &Endpoint, error: &DnsFault) -> Option<Failure> {
     let host = &to.host;
-    let (kind, detail) = match fault {
+    let (kind, detail) = match error {
         DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {
             ResponseCode::NXDomain => (FailureKind::NameNotFound, format!("`{host}` (NXDOMAIN)")),
             ResponseCode::NoError => return Some(no_address_failure(to, "the resolver has no such record")),
@@ -129,7 +128,7 @@ fn lookup_failure(to: &Endpoint, fault: &DnsFault) -> Option<Failure> {
         DnsFault::Dns(DnsError::ResponseCode(code)) => {
             (FailureKind::ResolverRefused, format!("`{host}`: {code}"))
         }
-        DnsFault::Dns(_) | DnsFault::Proto(_) => (FailureKind::ResolverRefused, format!("`{host}`: {fault}")),
+        DnsFault::Dns(_) | DnsFault::Proto(_) => (FailureKind::ResolverRefused, format!("`{host}`: {error}")),
         DnsFault::Io(error) if is_out_of_sockets(error) => (FailureKind::NoSocket, error.to_string()),
         _ => return None,
     };

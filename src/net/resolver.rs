@@ -1,4 +1,4 @@
-//! Name servers, and questions to them.
+//! The resolver of a location, and its name servers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -18,26 +18,26 @@ use super::endpoint::AddressFamily;
 use super::error::NetError;
 use super::socket::SourceBinding;
 
-/// Longest wait for the answer about a name; of a short deadline, two thirds are taken at most, so that
-/// there is time to ask whether the resolver lives.
+/// Longest wait for the response about a name. At most two thirds of the remaining deadline, so that time is left to
+/// check whether the resolver works.
 pub(super) const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long one family waits for the other once it has addresses. RFC 8305 3 says 50 ms, for people who
-/// look at a page; here it counts more to know every address than to be quick.
+/// How long the other family is waited for once one has addresses. RFC 8305 3 recommends 50 ms, for interactive use;
+/// here complete results matter more than speed.
 const RESOLUTION_DELAY: Duration = Duration::from_millis(250);
 
-/// Which name servers a location asks.
+/// The name servers of a location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum NameServers {
-    /// Those of `/etc/resolv.conf`, with its search list; names of `/etc/hosts` need none of them. Both
-    /// files are read when the [`Net`](super::stack::Net) is built.
+    /// Those of `/etc/resolv.conf`, with its search list; names in `/etc/hosts` need no query. Both files are read when
+    /// the [`Net`](super::stack::Net) is built.
     #[default]
     System,
-    /// These, in this order, over UDP and TCP. Neither a search list nor `/etc/hosts` is used.
+    /// These, in this order, over UDP and TCP, without a search list and `/etc/hosts`.
     Explicit(Vec<SocketAddr>),
 }
 
-/// Asks the name servers of a location. Keeps no answers.
+/// Queries the name servers of a location. Does not cache.
 pub(super) struct DnsResolver {
     pub(super) resolver: TokioResolver,
     hosts: Hosts,
@@ -56,9 +56,9 @@ impl DnsResolver {
         control: &str,
         source: &SourceBinding,
     ) -> Result<Self, NetError> {
-        let fault = |error: &dyn std::fmt::Display| NetError::Resolver(error.to_string());
+        let to_error = |error: &dyn std::fmt::Display| NetError::Resolver(error.to_string());
         let (config, ndots) = match servers {
-            // A host without a resolver still checks what has an address.
+            // A host without a resolver still checks targets with an address.
             NameServers::System => match system_conf::read_system_conf() {
                 Ok((config, options)) => (config, options.ndots),
                 Err(_) => (ResolverConfig::default(), 1),
@@ -72,7 +72,7 @@ impl DnsResolver {
             Resolver::builder_with_config(bind_to_source(config, source), TokioRuntimeProvider::default())
                 .with_options(resolver_options(ndots))
                 .build()
-                .map_err(|error| fault(&error))?;
+                .map_err(|error| to_error(&error))?;
         let hosts = match servers {
             NameServers::System => Hosts::from_system().unwrap_or_default(),
             NameServers::Explicit(_) => Hosts::default(),
@@ -92,8 +92,8 @@ fn name_server_config(address: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
-/// Lets questions leave from the source address of the location, each from a random port. A name server
-/// on loopback, such as a local cache, is asked from loopback: many take no questions from elsewhere.
+/// Sends queries from the source address of the location, each from a random port. A name server on loopback, such as a
+/// local cache, is queried from loopback: many refuse queries from other addresses.
 fn bind_to_source(config: ResolverConfig, source: &SourceBinding) -> ResolverConfig {
     let (domain, search, mut servers) = config.into_parts();
     for server in &mut servers {
@@ -110,7 +110,7 @@ fn resolver_options(ndots: usize) -> ResolverOpts {
     let mut options = ResolverOpts::default();
     options.ndots = ndots;
     options.timeout = LOOKUP_TIMEOUT;
-    // Lost packets are sent again within one attempt; a second attempt would begin after the deadline.
+    // Lost packets are resent within one attempt; a second attempt would start after the deadline.
     options.attempts = 0;
     options.cache_size = 0;
     options.use_hosts_file = ResolveHosts::Never;
@@ -119,10 +119,10 @@ fn resolver_options(ndots: usize) -> ResolverOpts {
 }
 
 impl DnsResolver {
-    /// The addresses of `name` in the hosts file; `None` when it does not stand there.
+    /// Returns the addresses of `name` in the hosts file; `None` when it is not in the file.
     pub(super) fn lookup_hosts_file(&self, name: &Name, family: AddressFamily) -> Option<Vec<IpAddr>> {
-        let of = |kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind));
-        let (six, four) = (of(RecordType::AAAA), of(RecordType::A));
+        let lookup_kind = |kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind));
+        let (six, four) = (lookup_kind(RecordType::AAAA), lookup_kind(RecordType::A));
         if six.is_none() && four.is_none() {
             return None;
         }
@@ -131,16 +131,19 @@ impl DnsResolver {
     }
 
     pub(super) async fn lookup(&self, name: &Name, family: AddressFamily) -> Result<Vec<IpAddr>, DnsFault> {
-        let of = async |kind| {
-            let answer = self.resolver.lookup(name.clone(), kind).await?;
-            Ok::<_, DnsFault>(ip_addresses(&answer).collect::<Vec<_>>())
+        let lookup_kind = async |kind| {
+            let response = self.resolver.lookup(name.clone(), kind).await?;
+            Ok::<_, DnsFault>(ip_addresses(&response).collect::<Vec<_>>())
         };
         match family {
-            AddressFamily::V4Only => of(RecordType::A).await,
-            AddressFamily::V6Only => of(RecordType::AAAA).await,
+            AddressFamily::V4Only => lookup_kind(RecordType::A).await,
+            AddressFamily::V6Only => lookup_kind(RecordType::AAAA).await,
             AddressFamily::Any | AddressFamily::V6Preferred => {
-                lookup_both_families(std::pin::pin!(of(RecordType::AAAA)), std::pin::pin!(of(RecordType::A)))
-                    .await
+                lookup_both_families(
+                    std::pin::pin!(lookup_kind(RecordType::AAAA)),
+                    std::pin::pin!(lookup_kind(RecordType::A)),
+                )
+                .await
             }
         }
     }
@@ -148,22 +151,22 @@ impl DnsResolver {
 
 type LookupResult = Result<Vec<IpAddr>, DnsFault>;
 
-/// What both questions bring. Once one has addresses the other gets [`RESOLUTION_DELAY`] more; a fault counts
-/// only when neither has any, and then the clearer one of the two.
+/// Returns the results of both queries. Once one has addresses the other gets [`RESOLUTION_DELAY`] more. An error
+/// counts only when neither has addresses; then the more informative one is returned.
 async fn lookup_both_families<A, B>(six: A, four: B) -> LookupResult
 where
     A: Future<Output = LookupResult> + Unpin,
     B: Future<Output = LookupResult> + Unpin,
 {
-    let (early, late) = match select(six, four).await {
-        Either::Left((early, four)) => await_second_family(early, four).await,
-        Either::Right((early, six)) => await_second_family(early, six).await,
+    let (first, second) = match select(six, four).await {
+        Either::Left((first, four)) => await_second_family(first, four).await,
+        Either::Right((first, six)) => await_second_family(first, six).await,
     };
-    match (early, late) {
-        (early, None) => early,
-        (Ok(mut early), Some(Ok(late))) => {
-            early.extend(late);
-            Ok(early)
+    match (first, second) {
+        (first, None) => first,
+        (Ok(mut first), Some(Ok(second))) => {
+            first.extend(second);
+            Ok(first)
         }
         (Ok(found), Some(Err(error))) | (Err(error), Some(Ok(found))) => {
             if found.is_empty() {
@@ -172,29 +175,30 @@ where
                 Ok(found)
             }
         }
-        (Err(early), Some(Err(late))) => {
-            Err(if error_rank(&late) < error_rank(&early) { late } else { early })
+        (Err(first), Some(Err(second))) => {
+            Err(if error_rank(&second) < error_rank(&first) { second } else { first })
         }
     }
 }
 
 pub(super) async fn await_second_family(
-    early: LookupResult,
+    first: LookupResult,
     rest: impl Future<Output = LookupResult>,
 ) -> (LookupResult, Option<LookupResult>) {
-    let late = if early.as_ref().is_ok_and(|found| !found.is_empty()) {
+    let second = if first.as_ref().is_ok_and(|found| !found.is_empty()) {
         tokio::time::timeout(RESOLUTION_DELAY, rest).await.ok()
     } else {
         Some(rest.await)
     };
-    (early, late)
+    (first, second)
 }
 
-pub(super) fn ip_addresses(answer: &Lookup) -> impl Iterator<Item = IpAddr> {
-    answer.answers().iter().filter_map(|record| record.data.ip_addr())
+pub(super) fn ip_addresses(response: &Lookup) -> impl Iterator<Item = IpAddr> {
+    response.answers().iter().filter_map(|record| record.data.ip_addr())
 }
 
-/// Which of two faults says more about the name: it is gone, an error about it, no such record, silence.
+/// Ranks errors by how much they say about the name, lowest first: it does not exist, an error, no such record, no
+/// response.
 fn error_rank(error: &DnsFault) -> u8 {
     match error {
         DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {

@@ -1,4 +1,4 @@
-//! Sockets as this location opens them, and what the kernel's errors mean.
+//! Creates the sockets of a location, and classifies errors of the kernel.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -10,8 +10,8 @@ use tokio::net::TcpSocket;
 
 use crate::domain::FailureKind;
 
-/// Where connections and echo requests of a location leave this host. Empty: as the routing table says.
-/// Questions to the resolver leave from the address too; the interface does not bind them.
+/// Source address and interface of connections and echo requests of a location; if empty, the routing table decides.
+/// Resolver queries use the address, but not the interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceBinding {
     /// Source address of IPv4 connections.
@@ -23,7 +23,7 @@ pub struct SourceBinding {
 }
 
 impl SourceBinding {
-    /// The address to bind to on the way to `to`, with port 0.
+    /// Returns the address to bind to for a connection to `to`, with port 0.
     #[must_use]
     pub fn bind_address_for(&self, to: IpAddr) -> Option<SocketAddr> {
         let address = match to {
@@ -34,14 +34,14 @@ impl SourceBinding {
     }
 }
 
-/// A TCP socket that leaves through `source`, with Nagle's algorithm off: a probe that writes twice would
-/// else wait for the peer's delayed acknowledgement, 40 ms that are not the target's.
+/// Creates a TCP socket bound to `source`, without Nagle's algorithm: a probe that writes twice would otherwise wait
+/// for the peer's delayed acknowledgement, 40 ms that are not the target's.
 pub(super) fn tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
     if let Some(from) = source.bind_address_for(to.ip()) {
-        // Without it the kernel reserves a port for every destination at once, and 28,000 checks a minute
-        // would be all that one source address can do.
+        // Without it the kernel reserves a port for all destinations at once, which limits a source address to 28,000
+        // checks a minute.
         setsockopt(&socket, sockopt::IpBindAddressNoPort, &true)?;
         socket.bind(from)?;
     }
@@ -51,8 +51,8 @@ pub(super) fn tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<T
     Ok(socket)
 }
 
-/// A UDP socket towards `to` that leaves through `source`, from a port that the kernel draws at random. It
-/// is connected: datagrams from anybody else do not arrive, and an ICMP error comes back as one of `recv`.
+/// Creates a UDP socket connected to `to` and bound to `source`, with a random port. Datagrams from other senders are
+/// not received, and ICMP errors are returned by `recv`.
 pub(super) fn udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
     if let Some(from) = source.bind_address_for(to.ip()) {
@@ -66,14 +66,14 @@ pub(super) fn udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<U
     Ok(socket.into())
 }
 
-/// Whether this host itself knows a way to `to`. Connecting a UDP socket sends nothing, but asks the
-/// routing table; so it tells a missing route of ours from an ICMP error that came from the network.
+/// Checks whether this host has a route to `to`. Connecting a UDP socket sends nothing, but uses the routing table;
+/// this distinguishes a missing local route from an ICMP error of the network.
 pub(super) fn check_local_route(source: &SourceBinding, to: SocketAddr) -> io::Result<()> {
     udp_socket(source, to).map(drop)
 }
 
-/// What an error of `socket`, `bind` or `connect` means; `None` for one that no rule speaks of. That an
-/// address cannot be reached is [`FailureKind::Unreachable`] here, whoever said so.
+/// Classifies an error of `socket`, `bind` or `connect`; `None` for other errors. An unreachable address is
+/// [`FailureKind::Unreachable`] here, whatever host reported it.
 pub(super) fn socket_failure_kind(error: &io::Error) -> Option<FailureKind> {
     Some(match Errno::from_raw(error.raw_os_error()?) {
         Errno::ECONNREFUSED => FailureKind::ConnectRefused,

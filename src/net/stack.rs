@@ -1,4 +1,4 @@
-//! The network of one location, as its checks use it.
+//! The network of one location.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::tls::TlsContext;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
-/// The network of one location. Made anew when settings change; only certificates and named proxies come and go in
+/// The network of one location. It is rebuilt when settings change; only certificates and named proxies change in
 /// between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Debug)]
 pub struct Net {
@@ -27,7 +27,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// Reads the system's resolver configuration and certificates where `config` asks for them.
+    /// Creates the network. Reads the system's resolver configuration and certificates if `config` uses them.
     pub fn new(config: &NetConfig) -> Result<Self, NetError> {
         Ok(Self {
             resolver: DnsResolver::new(&config.name_servers, &config.control_name, &config.source)?,
@@ -40,13 +40,13 @@ impl Net {
         })
     }
 
-    /// Which addresses may be talked to.
+    /// Returns the egress policy.
     #[must_use]
     pub fn egress(&self) -> &EgressPolicy {
         &self.egress
     }
 
-    /// Where connections leave this host.
+    /// Returns the source address and interface of connections.
     #[must_use]
     pub fn source(&self) -> &SourceBinding {
         &self.source

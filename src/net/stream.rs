@@ -1,4 +1,4 @@
-//! One connection, plain or under TLS: what a session holds that may change over in the middle.
+//! A connection that can be upgraded from plain to TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,26 +13,26 @@ use super::tls::TlsStream;
 /// One connection.
 #[derive(Debug)]
 pub enum MaybeTlsStream {
-    /// As TCP carries it.
+    /// Without encryption.
     Plain(TcpStream),
-    /// Under TLS.
+    /// With TLS.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl MaybeTlsStream {
-    /// Whether what goes over it is encrypted.
+    /// Whether the connection is encrypted.
     #[must_use]
     pub const fn is_tls(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
 
-    /// The address on this side.
+    /// Returns the local address.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.tcp_stream().local_addr().ok()
     }
 
-    /// The connection below.
+    /// Returns the underlying TCP connection.
     #[must_use]
     pub fn tcp_stream(&self) -> &TcpStream {
         match self {

@@ -1,4 +1,4 @@
-//! A stream that notes when bytes went through it, and how many.
+//! A stream that records when bytes were transferred, and how many.
 
 use std::io;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// Wraps a stream and notes into [`IoTimestamps`]. Put it around the TLS stream to see plain bytes, or around
-/// the TCP stream to see those on the wire.
+/// Wraps a stream and records into [`IoTimestamps`]. Wrap the TLS stream to measure plain bytes, or the TCP stream to
+/// measure those on the wire.
 #[derive(Debug)]
 pub struct TimedStream<S> {
     inner: S,
@@ -19,37 +19,37 @@ pub struct TimedStream<S> {
 }
 
 impl<S> TimedStream<S> {
-    /// Notes what goes through `inner`, from now on.
+    /// Starts recording the transfers of `inner`.
     #[must_use]
     pub fn new(inner: S) -> Self {
         Self { inner, timestamps: IoTimestamps::default() }
     }
 
-    /// A handle on the notes that stays readable after the stream was given away.
+    /// Returns a handle to the records that stays valid after the stream was moved.
     #[must_use]
     pub fn timestamps(&self) -> IoTimestamps {
         self.timestamps.clone()
     }
 
-    /// The stream inside.
+    /// Returns the inner stream.
     pub fn get_ref(&self) -> &S {
         &self.inner
     }
 
-    /// The stream inside, without its notes.
+    /// Returns the inner stream, without the records.
     pub fn into_inner(self) -> S {
         self.inner
     }
 }
 
-/// When bytes passed a [`TimedStream`] stream, and how many. Cheap to clone; all clones see the same.
+/// When bytes passed a [`TimedStream`], and how many. Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub struct IoTimestamps {
     start: Instant,
     timestamps: Arc<AtomicTimestamps>,
 }
 
-/// Nanoseconds after `start`, plus one; 0 means that it did not happen.
+/// Nanoseconds after `start`, plus one; 0 means never.
 #[derive(Debug, Default)]
 struct AtomicTimestamps {
     first_write: AtomicU64,
@@ -67,43 +67,43 @@ impl Default for IoTimestamps {
 }
 
 impl IoTimestamps {
-    /// When the first bytes were taken by the inner stream.
+    /// Returns when the inner stream accepted the first bytes.
     #[must_use]
     pub fn first_write(&self) -> Option<Instant> {
         self.to_instant(&self.timestamps.first_write)
     }
 
-    /// When the last bytes so far were taken by the inner stream.
+    /// Returns when the inner stream accepted the last bytes so far.
     #[must_use]
     pub fn last_write(&self) -> Option<Instant> {
         self.to_instant(&self.timestamps.last_write)
     }
 
-    /// When the first bytes came.
+    /// Returns when the first bytes were read.
     #[must_use]
     pub fn first_read(&self) -> Option<Instant> {
         self.to_instant(&self.timestamps.first_read)
     }
 
-    /// When the last bytes so far came.
+    /// Returns when the last bytes so far were read.
     #[must_use]
     pub fn last_read(&self) -> Option<Instant> {
         self.to_instant(&self.timestamps.last_read)
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.timestamps.written.load(Ordering::Relaxed)
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.timestamps.read.load(Ordering::Relaxed)
     }
 
-    /// Forgets all moments and counts, for the next exchange over the same stream.
+    /// Resets all times and counts, for the next exchange over the same stream.
     pub fn reset(&self) {
         let n = &self.timestamps;
         for mark in [&n.first_write, &n.last_write, &n.first_read, &n.last_read, &n.written, &n.read] {
@@ -152,9 +152,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let taken = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
-        self.timestamps.record_write(taken);
-        Poll::Ready(Ok(taken))
+        let written = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
+        self.timestamps.record_write(written);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -162,9 +162,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let taken = ready!(Pin::new(&mut self.inner).poll_write_vectored(cx, slices))?;
-        self.timestamps.record_write(taken);
-        Poll::Ready(Ok(taken))
+        let written = ready!(Pin::new(&mut self.inner).poll_write_vectored(cx, slices))?;
+        self.timestamps.record_write(written);
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {

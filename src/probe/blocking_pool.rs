@@ -1,4 +1,4 @@
-//! Work that takes long, apart from the threads that wait for targets: so much of it at once, and no more.
+//! Runs long computations on blocking threads, with a limit on how many run at once.
 
 use std::sync::{Arc, LazyLock};
 use std::thread;
@@ -9,23 +9,23 @@ use tokio::task::spawn_blocking;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
 
-/// Bytes of a text that are searched in passing.
+/// Largest text that is searched on the async thread, in bytes.
 pub(super) const INLINE_SEARCH_BYTES: usize = 32 * 1024;
-/// Pieces of work for each processor. What is given up at its deadline goes on to its end, and keeps its place
-/// until then: else threads would pile up.
+/// Concurrent tasks per processor. A task that is abandoned at its deadline runs to its end and keeps its permit until
+/// then; otherwise threads would pile up.
 const TASKS_PER_CPU: usize = 2;
 
-/// The places of this process.
+/// The permits of this process.
 static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     Arc::new(Semaphore::new(TASKS_PER_CPU * processors))
 });
 
-/// What `work` comes to, when it is over by `deadline`; `what` it is is told when it is not. The target has
-/// delivered by then, so that this is no fault of its.
+/// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `what` names it in the failure.
+/// The target has delivered by then, so exceeding the deadline is Vigie's own fault.
 ///
 /// # Errors
-/// [`FailureKind::Internal`] in phase `Validate`.
+/// Fails with [`FailureKind::Internal`] in phase `Validate`.
 pub(super) async fn run_blocking<T: Send + 'static>(
     what: &str,
     deadline: Deadline,
@@ -33,17 +33,17 @@ pub(super) async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let internal =
         |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {text}"));
-    let place = deadline.enforce(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
-    let Ok(Ok(place)) = place else {
+    let permit = deadline.enforce(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
+    let Ok(Ok(permit)) = permit else {
         return Err(internal("was not begun by the timeout: searches of other checks took all the time"));
     };
-    let working = spawn_blocking(move || {
-        let done = work();
-        drop(place);
-        done
+    let task = spawn_blocking(move || {
+        let result = work();
+        drop(permit);
+        result
     });
-    match deadline.enforce(Phase::Validate, working).await {
-        Ok(Ok(done)) => Ok(done),
+    match deadline.enforce(Phase::Validate, task).await {
+        Ok(Ok(result)) => Ok(result),
         Ok(Err(_)) => Err(internal("ended early")),
         Err(_) => Err(internal("was not over at the timeout")),
     }

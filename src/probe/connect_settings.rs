@@ -1,4 +1,4 @@
-//! What the kinds that speak HTTP, and FTP with them, take alike out of a document: how connections are made.
+//! Connection settings that the HTTP and FTP monitor types read from a document.
 
 use crate::net::{AddressFamily, TlsOptions, TlsVersions};
 use crate::schema::typed::connection::{
@@ -7,7 +7,7 @@ use crate::schema::typed::connection::{
 };
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// The families of `ipv6_enabled` (fields.md 3).
+/// Returns the address family of `ipv6_enabled` (fields.md 3).
 pub(super) fn address_family(document: &MonitorDocument) -> Result<AddressFamily, InvalidSettings> {
     let settings: AddressFamilySettings = document.to_typed()?;
     Ok(match settings.ipv6_enabled {
@@ -17,12 +17,12 @@ pub(super) fn address_family(document: &MonitorDocument) -> Result<AddressFamily
     })
 }
 
-/// The proxy of the settings to go through.
+/// Returns the id of the proxy to use, if one is set.
 pub(super) fn proxy_id(document: &MonitorDocument) -> Result<Option<i64>, InvalidSettings> {
     Ok(document.to_typed::<ProxySettings>()?.id())
 }
 
-/// Versions, trust and client certificate; ALPN follows from the request.
+/// Returns versions, trust and client certificate; ALPN follows from the request.
 pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let version: TlsVersionSettings = document.to_typed()?;
     Ok(TlsOptions {
@@ -31,13 +31,13 @@ pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, Inva
     })
 }
 
-/// Trust and client certificate, with the best version: of types that have no choice of versions.
+/// Returns trust and client certificate, with the default versions: for types without a choice of versions.
 pub(super) fn default_tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let client: ClientCertificateSettings = document.to_typed()?;
     Ok(TlsOptions { client_certificate_id: client.certificate_id(), ..trust_options(document)? })
 }
 
-/// Trust alone.
+/// Returns the trust options only.
 pub(super) fn trust_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.to_typed()?;
     let ca = trust.ca_cert_id.filter(|&id| id != 0);

@@ -1,4 +1,4 @@
-//! What a probe is: its context, its result, its weight.
+//! The contract of a probe: its trait, context and weight.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::schema::MonitorDocument;
 /// The future of one attempt.
 pub type AttemptFuture<'a> = Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
 
-/// How much of the host one check takes; each class has a limit of its own.
+/// How much of the host one check takes. Each class has its own concurrency limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weight {
     /// Sockets and a little memory.
@@ -25,7 +25,7 @@ pub enum Weight {
 }
 
 impl Weight {
-    /// The stable word, used by metrics and settings.
+    /// Returns the stable name, used by metrics and settings.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -35,25 +35,25 @@ impl Weight {
     }
 }
 
-/// What an attempt may use.
+/// The environment of an attempt.
 #[derive(Clone, Copy)]
 pub struct ProbeContext<'a> {
     /// The network of this location.
     pub net: &'a Net,
-    /// When the attempt has to be over. The engine enforces it too; a probe that keeps it reports better.
+    /// When the attempt must end. The agent enforces it too, but a probe that keeps it reports better.
     pub deadline: Deadline,
-    /// Set when the process shuts down or the monitor is gone.
+    /// Cancelled when the process shuts down or the monitor no longer exists.
     pub cancel: &'a CancellationToken,
-    /// For wall time, as certificate dates need.
+    /// The wall clock, for instance for certificate dates.
     pub clock: &'a dyn Clock,
-    /// Whether HTTP exchanges are kept of an attempt that passes too, and more of their bodies.
+    /// Whether HTTP exchanges are also recorded for attempts that pass, with more of their bodies.
     pub record_exchanges: bool,
-    /// Start of the last full page check of this monitor here, as far as it is known.
+    /// Start of the last full page check of this monitor at this location, if known.
     pub full_page_at: Option<Timestamp>,
 }
 
 impl<'a> ProbeContext<'a> {
-    /// What every attempt needs; nothing is recorded beyond that.
+    /// Creates a context that records no more than every attempt needs.
     #[must_use]
     pub const fn new(
         net: &'a Net,
@@ -65,15 +65,15 @@ impl<'a> ProbeContext<'a> {
     }
 }
 
-/// A checked monitor of one kind, ready to be attempted any number of times. Holds settings only.
+/// A validated monitor, ready for any number of attempts. Holds settings only.
 pub trait Probe: Send + Sync + 'static {
-    /// One attempt over cold connections. Never fails: what went wrong stands in the observation.
+    /// Makes one attempt over new connections. Never fails: failures are recorded in the observation.
     fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a>;
 
-    /// The host that is asked, for the limit per target; `None` when there is no single one.
+    /// Returns the target host, for the concurrency limit per target; `None` when there is no single one.
     fn target(&self) -> Option<&str>;
 
-    /// How long one attempt may take as a whole; `timeout` is that of the monitor.
+    /// Returns the limit of one attempt as a whole; `timeout` is that of the monitor.
     fn time_limit(&self, timeout: Duration) -> Duration {
         timeout
     }
@@ -82,5 +82,5 @@ pub trait Probe: Send + Sync + 'static {
 /// Builds the probe of a validated document.
 pub type BuildProbe = fn(&MonitorDocument, &ProbeSettings) -> Arc<dyn Probe>;
 
-/// The types that share what a descriptor says.
+/// The monitor types that share a descriptor.
 pub type MonitorTypes = &'static [MonitorType];

@@ -1,29 +1,29 @@
-//! When the objects of a page are looked at, and what is wrong with them: alike for pages that Vigie loads and
-//! for those that a browser does (behaviour.md 4, full page; fields.md 3).
+//! Rules of full page checks: when they are due, and how objects are evaluated. Used for pages that Vigie loads itself
+//! and for those of browsers (behaviour.md 4, full page; fields.md 3).
 
 use std::time::Duration;
 
 use crate::domain::{Failure, FailureKind, Fault, FullPage, PageObject, Phase, Timestamp};
 use crate::schema::typed::alerting::FullPageSettings;
 
-/// How much earlier than its interval a full page is due again: runs begin a little early or late.
+/// How much earlier than its interval a full page is due again: runs start a little early or late.
 const SLACK: Duration = Duration::from_secs(30);
 
-/// What a monitor wants of the objects of its page.
+/// The full page settings of a monitor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FullPageRule {
-    /// Between two full pages.
+    /// Interval between two full pages.
     interval: Duration,
-    /// How long one object may take.
+    /// Limit of each object.
     pub(super) object_timeout: Duration,
-    /// Whether a page without objects is wrong.
+    /// Whether a page without objects fails.
     requires_objects: bool,
-    /// Whether what is wrong with objects is an error.
+    /// Whether failures of objects fail the check; otherwise they are warnings.
     pub(super) is_error: bool,
 }
 
 impl FullPageRule {
-    /// `None` when the monitor wants no full pages.
+    /// Returns `None` when the monitor has no full page checks.
     pub(super) fn from_settings(settings: Option<FullPageSettings>) -> Option<Self> {
         let settings = settings?;
         let minutes = u64::try_from(settings.interval_fullpage).ok()?;
@@ -39,12 +39,12 @@ impl FullPageRule {
         })
     }
 
-    /// Whether it is due now; `last` is when the last one began here (fields.md 3).
+    /// Whether a full page is due now; `last` is when the last one started at this location (fields.md 3).
     pub(super) fn is_due(&self, last: Option<Timestamp>, now: Timestamp) -> bool {
         last.is_none_or(|last| now.since(last) + SLACK >= self.interval)
     }
-    /// What is wrong with the objects, in one failure: the deadline before all else, then the first object that is
-    /// the target's fault.
+    /// Returns the failure of the objects, if any: the deadline first, then the first object with a failure that is not
+    /// Vigie's own fault.
     pub(super) fn evaluate(&self, page: &FullPage, timed_out: bool, timeout: Duration) -> Option<Failure> {
         let failed: Vec<(&PageObject, &Failure)> =
             page.objects.iter().filter_map(|object| Some((object, object.failure.as_ref()?))).collect();
@@ -60,16 +60,17 @@ impl FullPageRule {
         if page.objects.is_empty() && page.unlisted == 0 && self.requires_objects {
             return Some(Failure::new(Phase::Validate, FailureKind::PageObjectNone, ""));
         }
-        let theirs = failed.iter().find(|(_, failure)| failure.fault != Fault::Ours);
-        let (object, failure) = theirs.or(failed.first())?;
+        let not_ours = failed.iter().find(|(_, failure)| failure.fault != Fault::Ours);
+        let (object, failure) = not_ours.or(failed.first())?;
         let mut failure = (*failure).clone().into_page_object(&object.url);
         if object.third_party {
             failure.detail.push_str(" (of another site)");
         }
         if failed.len() > 1 {
-            let foreign = failed.iter().filter(|(object, _)| object.third_party).count();
-            let more = format!("; {} objects failed, {foreign} of them of other sites", failed.len());
-            failure.detail.push_str(&more);
+            let third_party = failed.iter().filter(|(object, _)| object.third_party).count();
+            let count_detail =
+                format!("; {} objects failed, {third_party} of them of other sites", failed.len());
+            failure.detail.push_str(&count_detail);
         }
         Some(failure)
     }

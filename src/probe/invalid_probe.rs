@@ -1,17 +1,17 @@
-//! A check whose settings cannot be used.
+//! The probe of a monitor with invalid settings.
 
 use super::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::schema::InvalidSettings;
 
-/// The probe of a monitor that cannot be probed: each attempt ends with the same failure.
+/// The probe of a monitor that cannot be probed: every attempt ends with the same failure.
 #[derive(Debug)]
 pub(super) struct InvalidProbe {
     failure: Failure,
 }
 
 impl InvalidProbe {
-    /// Each attempt ends with `detail`, and is no fault of the target.
+    /// Creates a probe whose attempts fail with `detail`, as Vigie's own fault.
     pub(super) fn new(detail: impl Into<String>) -> Self {
         Self::from(Failure::new(Phase::Prepare, FailureKind::Internal, detail.into()))
     }
@@ -29,12 +29,12 @@ impl From<InvalidSettings> for InvalidProbe {
     }
 }
 
-/// Why `field` cannot be used.
+/// Returns the error of `field` with its `reason`.
 pub(super) fn invalid_setting(field: &str, reason: impl AsRef<str>) -> InvalidSettings {
     InvalidSettings::new(field, None, reason.as_ref())
 }
 
-/// What a check says of settings that cannot be used.
+/// Describes invalid settings in the detail of a failure.
 pub(super) fn describe_invalid(error: &InvalidSettings) -> String {
     format!("`{}` cannot be used: {}", error.field, error.reason)
 }

@@ -1,4 +1,4 @@
-//! The keyword of a page: its rule, and the search for it.
+//! The keyword rule of a monitor, and the search for it.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::net::Deadline;
 use crate::schema::typed::keyword::KeywordSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// The rule of `keyword_string`, known to compile. Compiled anew for each page: a compiled one takes tens of
-/// kilobytes, too much to keep for every monitor between two runs.
+/// Returns the rule of `keyword_string`, checked to compile. It is compiled again for each page: a compiled rule takes
+/// tens of kilobytes, too much to keep for every monitor between runs.
 ///
 /// # Errors
-/// Why it does not compile.
+/// Fails when it does not compile.
 pub(super) fn keyword_rule(document: &MonitorDocument) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
     let settings: KeywordSettings<'_> = document.to_typed()?;
     let Some(rule) = settings.rule() else { return Ok(None) };
@@ -26,9 +26,8 @@ pub(super) fn keyword_rule(document: &MonitorDocument) -> Result<Option<Box<Keyw
     }
 }
 
-/// Judges a body by `rule`. A long one is searched apart from the threads that wait for other targets, and
-/// no longer than until `deadline`: a few expressions take seconds for a page. The target has delivered by
-/// then, so that is no fault of its.
+/// Evaluates a body by `rule`. A long body is searched on a blocking thread, until `deadline` at most: a few
+/// expressions take seconds per page. The target has delivered by then, so exceeding the deadline is Vigie's own fault.
 pub(super) async fn search_keyword(
     rule: Box<KeywordRule>,
     body: Arc<Vec<u8>>,
@@ -36,10 +35,10 @@ pub(super) async fn search_keyword(
     deadline: Deadline,
 ) -> Result<(), Failure> {
     let is_long = body.len() > INLINE_SEARCH_BYTES;
-    let internal = |words: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
-    let judge = move || {
+    let internal = |detail: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, detail));
+    let search = move || {
         let text = charset::decode(&body, content_type.as_deref());
-        // That it compiles was seen when the probe was built.
+        // Checked when the probe was built.
         let keyword = match rule.compile() {
             Ok(keyword) => keyword,
             Err(error) => return internal(error.to_string()),
@@ -55,7 +54,7 @@ pub(super) async fn search_keyword(
         failure.map_or(Ok(()), Err)
     };
     if !is_long {
-        return judge();
+        return search();
     }
-    run_blocking("the search for the keyword", deadline, judge).await?
+    run_blocking("the search for the keyword", deadline, search).await?
 }

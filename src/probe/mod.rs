@@ -1,5 +1,5 @@
-//! One check of each kind. A probe sees; it opens what it needs through [`Net`](crate::net::Net), asks `judge` for the
-//! rules, and always comes back with an [`Observation`](crate::domain::Observation).
+//! Probes: one check of each kind. A probe opens what it needs through [`Net`](crate::net::Net), applies the rules of
+//! `evaluate`, and always returns an [`Observation`](crate::domain::Observation).
 
 mod api_steps;
 mod blocking_pool;

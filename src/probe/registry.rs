@@ -1,4 +1,4 @@
-//! The table of kinds: adding a kind is one line here.
+//! The table of probes: a new kind needs one entry here.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;
 
-/// What the engine has to know of a kind before it runs one.
+/// How to run the probe of a kind.
 #[derive(Clone, Copy)]
 pub struct ProbeDescriptor {
     /// The monitor types that it serves.
     pub kinds: MonitorTypes,
     /// How much of the host one check takes.
     pub weight: Weight,
-    /// Makes a probe of a validated document.
+    /// Builds a probe from a validated document.
     pub build: BuildProbe,
 }
 
-/// Every kind that this build can probe.
+/// All kinds that this build can probe.
 pub static REGISTRY: &[ProbeDescriptor] = &[
     ProbeDescriptor {
         kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
@@ -46,14 +46,14 @@ pub static REGISTRY: &[ProbeDescriptor] = &[
     ProbeDescriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];
 
-/// The descriptor of `kind`; `None` when this build has no probe for it.
+/// Returns the descriptor of `kind`; `None` when this build has no probe for it.
 #[must_use]
 pub fn descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
     REGISTRY.iter().find(|descriptor| descriptor.kinds.contains(&kind))
 }
 
-/// The probe of `document`, with its weight. A kind without a probe in this build gets one whose
-/// checks say so: outcome unknown, status 95 (behaviour.md 4).
+/// Builds the probe of `document`, and returns it with its weight. For a kind without a probe in this build, checks
+/// have the outcome unknown, status 95 (behaviour.md 4).
 #[must_use]
 pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> (Arc<dyn Probe>, Weight) {
     match descriptor(document.monitor_type()) {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_type_stands_in_two_lines_of_the_table() {
+    fn every_type_is_in_one_entry_only() {
         let mut kinds: Vec<&str> =
             REGISTRY.iter().flat_map(|line| line.kinds).map(|kind| kind.name()).collect();
         let lines = kinds.len();

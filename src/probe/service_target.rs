@@ -1,4 +1,4 @@
-//! What the kinds that ask one host and port have in common.
+//! Targets with one host and port, and observations of sessions with them.
 
 use std::net::IpAddr;
 use std::num::NonZeroU16;
@@ -11,11 +11,11 @@ use crate::net::{AddressFamily, ConnectTrace, Endpoint};
 use crate::protocol::LineSession;
 use crate::schema::typed::connection::AddressSettings;
 
-/// Characters of a detail that are kept. Servers can be long-winded.
+/// Longest detail that is kept, in characters. Servers can send long texts.
 const DETAIL: usize = 400;
 
-/// The host and port of a monitor. With `resolve_dns` false the address in `ipv4` is used instead of asking for the
-/// name (behaviour.md 4, Addresses).
+/// Returns the host and port of a monitor. With `resolve_dns` false, uses the address in `ipv4` instead of resolving
+/// the name (behaviour.md 4, Addresses).
 pub(super) fn endpoint(hostname: &str, port: u16, address: &AddressSettings<'_>) -> Endpoint {
     let mut endpoint = Endpoint::new(hostname.trim(), port);
     endpoint.pinned_address = pinned(address);
@@ -27,17 +27,17 @@ fn pinned(address: &AddressSettings<'_>) -> Option<IpAddr> {
     address.ipv4.filter(|_| !address.resolve_dns).and_then(|text| text.trim().parse().ok())
 }
 
-/// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
+/// The target of a monitor whose host may carry a scheme and a port (behaviour.md 1).
 #[derive(Debug)]
 pub(super) struct ServiceEndpoint {
-    /// Host and port, with the address when it is pinned.
+    /// Host and port, with the pinned address if there is one.
     pub(super) endpoint: Endpoint,
-    /// Whether TLS comes first: by the scheme, or by the port.
+    /// Whether TLS is implicit, by the scheme or by the port.
     pub(super) implicit_tls: bool,
 }
 
-/// The service that `text` names. A port written behind the host goes before `port`, and that before the default of the
-/// scheme: `ports` are those without and with implicit TLS. The last one of `schemes` is that of implicit TLS.
+/// Parses the service in `text`. A port in the text has precedence over `port`, and both over the default of the
+/// scheme: `ports` are those without and with implicit TLS. The last of `schemes` is that of implicit TLS.
 pub(super) fn parse_service(
     text: &str,
     port: Option<NonZeroU16>,
@@ -46,24 +46,24 @@ pub(super) fn parse_service(
     ports: (u16, u16),
 ) -> ServiceEndpoint {
     let text = text.trim();
-    let written = crate::syntax::text_format::parse_service_address(text, schemes);
-    let scheme = written.as_ref().and_then(|service| service.scheme);
+    let parsed = crate::syntax::text_format::parse_service_address(text, schemes);
+    let scheme = parsed.as_ref().and_then(|service| service.scheme);
     let secure_scheme = scheme.is_some() && scheme == schemes.last().copied();
-    let port = written.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));
+    let port = parsed.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));
     let port = port.unwrap_or(if secure_scheme { ports.1 } else { ports.0 });
-    let mut endpoint = Endpoint::new(written.as_ref().map_or(text, |service| service.host), port);
+    let mut endpoint = Endpoint::new(parsed.as_ref().map_or(text, |service| service.host), port);
     endpoint.pinned_address = address.and_then(pinned);
-    // A scheme that says otherwise goes before the usual meaning of the port.
+    // An explicit scheme overrides the usual meaning of the port.
     ServiceEndpoint { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
 }
 
-/// As [`build_observation`], of a session: what failed is told without secrets, and with what was said.
+/// Like [`build_observation`], for a session: redacts the failure and adds the transcript.
 pub(super) fn session_observation(
     started: Instant,
     session: LineSession<'_>,
     outcome: Result<(), Failure>,
 ) -> Observation {
-    // Cut last: a secret that was cut in two would not be found.
+    // Truncate last: a secret that is cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
         detail: truncate(&crate::domain::replace_control_chars(&session.transcript.redact(&failure.detail))),
         ..failure
@@ -71,7 +71,7 @@ pub(super) fn session_observation(
     let transcript = session.transcript.to_capture().filter(|_| outcome.is_err());
     let mut observation = build_observation(started, session.trace, outcome);
     observation.captures.extend(transcript);
-    // What fails by what was said before it has taken no time.
+    // A failure caused by an earlier response has taken no time.
     if let Some(phase) = observation.failure.as_ref().map(|failure| failure.phase)
         && observation.phases.micros(phase).is_none()
     {
@@ -80,7 +80,7 @@ pub(super) fn session_observation(
     observation
 }
 
-/// `text` with at most [`DETAIL`] characters.
+/// Truncates `text` to [`DETAIL`] characters.
 fn truncate(text: &str) -> String {
     match text.char_indices().nth(DETAIL) {
         Some((end, _)) => format!("{} …", &text[..end]),
@@ -88,7 +88,7 @@ fn truncate(text: &str) -> String {
     }
 }
 
-/// What was seen since `started`: the way in `trace`, and why it ended when it failed.
+/// Builds the observation of an attempt since `started`, with the connection of `trace` and the failure of `outcome`.
 pub(super) fn build_observation(
     started: Instant,
     trace: ConnectTrace,

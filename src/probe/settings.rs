@@ -1,4 +1,4 @@
-//! What building a probe may need beside the document.
+//! Inputs for building a probe, beside the document.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,40 +7,40 @@ use crate::browser::{BrowserPool, DeviceProfile};
 use crate::domain::MonitorId;
 use crate::vault::Keyring;
 
-/// What building a probe may need beside the document: values of the settings file, and who the monitor is.
+/// Inputs for building a probe, beside the document: values of the settings file, and the monitor's identity.
 #[derive(Clone, Debug)]
 pub struct ProbeSettings {
-    /// Names behind `name_to_resolve_id`; entry 0 is `dns.default_name`.
+    /// Names selected by `name_to_resolve_id`; entry 0 is `dns.default_name`.
     pub dns_names: Vec<String>,
     /// Days before a certificate's end at which `Expiring` warns.
     pub certificate_days: u32,
-    /// Bytes of a body that are read at most, after decompression.
+    /// Longest body that is read, in bytes after decompression.
     pub max_body_bytes: u64,
-    /// What checks call themselves in `User-Agent`.
+    /// The `User-Agent` of checks.
     pub user_agent: Arc<str>,
-    /// What they call this host in EHLO; without it the address that they come from.
+    /// The name of this host in EHLO; without it, its address.
     pub ehlo_name: Option<Arc<str>>,
-    /// The monitor that it is built for; 0 for one that is not stored, as with `vigie check`.
+    /// The id of the monitor; 0 for one that is not stored, as with `vigie check`.
     pub monitor: MonitorId,
-    /// Signs what checks leave behind at a target, so that later ones recognise it. Without it a key of this
-    /// process alone does: `vigie check` reads no keys, so what it leaves behind nobody knows later.
+    /// Signs what checks leave at a target, so that later checks recognise it. Without it a key of this process is
+    /// used: `vigie check` reads no keys, so later checks do not recognise what it leaves.
     pub keyring: Option<Arc<Keyring>>,
-    /// Where browsers come from.
+    /// The pool that browsers come from.
     pub browser_pool: Arc<BrowserPool>,
-    /// What the author of a browser script wants to see of it.
+    /// Options for the author of a browser script.
     pub authoring: AuthoringOptions,
-    /// Devices that browsers can pretend to be, by the `subtype` of their monitors.
+    /// Devices that browsers can emulate, by the `subtype` of their monitors.
     pub devices: Arc<BTreeMap<i64, DeviceProfile>>,
-    /// Variables of steps and scripts that stand before the first step, as `vigie check --set` gives them.
+    /// Variables of steps and scripts set before the first step, as with `vigie check --set`.
     pub variables: Arc<BTreeMap<String, String>>,
 }
 
-/// What somebody who writes a browser script wants to see of it (`vigie check --headful`, `--screenshots`).
+/// Options for the author of a browser script (`vigie check --headful`, `--screenshots`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthoringOptions {
-    /// The browser shows its windows.
+    /// Shows the browser's windows.
     pub headful: bool,
-    /// A picture is kept of each act, whatever the monitor says.
+    /// Keeps a screenshot of each act, whatever the monitor's setting.
     pub screenshots: bool,
 }
 

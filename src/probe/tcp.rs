@@ -19,8 +19,8 @@ use crate::protocol::starttls::StartTlsProtocol;
 use crate::schema::typed::tcp::{DialogueStepSettings, TcpSettings, TcpTlsMode};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// Bytes that one step of a dialogue reads at most. All of them are searched again with every piece that
-/// comes, so that a peer that sends byte by byte decides how much work this is.
+/// Longest input of one step of a dialogue, in bytes. All of it is searched again with every chunk, so a peer that
+/// sends byte by byte decides how much work this is.
 const DIALOGUE_BYTES: usize = 16 * 1024;
 
 /// Whether and how the connection is encrypted (fields.md 2, tcp `tls`).
@@ -31,9 +31,9 @@ enum Encryption {
     StartTls(StartTlsProtocol),
 }
 
-/// One step of a dialogue. What is sent goes out as it is, nothing is added to it; what is expected is a
-/// regular expression that has to match somewhere in what came since the last match, without the rest of the
-/// line of that match when something is sent in between: `^250` is about the answer to what was sent.
+/// One step of a dialogue. `send` is sent unchanged. `expect` must match in the input since the last match. When
+/// something is sent in between, the rest of that match's line is skipped first: `^250` is then about the response to
+/// what was sent.
 #[derive(Debug)]
 struct DialogueStep {
     send: Option<Box<str>>,
@@ -48,7 +48,7 @@ struct TcpProbe {
     dialogue: Vec<DialogueStep>,
 }
 
-/// The probe of a checked `tcp` monitor.
+/// Builds the probe of a validated `tcp` monitor.
 pub(super) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match TcpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
@@ -110,9 +110,10 @@ impl TcpProbe {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
         if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
-            let agreed = starttls::negotiate(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
+            let negotiated =
+                starttls::negotiate(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
-            agreed?;
+            negotiated?;
         }
         if self.encryption == Encryption::None {
             self.run_dialogue(&mut stream, cx, trace).await?;
@@ -122,17 +123,16 @@ impl TcpProbe {
         let host = &self.target.host;
         let mut stream = cx.net.handshake(stream, host, &self.options, cx.deadline, trace).await?;
         self.run_dialogue(&mut stream, cx, trace).await?;
-        // The check has what it wanted; a peer that is slow to say farewell does not change it.
+        // The check is complete; a peer that is slow to close does not change it.
         let _ = cx.deadline.enforce(Phase::Tls, stream.shutdown()).await;
         Ok(())
     }
 
-    /// A bare handshake ends with a reset. At the rate of many checks a second against few targets an
-    /// orderly close would leave a `TIME_WAIT` for each, a minute long, on this host and on every NAT
-    /// gateway on the way; with a dialogue the peer gets an orderly end instead. Measured on loopback over
-    /// 60,000 connections to one port: 20 µs of CPU each and none left behind, against 23 to 28 µs and
-    /// 12,000 left behind; neither ran out of ports, since Linux takes those of loopback again after a
-    /// second (`net.ipv4.tcp_tw_reuse` 2), which it does not do for other targets.
+    /// Closes the connection. A bare handshake ends with a reset: with many checks a second against few targets, an
+    /// orderly close would leave a `TIME_WAIT` of a minute for each, on this host and on every NAT gateway in between.
+    /// With a dialogue the peer gets an orderly close instead. Measured on loopback over 60,000 connections to one
+    /// port: 20 µs of CPU each and no `TIME_WAIT` left, against 23 to 28 µs and 12,000 left. Neither ran out of ports,
+    /// since Linux reuses those of loopback after a second (`net.ipv4.tcp_tw_reuse` 2), but not those of other targets.
     fn close(&self, stream: TcpStream) {
         if self.dialogue.is_empty() {
             set_reset_on_close(&stream);
@@ -145,13 +145,14 @@ impl TcpProbe {
         cx: ProbeContext<'_>,
         trace: &mut ConnectTrace,
     ) -> Result<(), Failure> {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let mut phase = Phase::FirstByte;
         let mut is_within_line = false;
         for (index, step) in self.dialogue.iter().enumerate() {
             if let Some(text) = &step.send {
-                if let Some(end) = heard.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line) {
-                    heard.drain(..=end);
+                if let Some(end) = received.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line)
+                {
+                    received.drain(..=end);
                 }
                 let started = Instant::now();
                 let sent = write_all(stream, text.as_bytes(), cx.deadline).await;
@@ -160,7 +161,7 @@ impl TcpProbe {
             }
             if let Some(pattern) = &step.expect {
                 let started = Instant::now();
-                let found = expect(stream, &mut heard, pattern, cx, phase, index + 1).await;
+                let found = expect(stream, &mut received, pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
                 is_within_line = !found?.ends_with(b"\n");
                 phase = Phase::Transfer;
@@ -170,32 +171,31 @@ impl TcpProbe {
     }
 }
 
-/// Reads until `pattern` matches in `heard`, takes the match and what came before it out of `heard`, and returns
-/// both.
-/// When the peer said something else until it closed, or whole lines until the time was over, that is what
-/// went wrong, not the time; one that stops inside of a line has stalled.
+/// Reads until `pattern` matches in `received`, removes the match and all input before it, and returns both. When the
+/// peer sent other input until it closed, or whole lines until the time was over, the failure is that input, not the
+/// timeout; a peer that stops within a line has stalled.
 async fn expect<S: AsyncRead + Unpin>(
     stream: &mut S,
-    heard: &mut Vec<u8>,
+    received: &mut Vec<u8>,
     pattern: &Regex,
     cx: ProbeContext<'_>,
     phase: Phase,
     number: usize,
 ) -> Result<Vec<u8>, Failure> {
     loop {
-        if let Some(end) = pattern.find(heard).map(|found| found.end()) {
-            return Ok(heard.drain(..end).collect());
+        if let Some(end) = pattern.find(received).map(|found| found.end()) {
+            return Ok(received.drain(..end).collect());
         }
-        let more = read_more(stream, heard, DIALOGUE_BYTES, cx.deadline, phase).await;
-        match more {
-            Ok(0) if heard.is_empty() => return Err(crate::net::closed_failure(phase, 0)),
-            Ok(0) => return Err(unexpected_failure(phase, number, pattern, heard)),
+        let read = read_more(stream, received, DIALOGUE_BYTES, cx.deadline, phase).await;
+        match read {
+            Ok(0) if received.is_empty() => return Err(crate::net::closed_failure(phase, 0)),
+            Ok(0) => return Err(unexpected_failure(phase, number, pattern, received)),
             Ok(_) => {}
-            Err(failure) if failure.kind == FailureKind::TimedOut && heard.ends_with(b"\n") => {
-                return Err(unexpected_failure(phase, number, pattern, heard));
+            Err(failure) if failure.kind == FailureKind::TimedOut && received.ends_with(b"\n") => {
+                return Err(unexpected_failure(phase, number, pattern, received));
             }
-            Err(failure) if failure.kind == FailureKind::TimedOut && !heard.is_empty() => {
-                let so_far = unexpected_failure(phase, number, pattern, heard).detail;
+            Err(failure) if failure.kind == FailureKind::TimedOut && !received.is_empty() => {
+                let so_far = unexpected_failure(phase, number, pattern, received).detail;
                 return Err(Failure { detail: format!("{}; {so_far}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),
@@ -203,9 +203,9 @@ async fn expect<S: AsyncRead + Unpin>(
     }
 }
 
-fn unexpected_failure(phase: Phase, number: usize, pattern: &Regex, heard: &[u8]) -> Failure {
-    let start = &heard[..heard.len().min(80)];
-    let said = start.escape_ascii();
-    let detail = format!("step {number} expects `{pattern}`, the target said `{said}`");
+fn unexpected_failure(phase: Phase, number: usize, pattern: &Regex, received: &[u8]) -> Failure {
+    let start = &received[..received.len().min(80)];
+    let quoted = start.escape_ascii();
+    let detail = format!("step {number} expects `{pattern}`, the target said `{quoted}`");
     Failure::new(phase, FailureKind::DialogueUnexpected, detail)
 }

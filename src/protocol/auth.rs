@@ -1,4 +1,4 @@
-//! Logins of mail servers (SASL, RFC 4422): which mechanism, and what each one says. Pure functions.
+//! SASL logins of mail servers (RFC 4422): the choice of mechanism, and the messages of each. Pure functions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,16 +8,16 @@ use md5::{Digest as _, Md5};
 use super::line_session::OutgoingLine;
 use crate::domain::{Failure, FailureKind, Phase, to_hex};
 
-/// A way to prove who one is.
+/// An authentication mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// RFC 4616: name and password, as they are.
+    /// RFC 4616: name and password in clear text.
     Plain,
-    /// Name and password, asked for one after the other; of no RFC, but every server knows it.
+    /// Name and password, requested one after the other. In no RFC, but supported by every server.
     Login,
-    /// RFC 2195: the server's text, sealed with the password.
+    /// RFC 2195: the server's challenge, signed with the password.
     CramMd5,
-    /// A token instead of a password, which a provider of mail has given out for OAuth 2.0.
+    /// An OAuth 2.0 token from a mail provider, instead of a password.
     Xoauth2,
 }
 
@@ -26,7 +26,7 @@ use Mechanism::{CramMd5, Login, Plain, Xoauth2};
 impl Mechanism {
     const ALL: [Self; 4] = [Plain, Login, CramMd5, Xoauth2];
 
-    /// The name on the wire.
+    /// Returns the name in the protocol.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Mechanism {
         }
     }
 
-    /// The value of `auth_method`, and the word in the facts.
+    /// Returns the value of `auth_method`, also used in the facts.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -48,37 +48,37 @@ impl Mechanism {
         }
     }
 
-    /// The mechanism that `label` stands for; `None` for `auto`.
+    /// Returns the mechanism of `label`; `None` for `auto`.
     #[must_use]
     pub fn from_field(label: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mechanism| mechanism.label() == label)
     }
 
-    /// Whether a listener on the line can log in afterwards.
+    /// Whether an eavesdropper could log in afterwards.
     #[must_use]
     pub const fn exposes_password(self) -> bool {
         !matches!(self, CramMd5)
     }
 }
 
-/// The mechanism for `wanted` (`None` is `auto`) out of those that are offered. `auto` takes the first of
-/// PLAIN, LOGIN, CRAM-MD5 under TLS; without TLS the one that does not show the password comes first.
-/// XOAUTH2 is last, since it takes the password for a token.
+/// Chooses the mechanism: the `requested` one (`None` for `auto`), if it is among those `offered`. `auto` prefers
+/// PLAIN, LOGIN, CRAM-MD5 under TLS; without TLS the one that does not expose the password comes first. XOAUTH2 is
+/// last, since it treats the password as a token.
 pub fn choose_mechanism<'a>(
-    wanted: Option<Mechanism>,
+    requested: Option<Mechanism>,
     offered: impl IntoIterator<Item = &'a str>,
     secure: bool,
 ) -> Result<Mechanism, Failure> {
     let offered: Vec<&str> = offered.into_iter().collect();
     let has = |mechanism: &Mechanism| offered.iter().any(|name| name.eq_ignore_ascii_case(mechanism.name()));
     let order = if secure { [Plain, Login, CramMd5, Xoauth2] } else { [CramMd5, Plain, Login, Xoauth2] };
-    let found = match wanted {
+    let found = match requested {
         Some(mechanism) => Some(mechanism).filter(has),
         None => order.into_iter().find(has),
     };
     found.ok_or_else(|| {
-        let what = wanted.map_or("a login that Vigie knows", Mechanism::name);
-        let instead = match offered.as_slice() {
+        let expected = requested.map_or("a login that Vigie knows", Mechanism::name);
+        let offer = match offered.as_slice() {
             [] if secure => "no login at all".to_owned(),
             [] => "no login at all without TLS".to_owned(),
             some => format!("`{}`", some.join(" ")),
@@ -86,12 +86,12 @@ pub fn choose_mechanism<'a>(
         Failure::new(
             Phase::Auth,
             FailureKind::DialogueUnexpected,
-            format!("it does not offer {what}; it offers {instead}"),
+            format!("it does not offer {expected}; it offers {offer}"),
         )
     })
 }
 
-/// Who logs in, and with what.
+/// User name and password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// User name.
@@ -100,16 +100,15 @@ pub struct Credentials {
     pub password: String,
 }
 
-/// Without the secret.
+/// Hides the secret.
 impl std::fmt::Debug for Credentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
     }
 }
 
-/// What the client says in turn `turn` (the first one is 0) of `mechanism`, before Base64. `challenge` is
-/// what the server said, after Base64; empty for those that begin without one. `None`: it asks for more
-/// than the mechanism has.
+/// Returns the client's message in turn `turn` (from 0) of `mechanism`, before Base64. `challenge` is the server's,
+/// after Base64; empty for mechanisms without one. `None` means that the server asks for more than the mechanism has.
 #[must_use]
 pub fn client_response(
     mechanism: Mechanism,
@@ -124,7 +123,7 @@ pub fn client_response(
         (Login, 1) => Some(password.clone().into_bytes()),
         (CramMd5, 0) => Some(cram_md5_response(user, password, challenge)),
         (Xoauth2, 0) => Some(format!("user={user}\x01auth=Bearer {password}\x01\x01").into_bytes()),
-        // What it says now is why it refuses; it wants to be heard before it does.
+        // The server reports here why it refuses, and expects a response before it does.
         (Xoauth2, 1) => Some(Vec::new()),
         _ => None,
     }
@@ -132,19 +131,19 @@ pub fn client_response(
 
 /// RFC 2195 2: the name, and the keyed digest (RFC 2104) of the challenge in lower-case hexadecimal.
 fn cram_md5_response(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
-    // HMAC takes keys of every length; the error of its interface cannot come.
+    // HMAC accepts keys of every length, so this error cannot occur.
     let Ok(mut mac) = Hmac::<Md5>::new_from_slice(password.as_bytes()) else { return Vec::new() };
     mac.update(challenge);
     format!("{user} {}", to_hex(&mac.finalize().into_bytes())).into_bytes()
 }
 
-/// The digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
+/// Returns the digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
 #[must_use]
 pub fn apop_digest(stamp: &str, password: &str) -> String {
     to_hex(&Md5::digest(format!("{stamp}{password}")))
 }
 
-/// One login: a mechanism, and how far it has come.
+/// A login in progress.
 #[derive(Debug)]
 pub struct SaslExchange {
     mechanism: Mechanism,
@@ -153,26 +152,26 @@ pub struct SaslExchange {
 }
 
 impl SaslExchange {
-    /// A login that has not begun.
+    /// Creates a login that has not started.
     #[must_use]
     pub fn new(mechanism: Mechanism, credentials: Credentials) -> Self {
         Self { mechanism, credentials, step: 0 }
     }
 
-    /// What it goes by.
+    /// Returns the mechanism.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         self.mechanism
     }
 
-    /// The line that begins it: `command` (`AUTH`, `AUTHENTICATE`) and the mechanism, with the first
-    /// response where the server lets it stand there, the mechanism needs no challenge, and the line stays
-    /// within 510 characters (RFC 4954 4).
+    /// Returns the first line: `command` (`AUTH`, `AUTHENTICATE`) and the mechanism. The first response is included
+    /// where the server allows it, the mechanism needs no challenge, and the line stays within 510 characters (RFC 4954
+    /// 4).
     #[must_use]
     pub fn initial_line(&mut self, command: &str, with_response: bool) -> OutgoingLine {
         let command = format!("{command} {}", self.mechanism.name());
-        let alone = matches!(self.mechanism, Plain | Xoauth2);
-        if with_response && alone {
+        let needs_no_challenge = matches!(self.mechanism, Plain | Xoauth2);
+        if with_response && needs_no_challenge {
             let bytes = client_response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
             let text = format!("{command} {}", STANDARD.encode(bytes));
             if text.len() <= 510 {
@@ -183,24 +182,24 @@ impl SaslExchange {
         OutgoingLine::new(command)
     }
 
-    /// The answer to `challenge`, as the server's line gives it behind its sign (`334 `, `+ `).
+    /// Returns the response to `challenge`, the server's line without its prefix (`334 `, `+ `).
     pub fn respond(&mut self, challenge: &str) -> Result<OutgoingLine, Failure> {
         let fail = |detail: String| Failure::new(Phase::Auth, FailureKind::ResponseInvalid, detail);
-        // Only this one makes something of what it hears; others are asked in words that vary.
-        let heard = match self.mechanism {
+        // Only CRAM-MD5 uses the challenge; the prompts of others vary.
+        let decoded = match self.mechanism {
             CramMd5 => STANDARD
                 .decode(challenge.trim())
                 .map_err(|_| fail(format!("its challenge `{challenge}` is not Base64")))?,
             _ => Vec::new(),
         };
-        let said =
-            client_response(self.mechanism, &self.credentials, self.step, &heard).ok_or_else(|| {
+        let response =
+            client_response(self.mechanism, &self.credentials, self.step, &decoded).ok_or_else(|| {
                 let name = self.mechanism.name();
                 fail(format!("it asks for more than {name} has to say: `{challenge}`"))
             })?;
         let is_name = (self.mechanism, self.step) == (Login, 0);
         self.step += 1;
-        let text = STANDARD.encode(said);
+        let text = STANDARD.encode(response);
         Ok(if is_name || text.is_empty() {
             OutgoingLine::new(text)
         } else {
@@ -218,8 +217,8 @@ mod tests {
     }
 
     #[test]
-    fn auto_takes_the_best_that_is_offered_and_without_tls_one_that_hides_the_password() {
-        for (offered, secure, wanted) in [
+    fn auto_chooses_the_best_offered_mechanism() {
+        for (offered, secure, expected) in [
             ("PLAIN LOGIN CRAM-MD5", true, Ok(Plain)),
             ("LOGIN CRAM-MD5", true, Ok(Login)),
             ("login plain", true, Ok(Plain)),
@@ -232,16 +231,16 @@ mod tests {
             ("", false, Err("it offers no login at all without TLS")),
         ] {
             let chosen = choose_mechanism(None, offered.split_whitespace(), secure);
-            match (chosen, wanted) {
-                (Ok(chosen), Ok(wanted)) => assert_eq!(chosen, wanted, "{offered} {secure}"),
+            match (chosen, expected) {
+                (Ok(chosen), Ok(expected)) => assert_eq!(chosen, expected, "{offered} {secure}"),
                 (Err(failure), Err(text)) => assert!(failure.detail.ends_with(text), "{failure}"),
-                (chosen, wanted) => panic!("{offered} {secure}: {chosen:?}, not {wanted:?}"),
+                (chosen, expected) => panic!("{offered} {secure}: {chosen:?}, not {expected:?}"),
             }
         }
     }
 
     #[test]
-    fn a_mechanism_by_name_has_to_be_offered() {
+    fn a_requested_mechanism_must_be_offered() {
         assert_eq!(choose_mechanism(Some(Login), ["PLAIN", "LOGIN"], true), Ok(Login));
         let failure = choose_mechanism(Some(CramMd5), ["PLAIN", "LOGIN"], true).unwrap_err();
         assert_eq!((failure.phase, failure.status().0), (Phase::Auth, 3));
@@ -253,25 +252,25 @@ mod tests {
     }
 
     #[test]
-    fn each_mechanism_says_what_its_document_says() {
-        // RFC 4616 4, without an identity to act for.
+    fn each_mechanism_gives_the_examples_of_its_rfc() {
+        // RFC 4616 4, without an authorization identity.
         assert_eq!(
             client_response(Plain, &who("tim", "tanstaaftanstaaf"), 0, &[]).unwrap(),
             b"\0tim\0tanstaaftanstaaf"
         );
         // RFC 2195 2.
         let challenge = b"<1896.697170952@postoffice.reston.mci.net>";
-        let said = client_response(CramMd5, &who("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
-        assert_eq!(said, b"tim b913a602c7eda7a495b4e6e7334d3890");
+        let response = client_response(CramMd5, &who("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
+        assert_eq!(response, b"tim b913a602c7eda7a495b4e6e7334d3890");
         // RFC 1939 7.
         let stamp = "<1896.697170952@dbc.mtview.ca.us>";
         assert_eq!(apop_digest(stamp, "tanstaaf"), "c4c9334bac560ecc979e58001b3e22fb");
-        let said = client_response(Xoauth2, &who("a@b.test", "ya29"), 0, &[]).unwrap();
-        assert_eq!(said, b"user=a@b.test\x01auth=Bearer ya29\x01\x01");
+        let response = client_response(Xoauth2, &who("a@b.test", "ya29"), 0, &[]).unwrap();
+        assert_eq!(response, b"user=a@b.test\x01auth=Bearer ya29\x01\x01");
     }
 
     #[test]
-    fn a_login_goes_turn_by_turn_and_shows_no_password() {
+    fn a_login_proceeds_in_turns_and_redacts_the_password() {
         let mut login = SaslExchange::new(Login, who("tim", "s3cret"));
         assert_eq!(login.initial_line("AUTH", true).text(), "AUTH LOGIN");
         assert_eq!(login.respond("VXNlcm5hbWU6").unwrap().redacted(), "dGlt");
@@ -284,19 +283,19 @@ mod tests {
     }
 
     #[test]
-    fn the_first_response_stands_in_the_command_where_it_may_and_fits() {
+    fn the_initial_response_is_sent_where_allowed_and_short_enough() {
         let mut short = SaslExchange::new(Plain, who("tim", "s3cret"));
         let line = short.initial_line("AUTH", true);
         assert_eq!((line.text(), line.redacted()), ("AUTH PLAIN AHRpbQBzM2NyZXQ=", "AUTH PLAIN ********"));
-        for (password, may) in [("s3cret".to_owned(), false), ("x".repeat(400), true)] {
+        for (password, allowed) in [("s3cret".to_owned(), false), ("x".repeat(400), true)] {
             let mut login = SaslExchange::new(Plain, who("tim", &password));
-            assert_eq!(login.initial_line("AUTH", may).text(), "AUTH PLAIN");
+            assert_eq!(login.initial_line("AUTH", allowed).text(), "AUTH PLAIN");
             assert!(login.respond("").is_ok());
         }
     }
 
     #[test]
-    fn a_challenge_that_is_no_base64_is_told() {
+    fn an_invalid_base64_challenge_is_reported() {
         let mut login = SaslExchange::new(CramMd5, who("tim", "s3cret"));
         assert_eq!(login.initial_line("AUTH", true).text(), "AUTH CRAM-MD5");
         let failure = login.respond("%%%").unwrap_err();
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn why_xoauth2_was_refused_is_heard_out() {
+    fn the_error_challenge_of_xoauth2_is_answered() {
         let mut login = SaslExchange::new(Xoauth2, who("a@b.test", "ya29"));
         assert!(login.initial_line("AUTH", true).text().starts_with("AUTH XOAUTH2 dXNlcj1"));
         assert_eq!(login.respond("eyJzdGF0dXMiOiI0MDEifQ==").unwrap().text(), "");

@@ -1,17 +1,17 @@
-//! Plays transcripts against a [`LineProtocol`], for unit tests: a fake session of lines, no sockets.
+//! Runs transcripts against a [`LineProtocol`] in unit tests, without sockets.
 
 use super::line_session::{LineProtocol, ProtocolAction};
 use crate::domain::Failure;
 
-/// Plays `script` against `core`: `< line` is what the server says, `> line` what the client has to say to
-/// it, `* tls` and `* done` what it has to do. Returns the failure, which only the last line may lead to.
+/// Runs `script` against `core`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
+/// done` are expected actions. Returns the failure, which only the last line may cause.
 pub(crate) fn run_dialogue(core: &mut impl LineProtocol, script: &str) -> Option<Failure> {
     let mut lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
     let mut action = ProtocolAction::ReadLine;
     while let Some(line) = lines.next() {
-        if let Some(heard) = line.strip_prefix('<') {
+        if let Some(received) = line.strip_prefix('<') {
             assert_eq!(action, ProtocolAction::ReadLine, "before `{line}`");
-            match core.on_line(heard.strip_prefix(' ').unwrap_or(heard)) {
+            match core.on_line(received.strip_prefix(' ').unwrap_or(received)) {
                 Ok(next) => action = next,
                 Err(failure) => {
                     assert_eq!(lines.peek(), None, "it fails early: {failure}");

@@ -1,4 +1,4 @@
-//! A session of lines over one connection, and the driver of protocols that are written without sockets.
+//! A line-based session over one connection, and the driver of protocols that are written without sockets.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,57 +14,57 @@ use crate::net::{
 };
 use crate::syntax::MASK;
 
-/// Bytes of one line (RFC 5321 4.5.3.1.5 says 512, RFC 9051 4 leaves it open; servers are more talkative).
+/// Longest line in bytes (RFC 5321 4.5.3.1.5 allows 512, RFC 9051 4 sets no limit; real servers send more).
 const MAX_LINE_BYTES: usize = 8 * 1024;
-/// Bytes of all lines together, unless [`LineSession::set_read_limit`] says otherwise.
+/// Limit of all lines together in bytes, unless [`LineSession::set_read_limit`] changes it.
 const MAX_SESSION_BYTES: usize = 256 * 1024;
-/// How long the answer to a farewell is waited for.
+/// Limit for the reply to the final command.
 pub(super) const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A protocol as seen by its client, without sockets: lines come in, acts go out.
+/// The client side of a protocol, without sockets: it receives lines and returns actions.
 pub trait LineProtocol {
-    /// The phase that the time until the next line counts for.
+    /// Returns the phase that the time until the next line counts for.
     fn phase(&self) -> Phase;
 
-    /// What to do now that `line` came, without its CR LF; or why the session has failed.
+    /// Handles `line`, without its CR LF, and returns the next action; fails when the session has failed.
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure>;
 
-    /// What to do now that TLS stands, after [`ProtocolAction::StartTls`].
+    /// Returns the next action after the TLS handshake of [`ProtocolAction::StartTls`].
     fn on_tls_established(&mut self) -> ProtocolAction;
 }
 
-/// What a session does next.
+/// The next action of a session.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProtocolAction {
     /// Wait for a line.
     ReadLine,
-    /// Say this, then wait for a line.
+    /// Send this line, then wait for one.
     SendLine(OutgoingLine),
-    /// Speak TLS: the server has agreed to it.
+    /// Start TLS: the server has agreed to it.
     StartTls,
-    /// Nothing more: the session did what it was for.
+    /// Nothing more: the session is complete.
     Done,
 }
 
-/// A line to be sent, without its CR LF, and how the transcript shows it.
+/// A line to send, without its CR LF, with its form in the transcript.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingLine {
     text: String,
     shown: Option<String>,
-    /// Where the secret begins.
+    /// Where the secret starts.
     secret_at: Option<usize>,
     /// Whether it may be several lines.
     block: bool,
 }
 
 impl OutgoingLine {
-    /// One without secrets.
+    /// Creates a line without secrets.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: None, secret_at: None, block: false }
     }
 
-    /// One that holds a secret; the transcript shows `command` and a mask.
+    /// Creates a line with a secret; the transcript shows `command` and a mask.
     #[must_use]
     pub fn with_secret(command: &str, text: impl Into<String>) -> Self {
         let shown = if command.is_empty() { MASK.to_owned() } else { format!("{command} {MASK}") };
@@ -73,44 +73,44 @@ impl OutgoingLine {
         Self { shown: Some(shown), secret_at: Some(text.len() - rest), block: false, text }
     }
 
-    /// Several lines at once, such as a message; the transcript shows `shown` instead.
+    /// Creates several lines at once, such as a message; the transcript shows `shown` instead.
     #[must_use]
     pub fn multiline(shown: impl Into<String>, text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Some(shown.into()), secret_at: None, block: true }
     }
 
-    /// The part that must not be shown, as it goes out: a server may say it again.
+    /// Returns the secret as sent, since a server may repeat it.
     fn secret_part(&self) -> Option<&str> {
         self.secret_at.and_then(|at| self.text.get(at..))
     }
 
-    /// Whether it would be more than one line, and so a command that nobody meant (CWE-93).
+    /// Whether it contains a line break, which would inject another command (CWE-93).
     fn has_line_break(&self) -> bool {
         !self.block && self.text.contains(['\r', '\n', '\0'])
     }
 
-    /// What goes over the wire.
+    /// Returns the text to send.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What may be shown.
+    /// Returns the text for the transcript.
     #[must_use]
     pub fn redacted(&self) -> &str {
         self.shown.as_deref().unwrap_or(&self.text)
     }
 }
 
-/// Without the secret.
+/// Hides the secret.
 impl std::fmt::Debug for OutgoingLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Line({:?})", self.redacted())
     }
 }
 
-/// One connection to a server of lines, with all that was seen on it. Outlives its own failure, so that
-/// what was seen up to there is told.
+/// One connection to a line-based server, with everything observed on it. It outlives its own failure, so that
+/// everything up to there can be reported.
 pub struct LineSession<'a> {
     net: &'a Net,
     deadline: Deadline,
@@ -119,16 +119,16 @@ pub struct LineSession<'a> {
     buffer: Vec<u8>,
     received_bytes: usize,
     limit: usize,
-    /// Since when the time of the current phase runs.
+    /// Start of the time that is not yet added to a phase.
     phase_started: Instant,
-    /// The way there, and the durations.
+    /// The connection and the durations.
     pub trace: ConnectTrace,
-    /// What was said.
+    /// The dialogue.
     pub transcript: Transcript,
 }
 
 impl<'a> LineSession<'a> {
-    /// One that is not connected yet.
+    /// Creates a session that is not connected yet.
     #[must_use]
     pub fn new(net: &'a Net, deadline: Deadline) -> Self {
         Self {
@@ -145,12 +145,12 @@ impl<'a> LineSession<'a> {
         }
     }
 
-    /// Reads at most `bytes` in all, as long lists need.
+    /// Sets the limit of all lines together, for long lists.
     pub fn set_read_limit(&mut self, bytes: usize) {
         self.limit = bytes;
     }
 
-    /// Opens the connection, in plain text.
+    /// Opens the connection, without TLS.
     pub async fn connect(&mut self, to: &Endpoint) -> Result<(), Failure> {
         let stream = self.net.connect(to, self.deadline, &mut self.trace).await?;
         self.stream = Some(MaybeTlsStream::Plain(stream));
@@ -158,8 +158,8 @@ impl<'a> LineSession<'a> {
         Ok(())
     }
 
-    /// Goes on under TLS with the server called `host`. Bytes that came too early are thrown away and the
-    /// session fails: they would be taken for encrypted ones (CVE-2011-0411).
+    /// Starts TLS with the server `host`. Fails when bytes were received too early; they are discarded, since they
+    /// would be mistaken for encrypted ones (CVE-2011-0411).
     pub async fn start_tls(&mut self, host: &str, options: &TlsOptions) -> Result<(), Failure> {
         let Some(MaybeTlsStream::Plain(stream)) = self.stream.take() else {
             return Err(Failure::new(Phase::Tls, FailureKind::Internal, "TLS twice on one connection"));
@@ -181,25 +181,25 @@ impl<'a> LineSession<'a> {
         Ok(())
     }
 
-    /// Whether what is said now is encrypted.
+    /// Whether the connection is encrypted.
     #[must_use]
     pub fn is_tls(&self) -> bool {
         self.stream.as_ref().is_some_and(MaybeTlsStream::is_tls)
     }
 
-    /// What other connections need to take up the TLS session of this one, as those for data of FTP do.
+    /// Returns the TLS session for other connections to resume, such as data connections of FTP.
     #[must_use]
     pub fn tls_session(&self) -> Option<TlsSession> {
         self.tls.clone()
     }
 
-    /// The address that the connection leaves from.
+    /// Returns the local address of the connection.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.stream.as_ref().and_then(MaybeTlsStream::local_address)
     }
 
-    /// Sends `line` and its CR LF. The time counts for the phase of the answer.
+    /// Sends `line` and CR LF. The time counts for the phase of the reply.
     pub async fn send(&mut self, line: &OutgoingLine) -> Result<(), Failure> {
         if line.has_line_break() {
             let detail = "a name or password has a line break, which this protocol cannot carry";
@@ -212,14 +212,14 @@ impl<'a> LineSession<'a> {
         write_all(stream, bytes.as_bytes(), self.deadline).await
     }
 
-    /// The next line, without its CR LF; the time since the last one counts for `phase`.
+    /// Reads the next line, without its CR LF; the time since the last one counts for `phase`.
     pub async fn read_line(&mut self, phase: Phase) -> Result<String, Failure> {
-        let came = self.read(phase).await;
+        let line = self.read(phase).await;
         self.record_phase(phase);
-        came
+        line
     }
 
-    /// The time since the last line counts for `phase`.
+    /// Adds the time since the last line to `phase`.
     fn record_phase(&mut self, phase: Phase) {
         let now = Instant::now();
         self.trace.phases.add(phase, now - self.phase_started);
@@ -235,20 +235,22 @@ impl<'a> LineSession<'a> {
         Ok(line)
     }
 
-    /// The next line of a list or of somebody's mail, of which the transcript shows nothing. What is beyond
-    /// the length of a line is thrown away: mail may have longer ones. The time counts as in
-    /// [`LineSession::read_line`].
+    /// Reads the next line of a list or message, which is not added to the transcript. Content beyond the longest line
+    /// is discarded, since mail may have longer lines. The time counts as in [`LineSession::read_line`].
     pub async fn read_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
-        let came = self.read_truncated_line(phase).await;
+        let line = self.read_truncated_line(phase).await;
         self.record_phase(phase);
-        came
+        line
     }
 
     async fn read_truncated_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         let mut line: Option<Vec<u8>> = None;
-        let mut seen = 0;
+        let mut searched = 0;
         loop {
-            let end = self.buffer[seen..].iter().position(|&byte| byte == b'\n').map(|at| seen + at);
+            let end = self.buffer[searched..]
+                .iter()
+                .position(|&byte| byte == b'\n')
+                .map(|offset| searched + offset);
             if let Some(end) = end {
                 self.add_received(end + 1, phase)?;
                 let mut rest: Vec<u8> = self.buffer.drain(..=end).collect();
@@ -256,12 +258,12 @@ impl<'a> LineSession<'a> {
                 rest.pop_if(|last| *last == b'\r');
                 return Ok(line.unwrap_or(rest));
             }
-            seen = self.buffer.len();
-            if seen >= MAX_LINE_BYTES {
-                self.add_received(seen, phase)?;
-                let part = std::mem::take(&mut self.buffer);
-                line.get_or_insert(part);
-                seen = 0;
+            searched = self.buffer.len();
+            if searched >= MAX_LINE_BYTES {
+                self.add_received(searched, phase)?;
+                let start = std::mem::take(&mut self.buffer);
+                line.get_or_insert(start);
+                searched = 0;
             }
             let stream = self.stream.as_mut().ok_or_else(not_connected)?;
             if read_more(stream, &mut self.buffer, MAX_LINE_BYTES, self.deadline, phase).await? == 0 {
@@ -270,7 +272,7 @@ impl<'a> LineSession<'a> {
         }
     }
 
-    /// Counts what came, and stops at the limit.
+    /// Counts received bytes, and fails at the limit.
     fn add_received(&mut self, bytes: usize, phase: Phase) -> Result<(), Failure> {
         self.received_bytes += bytes;
         if self.received_bytes > self.limit {
@@ -280,7 +282,7 @@ impl<'a> LineSession<'a> {
         Ok(())
     }
 
-    /// Lets `core` talk until it is done or has failed. `host` and `options` are for [`ProtocolAction::StartTls`].
+    /// Runs `core` until it is done or has failed. `host` and `options` are for [`ProtocolAction::StartTls`].
     pub async fn run(
         &mut self,
         core: &mut impl LineProtocol,
@@ -296,9 +298,9 @@ impl<'a> LineSession<'a> {
                 ProtocolAction::ReadLine | ProtocolAction::StartTls => {}
                 ProtocolAction::SendLine(line) => match self.send(&line).await {
                     Ok(()) => {}
-                    // Said or not: the check has what it wanted.
+                    // The check is complete, whether this was sent or not.
                     Err(_) if core.phase() == Phase::Quit => return Ok(()),
-                    // It is known by the answer that does not come.
+                    // A failed send shows as a missing reply to this line.
                     Err(failure) => return Err(Failure { phase: core.phase(), ..failure }),
                 },
                 ProtocolAction::Done => return Ok(()),
@@ -306,7 +308,7 @@ impl<'a> LineSession<'a> {
         }
     }
 
-    /// Has `core` hear the next line, and TLS begin where it says so; answers the line, and what to do now.
+    /// Passes the next line to `core`, and starts TLS if requested; returns the line and the next action.
     pub async fn step(
         &mut self,
         core: &mut impl LineProtocol,
@@ -324,24 +326,23 @@ impl<'a> LineSession<'a> {
         Ok((line, action))
     }
 
-    /// Waits for the answer to a farewell, not for long. Whatever comes, the check has what it wanted.
+    /// Waits briefly for the reply to the final command. Its content does not matter.
     async fn read_quit_reply(&mut self) {
-        let whole = self.deadline;
-        self.deadline.at = whole.at.min(Instant::now() + QUIT_TIMEOUT);
+        let deadline = self.deadline;
+        self.deadline.at = deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         if let Err(failure) = self.read_line(Phase::Quit).await {
             self.transcript.add_note(&format!("no farewell: {}", failure.kind.describe()));
         }
-        self.deadline = whole;
+        self.deadline = deadline;
     }
 
-    /// The connection itself, for a library that goes on with it; what was read ahead is with it.
+    /// Takes the connection with the bytes read ahead, for a library that continues with it.
     #[must_use]
     pub fn take_stream(&mut self) -> Option<(MaybeTlsStream, Vec<u8>)> {
         self.stream.take().map(|stream| (stream, std::mem::take(&mut self.buffer)))
     }
 
-    /// Closes in good order. The check has what it wanted; a peer that is slow to say farewell does not
-    /// change it.
+    /// Closes the connection properly. The check is complete; a peer that is slow to close does not change it.
     pub async fn close(&mut self) {
         if let Some(mut stream) = self.stream.take() {
             let _ = self.deadline.enforce(Phase::Quit, stream.shutdown()).await;

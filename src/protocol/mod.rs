@@ -1,4 +1,4 @@
-//! One exchange of a protocol over a stream of [`crate::net`], and its parsers without sockets.
+//! Exchanges of protocols over streams of [`crate::net`], and their parsers without sockets.
 
 pub mod auth;
 #[cfg(test)]

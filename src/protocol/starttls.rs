@@ -1,19 +1,19 @@
-//! Asking a plain-text server to go on with TLS.
+//! Negotiates TLS with a plain-text server.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, read_line, read_to_len, write_all};
 
-/// Bytes of one reply line (RFC 5321 4.5.3.1.5 says 512; some servers are more talkative).
+/// Longest reply line in bytes (RFC 5321 4.5.3.1.5 allows 512; some servers send more).
 const MAX_LINE_BYTES: usize = 4096;
-/// Lines of one reply.
+/// Maximum number of lines of one reply.
 const MAX_REPLY_LINES: usize = 100;
 
-/// Why a server did not go on with TLS.
+/// Why TLS was not started.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartTlsError {
-    /// Its list of extensions has no STARTTLS.
+    /// STARTTLS is not among the server's extensions.
     NotOffered,
     /// The exchange failed, or the server refused.
     Failed(Failure),
@@ -34,7 +34,7 @@ impl From<StartTlsError> for Failure {
     }
 }
 
-/// The protocols whose servers can be asked (fields.md 2, tcp `tls`).
+/// The supported protocols (fields.md 2, tcp `tls`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartTlsProtocol {
     /// `STARTTLS` of RFC 3207.
@@ -50,7 +50,7 @@ pub enum StartTlsProtocol {
 }
 
 impl StartTlsProtocol {
-    /// The protocol that a value such as `starttls-smtp` names.
+    /// Returns the protocol of a value such as `starttls-smtp`.
     #[must_use]
     pub fn from_field(value: &str) -> Option<Self> {
         Some(match value {
@@ -64,52 +64,51 @@ impl StartTlsProtocol {
     }
 }
 
-/// Waits for the greeting, where the protocol has one, and asks for TLS. On success the next byte on
-/// `stream` is the client's hello. Bytes that came too early are refused: they would be taken for
-/// encrypted ones (CVE-2011-0411).
+/// Waits for the greeting, if the protocol has one, and requests TLS. On success, the client hello must be sent next on
+/// `stream`. Fails when bytes were received too early, since they would be mistaken for encrypted ones (CVE-2011-0411).
 pub async fn negotiate<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     upgrade: StartTlsProtocol,
     deadline: Deadline,
 ) -> Result<(), StartTlsError> {
-    let mut talk = Dialogue { stream, deadline, buffer: Vec::new() };
+    let mut dialogue = Dialogue { stream, deadline, buffer: Vec::new() };
     match upgrade {
         StartTlsProtocol::Smtp => {
-            talk.expect_reply("220").await?;
-            talk.send(b"EHLO localhost\r\n").await?;
-            let offers = talk.expect_reply("250").await?;
+            dialogue.expect_reply("220").await?;
+            dialogue.send(b"EHLO localhost\r\n").await?;
+            let offers = dialogue.expect_reply("250").await?;
             let offered =
                 |line: &String| line.get(4..).is_some_and(|word| word.eq_ignore_ascii_case("STARTTLS"));
             if !offers.iter().any(offered) {
                 return Err(StartTlsError::NotOffered);
             }
-            talk.send(b"STARTTLS\r\n").await?;
-            talk.expect_reply("220").await?;
+            dialogue.send(b"STARTTLS\r\n").await?;
+            dialogue.expect_reply("220").await?;
         }
         StartTlsProtocol::Imap => {
-            talk.expect_line("* OK").await?;
-            talk.send(b"a STARTTLS\r\n").await?;
-            talk.expect_tagged("a ", "a OK").await?;
+            dialogue.expect_line("* OK").await?;
+            dialogue.send(b"a STARTTLS\r\n").await?;
+            dialogue.expect_tagged("a ", "a OK").await?;
         }
         StartTlsProtocol::Pop3 => {
-            talk.expect_line("+OK").await?;
-            talk.send(b"STLS\r\n").await?;
-            talk.expect_line("+OK").await?;
+            dialogue.expect_line("+OK").await?;
+            dialogue.send(b"STLS\r\n").await?;
+            dialogue.expect_line("+OK").await?;
         }
         StartTlsProtocol::Ftp => {
-            talk.expect_reply("220").await?;
-            talk.send(b"AUTH TLS\r\n").await?;
-            talk.expect_reply("234").await?;
+            dialogue.expect_reply("220").await?;
+            dialogue.send(b"AUTH TLS\r\n").await?;
+            dialogue.expect_reply("234").await?;
         }
         StartTlsProtocol::Postgres => {
-            talk.send(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
-            read_to_len(talk.stream, &mut talk.buffer, 1, deadline, Phase::FirstByte).await?;
-            if talk.buffer.pop() != Some(b'S') {
+            dialogue.send(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
+            read_to_len(dialogue.stream, &mut dialogue.buffer, 1, deadline, Phase::FirstByte).await?;
+            if dialogue.buffer.pop() != Some(b'S') {
                 return Err(unexpected_failure("it does not take SSLRequest").into());
             }
         }
     }
-    if !talk.buffer.is_empty() {
+    if !dialogue.buffer.is_empty() {
         return Err(unexpected_failure("it sent more before the TLS handshake").into());
     }
     Ok(())
@@ -141,22 +140,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Dialogue<'_, S> {
         }
     }
 
-    /// The line with our tag, after any number of untagged ones.
-    async fn expect_tagged(&mut self, tag: &str, good: &str) -> Result<(), Failure> {
+    /// Reads the line with our tag, after any number of untagged ones.
+    async fn expect_tagged(&mut self, tag: &str, expected: &str) -> Result<(), Failure> {
         for _ in 0..MAX_REPLY_LINES {
             let line = self.read_line().await?;
             if starts_with_ignore_case(&line, tag) {
-                return if starts_with_ignore_case(&line, good) {
+                return if starts_with_ignore_case(&line, expected) {
                     Ok(())
                 } else {
-                    Err(unexpected_line_failure(&line, good))
+                    Err(unexpected_line_failure(&line, expected))
                 };
             }
         }
         Err(unexpected_failure("its answer does not end"))
     }
 
-    /// A reply of one or more lines that begin with `code` (RFC 5321 4.2.1, RFC 959 4.2).
+    /// Reads a reply of one or more lines that start with `code` (RFC 5321 4.2.1, RFC 959 4.2).
     async fn expect_reply(&mut self, code: &str) -> Result<Vec<String>, Failure> {
         let mut lines = Vec::new();
         while lines.len() < MAX_REPLY_LINES {
@@ -178,9 +177,9 @@ fn starts_with_ignore_case(line: &str, with: &str) -> bool {
     line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
 }
 
-fn unexpected_line_failure(line: &str, wanted: &str) -> Failure {
+fn unexpected_line_failure(line: &str, expected: &str) -> Failure {
     let start: String = line.chars().take(80).collect();
-    unexpected_failure(&format!("expected `{wanted}`, it said `{}`", start.escape_debug()))
+    unexpected_failure(&format!("expected `{expected}`, it said `{}`", start.escape_debug()))
 }
 
 fn unexpected_failure(detail: &str) -> Failure {

@@ -1,4 +1,4 @@
-//! What was said in a session, line by line, without secrets: evidence of a failure.
+//! The transcript of a session, line by line, with secrets redacted: evidence of a failure.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use crate::domain::Capture;
 use crate::syntax::MASK;
 
-/// Bytes that are kept; the start of a session tells most.
+/// Longest transcript that is kept, in bytes; the start of a session is the most useful.
 const MAX_BYTES: usize = 32 * 1024;
-/// Characters of one line that are kept.
+/// Longest line that is kept, in characters.
 const MAX_LINE_CHARS: usize = 500;
 
-/// The lines of a session. A server may say a password again, so what came is masked like what was sent.
+/// The lines of a session. A server may repeat a password, so received lines are redacted like sent ones.
 #[derive(Debug, Default)]
 pub struct Transcript {
     text: String,
@@ -21,7 +21,7 @@ pub struct Transcript {
     secrets: Secrets,
 }
 
-/// Texts that must not be shown. Shows none itself.
+/// Texts to redact. Debug output does not show them.
 #[derive(Default)]
 struct Secrets(Vec<String>);
 
@@ -32,51 +32,51 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Transcript {
-    /// From now on `secret` is masked, plain and in Base64 by itself.
+    /// Redacts `secret` from now on, both plain and in Base64.
     pub fn add_secret(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
         }
         self.secrets.0.push(secret.to_owned());
         self.secrets.0.push(STANDARD.encode(secret));
-        // A short one may be part of a long one, which must not be left in pieces.
+        // Replace longer ones first: a short one may be part of a long one, which must not remain in parts.
         self.secrets.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
-    /// `text` with every secret masked.
+    /// Returns `text` with every secret masked.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         self.secrets.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), MASK))
     }
 
-    /// A line that was sent.
+    /// Records a sent line.
     pub fn record_sent(&mut self, line: &str) {
         self.add('>', line);
     }
 
-    /// A line that came.
+    /// Records a received line.
     pub fn record_received(&mut self, line: &str) {
         self.add('<', line);
     }
 
-    /// Something that happened in between, such as a TLS handshake.
+    /// Records an event in between, such as a TLS handshake.
     pub fn add_note(&mut self, what: &str) {
         self.add('*', what);
     }
 
-    fn add(&mut self, sign: char, line: &str) {
-        let masked = self.redact(line);
-        let start: String = masked.chars().take(MAX_LINE_CHARS).collect();
-        let rest = if start.len() < masked.len() { " …" } else { "" };
+    fn add(&mut self, prefix: char, line: &str) {
+        let redacted = self.redact(line);
+        let start: String = redacted.chars().take(MAX_LINE_CHARS).collect();
+        let rest = if start.len() < redacted.len() { " …" } else { "" };
         if self.text.len() + start.len() > MAX_BYTES {
             self.omitted_lines += 1;
             return;
         }
         // Control characters of a peer must not reach a terminal.
-        let _ = writeln!(self.text, "{sign} {}{rest}", crate::domain::replace_control_chars(&start));
+        let _ = writeln!(self.text, "{prefix} {}{rest}", crate::domain::replace_control_chars(&start));
     }
 
-    /// As a file of the result; `None` when nothing was said.
+    /// Returns the transcript as a file of the result; `None` when it is empty.
     #[must_use]
     pub fn to_capture(&self) -> Option<Capture> {
         if self.text.is_empty() {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_the_server_says_again_is_masked() {
+    fn a_secret_repeated_by_the_server_is_masked() {
         let mut transcript = Transcript::default();
         transcript.add_secret("s3cret");
         transcript.record_sent("PASS s3cret");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_part_of_another_leaves_no_pieces_of_it() {
+    fn a_secret_within_another_leaves_no_parts_of_it() {
         let mut transcript = Transcript::default();
         transcript.add_secret("Zz");
         transcript.add_secret("xxZzyy");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_end_take_little_memory() {
+    fn endless_lines_use_little_memory() {
         let mut transcript = Transcript::default();
         for _ in 0..10_000 {
             transcript.record_received(&"x".repeat(10_000));

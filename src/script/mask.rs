@@ -1,4 +1,4 @@
-//! Hides the values of protected variables and puts them back, byte-exact everywhere else.
+//! Masks the values of protected variables and restores them, without changing any other byte.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,33 +7,33 @@ use std::ops::Range;
 use super::outline::{OutlineVariable, ScriptOutline, parse_outline};
 use crate::syntax::MASK;
 
-/// What has to stand in a script that protects anything: names of attributes cannot be written otherwise.
+/// Every script with protected variables contains this text: attribute names have no other spelling.
 const PROTECTED_ATTRIBUTE: &str = "protected";
 
-/// Whether the script holds secrets, or may hold some and cannot be read.
+/// Whether the script contains secrets, or may contain some and cannot be parsed.
 #[must_use]
 pub fn has_secrets(text: &str) -> bool {
     text.contains(PROTECTED_ATTRIBUTE)
         && parse_outline(text).map_or(true, |script| script.variables.iter().any(|v| v.protected))
 }
 
-/// The script as it is shown.
+/// Returns the script with masked secrets.
 #[must_use]
 pub fn mask(text: &str) -> Cow<'_, str> {
     if !text.contains(PROTECTED_ATTRIBUTE) {
         return Cow::Borrowed(text);
     }
     let Ok(script) = parse_outline(text) else { return Cow::Borrowed(MASK) };
-    let hidden = script.variables.into_iter().filter(|variable| variable.protected);
-    let hidden = hidden.filter_map(|variable| variable.range).filter(|range| !range.is_empty());
-    replace_ranges(text, hidden.map(|range| (range, Cow::Borrowed(MASK))).collect())
+    let protected = script.variables.into_iter().filter(|variable| variable.protected);
+    let protected = protected.filter_map(|variable| variable.range).filter(|range| !range.is_empty());
+    replace_ranges(text, protected.map(|range| (range, Cow::Borrowed(MASK))).collect())
 }
 
-/// `new`, as its author sends it, with the values of `old` where masks stand: of the variable with the same
-/// name when `old` protects it. A whole script that is a mask is `old`.
+/// Returns `new`, as sent by a user, with masks replaced by the values of `old`: those of variables with the same name
+/// that are protected in `old`. If `new` as a whole is a mask, returns `old`.
 ///
 /// # Errors
-/// Why a mask of a protected variable cannot be replaced, in words that follow "`script`: ".
+/// Fails when the mask of a protected variable cannot be replaced, with a text that follows "`script`: ".
 pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
     if !new.contains(MASK) {
         return Ok(Cow::Borrowed(new));
@@ -49,13 +49,13 @@ pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, 
             return Err(format!("masked values cannot be put back into what is no script: {error}"));
         }
     };
-    let read_old =
+    let old_outline =
         old.filter(|old| old.contains(PROTECTED_ATTRIBUTE)).and_then(|old| parse_outline(old).ok());
-    let kept = protected_values(old.unwrap_or_default(), read_old.as_ref());
+    let values = protected_values(old.unwrap_or_default(), old_outline.as_ref());
     let mut changes = Vec::new();
     for variable in script.variables.iter().filter(|variable| variable.value == MASK) {
         let Some(range) = variable.range.clone() else { continue };
-        match kept.get(variable.name.as_str()) {
+        match values.get(variable.name.as_str()) {
             Some(value) => changes.push((range.clone(), escape_quotes(value, closing_quote(new, &range)))),
             None if variable.protected => {
                 let name = crate::syntax::truncate_value(&variable.name);
@@ -69,8 +69,8 @@ pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, 
     Ok(replace_ranges(new, changes))
 }
 
-/// Whether both protect the same variables with the same values. Scripts that cannot be read and may protect
-/// something are only the same as themselves.
+/// Whether both scripts protect the same variables with the same values. Scripts that cannot be parsed and may contain
+/// secrets are only equal to themselves.
 #[must_use]
 pub fn same_protected_variables(old: &str, new: &str) -> bool {
     if old == new {
@@ -88,7 +88,7 @@ pub fn same_protected_variables(old: &str, new: &str) -> bool {
     matches!((protected(old), protected(new)), (Some(old), Some(new)) if old == new)
 }
 
-/// The values of the protected variables of `old`, as they are written there.
+/// Returns the values of the protected variables of `old`, as written there.
 fn protected_values<'s>(old: &'s str, script: Option<&'s ScriptOutline>) -> HashMap<&'s str, &'s str> {
     let variables = script.map_or(&[][..], |script| script.variables.as_slice());
     let value = |variable: &'s OutlineVariable| old.get(variable.range.clone()?);
@@ -99,12 +99,12 @@ fn protected_values<'s>(old: &'s str, script: Option<&'s ScriptOutline>) -> Hash
         .collect()
 }
 
-/// The quote behind a value.
+/// Returns the quote character after a value.
 fn closing_quote(text: &str, range: &Range<usize>) -> char {
     if text[range.end..].starts_with('\'') { '\'' } else { '"' }
 }
 
-/// A value as it is written, so that it can stand between `quote`.
+/// Escapes a value so that it can be placed between `quote` characters.
 fn escape_quotes(value: &str, quote: char) -> Cow<'_, str> {
     match quote {
         '\'' if value.contains('\'') => Cow::Owned(value.replace('\'', "&apos;")),
@@ -113,19 +113,19 @@ fn escape_quotes(value: &str, quote: char) -> Cow<'_, str> {
     }
 }
 
-/// `text` with other bytes in these places.
+/// Returns `text` with the given ranges replaced.
 fn replace_ranges<'t>(text: &'t str, mut changes: Vec<(Range<usize>, Cow<'_, str>)>) -> Cow<'t, str> {
     if changes.is_empty() {
         return Cow::Borrowed(text);
     }
     changes.sort_unstable_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len());
-    let mut at = 0;
+    let mut position = 0;
     for (range, value) in changes {
-        out.push_str(&text[at..range.start]);
+        out.push_str(&text[position..range.start]);
         out.push_str(&value);
-        at = range.end;
+        position = range.end;
     }
-    out.push_str(&text[at..]);
+    out.push_str(&text[position..]);
     Cow::Owned(out)
 }

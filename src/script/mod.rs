@@ -1,12 +1,12 @@
-//! Browser scripts as far as the APIs need them: facts, protected variables, masks (behaviour.md 8).
+//! Browser scripts as the APIs use them: summaries, protected variables, masks (behaviour.md 8).
 //!
-//! The dialect is XML: a root `script`, in it `variable` (name, value, protected) and 1 to 50 `step` elements,
-//! whose children are acts. [`language`] has them as types that can be played.
+//! The script language is XML: a root `script` with `variable` (name, value, protected) and 1 to 50 `step` elements,
+//! whose children are acts. [`language`] contains them as types that can be run.
 //!
-//! The value of a protected variable is a secret: it is sealed at rest with the whole script, and every answer
-//! shows `********` in its place, while all other bytes stay as they are. A script that says `protected`
-//! somewhere and cannot be read is hidden as a whole, since nobody can tell where its secrets stand.
-//! Values that the author repeats elsewhere, or puts into comments, are not found.
+//! The value of a protected variable is a secret: it is encrypted at rest with the whole script, and every response
+//! shows `********` instead, with all other bytes unchanged. A script that contains `protected` and cannot be parsed is
+//! masked as a whole, since the positions of its secrets are unknown. Values that the author repeats elsewhere, or puts
+//! into comments, are not found.
 
 pub mod language;
 mod mask;

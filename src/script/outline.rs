@@ -1,4 +1,4 @@
-//! Reads a script into what is known of it, with the place of every value of a variable.
+//! Parses a script into an outline, with the position of the value of every variable.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use roxmltree::{Attribute, Document, Error, Node, ParsingOptions};
 use super::script_error::ScriptError;
 use super::xml_limits;
 
-/// Nodes of a script that are read at most.
+/// Maximum number of XML nodes of a script.
 pub(super) const MAX_NODES: u32 = 200_000;
 
-/// A script that was read.
+/// The outline of a script.
 #[derive(Debug)]
 pub(crate) struct ScriptOutline {
     pub(crate) steps: usize,
@@ -24,13 +24,13 @@ pub(crate) struct ScriptOutline {
 pub(crate) struct OutlineVariable {
     pub(crate) name: String,
     pub(crate) protected: bool,
-    /// What it stands for; empty when the script gives none.
+    /// Its value; empty when the script has none.
     pub(crate) value: String,
-    /// The bytes between the quotes of its `value`.
+    /// The byte range between the quotes of its `value`.
     pub(crate) range: Option<Range<usize>>,
 }
 
-/// Reads `text`. Document types are not taken, and so no entities beyond the five of XML.
+/// Parses `text`. Document types are refused, and thus entities other than the five of XML.
 pub(crate) fn parse_outline(text: &str) -> Result<ScriptOutline, ScriptError> {
     xml_limits::check(text)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, entity_resolver: None };
@@ -38,7 +38,7 @@ pub(crate) fn parse_outline(text: &str) -> Result<ScriptOutline, ScriptError> {
     outline_from_tree(&document, text)
 }
 
-/// Reads what `text` was parsed into.
+/// Creates the outline from the parsed `document` of `text`.
 pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<ScriptOutline, ScriptError> {
     let root = document.root_element();
     if root.tag_name().name() != "script" {
@@ -49,18 +49,18 @@ pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<S
     let steps = root.children().filter(|child| is_element_named(*child, "step"));
     let (steps, events) = steps
         .map(|step| step.children().filter(Node::is_element).count())
-        .fold((0, 0), |(steps, events), acts| (steps + 1, events + acts));
+        .fold((0, 0), |(steps, events), act_count| (steps + 1, events + act_count));
     if steps == 0 {
         return Err(error_at(root, "there is no `step` in it"));
     }
     Ok(ScriptOutline { steps, events, variables })
 }
 
-/// Whether `text` is XML at all, as projects of type `api` are. One that declares entities is not looked into:
-/// they can multiply a text a thousandfold.
+/// Checks whether `text` is XML, as required for projects of type `api`. A text that declares entities is not parsed:
+/// they can expand it a thousandfold.
 ///
 /// # Errors
-/// Where and why it is none.
+/// Fails with position and reason when it is not.
 pub fn check_well_formed(text: &str) -> Result<(), ScriptError> {
     if text.contains("<!ENTITY") {
         return Ok(());
@@ -74,7 +74,7 @@ fn is_element_named(node: Node<'_, '_>, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }
 
-/// Every `variable`, wherever it stands: what hides secrets had better find too many than too few.
+/// Returns every `variable`, at any position: to redact secrets, too many are better than too few.
 fn parse_variables(document: &Document<'_>, text: &str) -> Result<Vec<OutlineVariable>, ScriptError> {
     let mut found = Vec::new();
     let mut names = HashSet::new();
@@ -113,7 +113,7 @@ fn parse_variable(node: Node<'_, '_>, text: &str) -> Result<OutlineVariable, Scr
     Ok(OutlineVariable { name: name.to_owned(), protected, value, range })
 }
 
-/// Where the value stands. The parser's own word is wrong when there is much space around the `=`.
+/// Returns the range of the value. The parser's own range is wrong when there is much space around the `=`.
 fn value_range(attribute: Attribute<'_, '_>, text: &str) -> Result<Range<usize>, &'static str> {
     let range = attribute.range_value();
     let quoted = |quote: char| {
@@ -136,7 +136,7 @@ fn error_at(node: Node<'_, '_>, message: impl Into<String>) -> ScriptError {
     ScriptError::new(node.document().text_pos_at(node.range().start), message)
 }
 
-/// The parser's words without the place, which stands apart.
+/// Converts the parser's message, without the position, which is a separate field.
 pub(super) fn xml_error(error: &Error) -> ScriptError {
     let message = match error {
         Error::DtdDetected => "a document type is not taken".to_owned(),

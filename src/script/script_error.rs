@@ -1,16 +1,16 @@
-//! What is wrong with a script.
+//! Errors of a script.
 
 use crate::syntax::node::Position;
 
-/// Something that is wrong with a script.
+/// An error of a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {message}", position.line, position.column)]
 pub struct ScriptError {
-    /// Where in its text.
+    /// The position in its text.
     pub position: Position,
-    /// What is wrong there, without a full stop.
+    /// The message, without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 

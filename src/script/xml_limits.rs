@@ -1,22 +1,23 @@
-//! Refuses XML that would cost its parser too much, before it is parsed.
+//! Refuses XML that would be too expensive to parse, before it is parsed.
 
 use roxmltree::TextPos;
 
 use super::script_error::ScriptError;
 
-/// Attributes of one element: the parser compares each with all before it.
+/// Maximum number of attributes of one element: the parser compares each with all earlier ones.
 const MAX_ATTRIBUTES: usize = 1000;
 
-/// Namespace declarations of a script: the parser copies those around an element that declares more.
+/// Maximum number of namespace declarations of a script: the parser copies those in scope for each element that
+/// declares more.
 const MAX_NAMESPACES: usize = 64;
 
-/// Goes once over the tags of `text`, well-formed or not, in time linear to its length.
+/// Checks the tags of `text`, well-formed or not, in linear time.
 pub(super) fn check(text: &str) -> Result<(), ScriptError> {
     let bytes = text.as_bytes();
-    let (mut at, mut namespaces) = (0, 0);
-    while let Some(found) = find(bytes, at, b"<") {
+    let (mut position, mut namespaces) = (0, 0);
+    while let Some(found) = find(bytes, position, b"<") {
         let rest = &bytes[found..];
-        at = match rest {
+        position = match rest {
             _ if rest.starts_with(b"<!--") => end_of(bytes, found + 4, b"-->"),
             _ if rest.starts_with(b"<![CDATA[") => end_of(bytes, found + 9, b"]]>"),
             _ if rest.starts_with(b"<?") => end_of(bytes, found + 2, b"?>"),
@@ -40,9 +41,9 @@ pub(super) fn check(text: &str) -> Result<(), ScriptError> {
     Ok(())
 }
 
-/// What counts of one tag.
+/// The counts of one tag.
 struct Tag {
-    /// Where reading goes on.
+    /// The end of the tag.
     end: usize,
     attributes: usize,
     namespaces: usize,
@@ -52,16 +53,16 @@ impl Tag {
     fn scan(bytes: &[u8], start: usize) -> Self {
         let mut tag = Self { end: bytes.len(), attributes: 0, namespaces: 0 };
         let mut quote = None;
-        for (at, byte) in bytes.iter().enumerate().skip(start) {
+        for (index, byte) in bytes.iter().enumerate().skip(start) {
             match (quote, byte) {
                 (Some(open), _) if open == byte => quote = None,
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => {
                     tag.attributes += 1;
-                    tag.namespaces += usize::from(name_before(&bytes[start..at]).starts_with(b"xmlns"));
+                    tag.namespaces += usize::from(name_before(&bytes[start..index]).starts_with(b"xmlns"));
                 }
                 (None, b'>') => {
-                    tag.end = at + 1;
+                    tag.end = index + 1;
                     return tag;
                 }
                 _ => {}
@@ -71,25 +72,25 @@ impl Tag {
     }
 }
 
-/// The word at the end of `bytes`, spaces behind it aside.
+/// Returns the word at the end of `bytes`, ignoring trailing spaces.
 fn name_before(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.trim_ascii_end();
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=');
-    let start = bytes.iter().rposition(ends).map_or(0, |at| at + 1);
+    let start = bytes.iter().rposition(ends).map_or(0, |position| position + 1);
     &bytes[start..]
 }
 
-fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
+fn find(bytes: &[u8], from: usize, pattern: &[u8]) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    rest.windows(what.len()).position(|window| window == what).map(|at| from + at)
+    rest.windows(pattern.len()).position(|window| window == pattern).map(|offset| from + offset)
 }
 
-fn end_of(bytes: &[u8], from: usize, what: &[u8]) -> usize {
-    find(bytes, from, what).map_or(bytes.len(), |at| at + what.len())
+fn end_of(bytes: &[u8], from: usize, pattern: &[u8]) -> usize {
+    find(bytes, from, pattern).map_or(bytes.len(), |position| position + pattern.len())
 }
 
-fn text_position(text: &str, at: usize) -> TextPos {
-    let before = text.get(..at).unwrap_or_default();
+fn text_position(text: &str, offset: usize) -> TextPos {
+    let before = text.get(..offset).unwrap_or_default();
     let row = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let bounded = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);

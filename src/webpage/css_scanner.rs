@@ -1,4 +1,4 @@
-//! What a style sheet names: `@import`, fonts, and the `url()`s of its rules (CSS Syntax 3).
+//! Finds the objects of a style sheet: `@import`, fonts, and the `url()`s of its rules (CSS Syntax 3).
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::media_query;
 use super::object_queue::{FoundObject, PageObjectQueue, ScanContext};
 use crate::domain::PageObjectKind;
 
-/// Style sheets that import each other at most, one above the other.
+/// Maximum depth of style sheets that import each other.
 const MAX_IMPORT_DEPTH: u8 = 5;
-/// Blocks and functions within each other that are looked into.
+/// Maximum depth of nested blocks and functions that are scanned.
 const MAX_BLOCK_DEPTH: u8 = 32;
 
 type NestedResult = Result<(), ParseError<()>>;
 
-/// Adds what the style sheet `found` names, whose text is `css` and which came from `url` in the end.
+/// Adds the objects of the style sheet `found`, with the text `css` and the final `url`.
 pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjectQueue) {
     if found.applies {
         let by = Arc::new(url.clone());
@@ -25,7 +25,7 @@ pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjec
     }
 }
 
-/// The same for a sheet, or the declarations of a `style` attribute, within a document.
+/// Adds the objects of a style sheet within a document, or of a `style` attribute.
 pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
     let mut scanner = CssScanner { base, within, queue, imports_over: false };
     scanner.scan_block(&mut Parser::new(css), 0, true);
@@ -35,7 +35,7 @@ struct CssScanner<'a> {
     base: &'a Url,
     within: &'a ScanContext,
     queue: &'a mut PageObjectQueue,
-    /// Rules began: what imports now is no import any more.
+    /// Whether rules have started: later `@import`s are invalid.
     imports_over: bool,
 }
 
@@ -44,7 +44,7 @@ impl CssScanner<'_> {
         self.queue.add(self.base, reference, PageObjectKind::Image, self.within);
     }
 
-    /// Looks through what is left of a block.
+    /// Scans the rest of a block.
     fn scan_block(&mut self, parser: &mut Parser<'_>, depth: u8, top: bool) {
         while let Ok(token) = parser.next().cloned() {
             match token {
@@ -106,7 +106,7 @@ impl CssScanner<'_> {
             }
             "supports" => {
                 let (condition, has_block) = prelude(parser);
-                // Browsers are taken to support what is asked for.
+                // Browsers are assumed to support every condition.
                 if has_block && !condition.trim().to_ascii_lowercase().starts_with("not") {
                     self.scan_nested_block(parser, depth);
                 }
@@ -131,7 +131,7 @@ impl CssScanner<'_> {
         }
     }
 
-    /// Imported sheets are loaded for whatever medium they are.
+    /// Adds an imported style sheet. It is loaded whatever its media are.
     fn import(&mut self, url: &str, conditions: &str) {
         if self.within.imports >= MAX_IMPORT_DEPTH {
             self.queue.count_unlisted();
@@ -143,10 +143,10 @@ impl CssScanner<'_> {
             || query.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("supports"))
         {
             let end = match query.find(['(', ' ']) {
-                Some(at) if query[at..].starts_with('(') => {
+                Some(position) if query[position..].starts_with('(') => {
                     query.find(')').map_or(query.len(), |end| end + 1)
                 }
-                Some(at) => at,
+                Some(position) => position,
                 None => query.len(),
             };
             query = query[end..].trim_start_matches([' ', ')']);
@@ -156,8 +156,8 @@ impl CssScanner<'_> {
     }
 }
 
-/// The text up to the block of an at-rule or its semicolon, and whether there is a block; the parser then stands
-/// behind its opening bracket.
+/// Returns the text up to the block of an at-rule or its semicolon, and whether there is a block; the parser is then
+/// after its opening bracket.
 fn prelude(parser: &mut Parser<'_>) -> (String, bool) {
     let start = parser.position();
     loop {
@@ -177,7 +177,7 @@ fn is_image_set(name: &str) -> bool {
     name.eq_ignore_ascii_case("image-set") || name.eq_ignore_ascii_case("-webkit-image-set")
 }
 
-/// The URL that comes next, as `url(…)` or as a string.
+/// Parses the next URL, as `url(…)` or as a string.
 fn parse_url(parser: &mut Parser<'_>) -> Option<String> {
     parser
         .try_parse(|parser| match parser.next().cloned() {
@@ -188,7 +188,7 @@ fn parse_url(parser: &mut Parser<'_>) -> Option<String> {
         .ok()
 }
 
-/// The string in the function whose name was read.
+/// Parses the string argument of the current function.
 fn inner_string(parser: &mut Parser<'_>) -> Option<String> {
     let mut string = None;
     let _ = parser.parse_nested_block(|inner| -> NestedResult {
@@ -209,12 +209,12 @@ fn first_url(parser: &mut Parser<'_>) -> Option<String> {
     }
 }
 
-/// A `@font-face`.
+/// A `@font-face` rule.
 #[derive(Default)]
 struct FontFace {
-    /// The first source of the last `src` that browsers take.
+    /// The first supported source of the last `src`.
     source: Option<String>,
-    /// Whether it has no basic Latin letters.
+    /// Whether it lacks the basic Latin letters.
     lacks_latin: bool,
 }
 
@@ -238,7 +238,7 @@ impl FontFace {
     }
 }
 
-/// The first of the sources up to the semicolon whose format browsers take.
+/// Returns the first source up to the semicolon whose format browsers support.
 fn parse_src(parser: &mut Parser<'_>) -> Option<String> {
     let mut chosen = None;
     let mut last: Option<String> = None;
@@ -270,14 +270,14 @@ fn parse_src(parser: &mut Parser<'_>) -> Option<String> {
     }
 }
 
-/// Formats of old browsers, by the name of the file.
+/// Whether browsers support the format, by the file name.
 fn is_supported_format(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     !suffix.eq_ignore_ascii_case("eot") && !suffix.eq_ignore_ascii_case("svg")
 }
 
-/// Whether a `unicode-range` has the letter `a`, and so the others.
+/// Whether a `unicode-range` contains the letter `a`, and so the other letters.
 fn has_letters(ranges: &str) -> bool {
     let a = u32::from('a');
     ranges.trim_end_matches([';', '}']).split(',').any(|range| {

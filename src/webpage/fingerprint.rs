@@ -1,4 +1,4 @@
-//! A fingerprint of the text of a page, as people read it.
+//! A fingerprint of the visible text of a page.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -9,9 +9,9 @@ use html5gum::{Span, Tokenizer};
 
 use super::silent_emitter::SilentEmitter;
 
-/// SHA-256 in lower-case hexadecimal over the visible text of `html`: without tags, comments, and what stands in
-/// `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and the bounds of blocks
-/// count as one space.
+/// Returns the SHA-256 in lower-case hexadecimal of the visible text of `html`: without tags, comments, and the content
+/// of `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and block boundaries count as
+/// one space.
 #[must_use]
 pub fn text_fingerprint(html: &str) -> String {
     let mut reader = TextHasher {
@@ -23,7 +23,7 @@ pub fn text_fingerprint(html: &str) -> String {
     };
     let mut emitter = CallbackEmitter::new(&mut reader);
     emitter.naively_switch_states(true);
-    // Everything happens in the events: nothing is ever handed out.
+    // The events do all the work; the tokenizer returns nothing.
     let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
     reader.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -33,10 +33,10 @@ pub fn text_fingerprint(html: &str) -> String {
 
 struct TextHasher {
     digest: Context,
-    /// A space is due before the next character.
+    /// Whether a space precedes the next character.
     space: bool,
     begun: bool,
-    /// The element whose text is not shown; those do not lie in each other.
+    /// The current element whose text is hidden; such elements are not nested.
     hidden: Vec<u8>,
     templates: u32,
 }
@@ -106,7 +106,7 @@ fn is_hidden(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that stand in a line of text.
+/// Whether the element is part of a line of text.
 fn is_inline(name: &[u8]) -> bool {
     matches!(
         name,
@@ -157,7 +157,7 @@ mod tests {
     use super::text_fingerprint;
 
     #[test]
-    fn only_what_is_read_counts() {
+    fn only_visible_text_counts() {
         let page = "<title>a</title><p>Two  words</p><p>and <b>mo</b>re</p>";
         for same in [
             "<title>b</title><p>Two\n words</p>\n\n<p class=x>and <b>mo</b>re</p>",

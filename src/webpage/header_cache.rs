@@ -1,4 +1,4 @@
-//! Header fields that requests for several objects share.
+//! Header fields shared by requests for several objects.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::domain::PageObjectKind;
 
-/// Header fields for all objects of one kind, that one document or style sheet names of one server.
+/// Header fields for all objects of one kind from one server that the same document or style sheet refers to.
 pub(super) struct CachedHeaders {
     pub(super) kind: PageObjectKind,
     pub(super) by: Arc<Url>,
@@ -17,16 +17,16 @@ pub(super) struct CachedHeaders {
     pub(super) headers: HeaderMap,
 }
 
-/// Those of the monitor's `fields` that a request for an object of its own server has too.
+/// Returns the monitor's `fields` for requests to objects of its own server.
 pub(super) fn own_headers(fields: &HeaderMap) -> HeaderMap {
     filter_headers(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
 }
 
-/// Those of `fields` that are wanted, in their order.
+/// Returns the `fields` for which `is_wanted` is true, in their order.
 pub(super) fn filter_headers(
     fields: &HeaderMap,
     is_wanted: impl Fn(&HeaderName) -> bool,
 ) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-    let wanted = fields.iter().filter(move |(name, _)| is_wanted(name));
-    wanted.map(|(name, value)| (name.clone(), value.clone()))
+    let filtered = fields.iter().filter(move |(name, _)| is_wanted(name));
+    filtered.map(|(name, value)| (name.clone(), value.clone()))
 }

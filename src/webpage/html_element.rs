@@ -1,4 +1,4 @@
-//! What each element of an HTML document names.
+//! The objects of each element of an HTML document.
 
 use super::html_scanner::{HtmlScanner, MAX_SRCDOC_DEPTH, MediaState, PictureState, scan_document};
 use super::media_type::{is_image_type, is_media_type, is_script_type, object_kind};
@@ -6,7 +6,7 @@ use super::{media_query, srcset};
 use crate::domain::PageObjectKind;
 
 impl HtmlScanner<'_> {
-    /// Adds what the element `tag` names, whose attributes were read.
+    /// Adds the objects of the element `tag`, whose attributes were read.
     pub(super) fn on_element(&mut self, tag: &[u8]) {
         match tag {
             b"base" => self.on_base(),
@@ -39,7 +39,7 @@ impl HtmlScanner<'_> {
         }
     }
 
-    /// The first `base` with an `href` counts, from where it stands on.
+    /// Sets the base URL: the first `base` with an `href` counts, from its position on.
     fn on_base(&mut self) {
         if self.has_base {
             return;
@@ -53,11 +53,11 @@ impl HtmlScanner<'_> {
     }
 
     fn on_image(&mut self) {
-        let given = match &mut self.picture {
-            PictureState::Inside(given) => given.take(),
+        let from_source = match &mut self.picture {
+            PictureState::Inside(from_source) => from_source.take(),
             PictureState::Outside => None,
         };
-        let chosen = given.or_else(|| {
+        let chosen = from_source.or_else(|| {
             let src = self.attribute("src");
             let set = self.attribute("srcset").unwrap_or_default();
             srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
@@ -68,15 +68,15 @@ impl HtmlScanner<'_> {
     }
 
     fn on_source(&mut self) {
-        let fits = media_query::matches(self.attribute("media").unwrap_or_default());
+        let applies = media_query::matches(self.attribute("media").unwrap_or_default());
         if let PictureState::Inside(None) = self.picture {
-            if fits && self.attribute("type").is_none_or(is_image_type) {
+            if applies && self.attribute("type").is_none_or(is_image_type) {
                 let set = self.attribute("srcset").unwrap_or_default();
                 let chosen = srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), None);
                 self.picture = PictureState::Inside(chosen.map(str::to_owned));
             }
         } else if self.media == MediaState::NeedsSource
-            && fits
+            && applies
             && self.attribute("type").is_none_or(is_media_type)
         {
             self.media = MediaState::HasSource;
@@ -86,14 +86,15 @@ impl HtmlScanner<'_> {
 
     fn media_element(&mut self) {
         self.add("poster", PageObjectKind::Image);
-        let rests = self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
-            && self.attribute("autoplay").is_none();
-        self.media = if rests || self.attribute("src").is_some() {
+        let is_preload_none =
+            self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
+                && self.attribute("autoplay").is_none();
+        self.media = if is_preload_none || self.attribute("src").is_some() {
             MediaState::HasSource
         } else {
             MediaState::NeedsSource
         };
-        if !rests {
+        if !is_preload_none {
             self.add("src", PageObjectKind::Media);
         }
     }
@@ -107,15 +108,15 @@ impl HtmlScanner<'_> {
 
     fn on_link(&mut self) {
         let rel = self.attribute("rel").unwrap_or_default().to_ascii_lowercase();
-        let has = |word: &str| rel.split_ascii_whitespace().any(|held| held == word);
-        let fits = media_query::matches(self.attribute("media").unwrap_or_default());
+        let has = |expected: &str| rel.split_ascii_whitespace().any(|token| token == expected);
+        let applies = media_query::matches(self.attribute("media").unwrap_or_default());
         if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
-                self.queue.add_stylesheet(&self.base, &href, PageObjectKind::Style, &self.within, fits);
+                self.queue.add_stylesheet(&self.base, &href, PageObjectKind::Style, &self.within, applies);
             }
-        } else if has("icon") && fits {
+        } else if has("icon") && applies {
             self.icon = self.attribute("href").and_then(|href| self.base.join(href).ok()).map(String::from);
-        } else if has("preload") && fits {
+        } else if has("preload") && applies {
             self.preload();
         } else if has("modulepreload") {
             self.add("href", PageObjectKind::Script);
@@ -139,7 +140,7 @@ impl HtmlScanner<'_> {
                 return;
             }
             "fetch" | "track" | "json" => PageObjectKind::Other,
-            // Browsers pass over what they do not know.
+            // Browsers ignore unknown values.
             _ => return,
         };
         self.add("href", kind);
@@ -151,7 +152,7 @@ impl HtmlScanner<'_> {
         }
     }
 
-    /// Browsers take one icon: the last of equal ones.
+    /// Adds the icon. Browsers load one: the last of equal ones.
     pub(super) fn finish(mut self) {
         if let Some(icon) = self.icon.take().filter(|_| self.within.frames == 0) {
             self.queue.add(&self.base, &icon, PageObjectKind::Other, &self.within);

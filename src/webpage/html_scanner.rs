@@ -1,4 +1,4 @@
-//! What an HTML document names, told by its tags alone: no tree is built.
+//! Finds the objects of an HTML document by its tags, without building a tree.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use super::silent_emitter::SilentEmitter;
 use super::{css_scanner, media_query};
 use crate::domain::{PageObjectKind, from_utf8_lossy};
 
-/// Documents within `srcdoc` within each other that are looked into.
+/// Maximum depth of nested `srcdoc` documents that are scanned.
 pub(super) const MAX_SRCDOC_DEPTH: u8 = 2;
 
-/// Adds what the document `html` names, which came from `url` and lies in so many `frames`.
+/// Adds the objects of the document `html` with the final `url`, at a depth of `frames`.
 pub fn scan_html(html: &str, url: &Url, frames: u8, queue: &mut PageObjectQueue) {
     scan_document(html, url, frames, 0, queue);
 }
 
-/// The same for one in so many `srcdoc`s.
+/// Adds the objects of a document at a depth of nested `srcdoc`s.
 pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, queue: &mut PageObjectQueue) {
     let mut scanner = HtmlScanner::new(url, frames, depth, queue);
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
-    // Everything happens in the events: nothing is ever handed out.
+    // The events do all the work; the tokenizer returns nothing.
     let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
     scanner.finish();
 }
 
-/// The attributes that matter; the rest is passed over.
+/// The attributes that matter; others are ignored.
 const ATTRIBUTES: [&str; 22] = [
     "as",
     "autoplay",
@@ -56,36 +56,36 @@ const ATTRIBUTES: [&str; 22] = [
     "language",
 ];
 
-/// Reads a document.
+/// Scans a document.
 pub(super) struct HtmlScanner<'a> {
     pub(super) queue: &'a mut PageObjectQueue,
     pub(super) base: Url,
     pub(super) has_base: bool,
     pub(super) within: ScanContext,
     pub(super) depth: u8,
-    /// The tag that is being read, and its attributes: the first of each name counts.
+    /// The current tag, and its attributes: the first of each name counts.
     tag: Vec<u8>,
     attributes: Vec<(&'static str, String)>,
     attribute: Option<usize>,
-    /// Open `template`s.
+    /// Number of open `template`s.
     templates: u32,
-    /// In a `noscript` or `noframes`.
+    /// Whether a `noscript` or `noframes` is open.
     in_noscript: bool,
-    /// In a `style`, whether it is for the screen.
+    /// In a `style`, whether it applies to the screen.
     style: Option<bool>,
     pub(super) picture: PictureState,
     pub(super) media: MediaState,
     pub(super) icon: Option<String>,
 }
 
-/// Where we are in a `picture`.
+/// The position relative to a `picture`.
 pub(super) enum PictureState {
     Outside,
-    /// With what a `source` gave so far.
+    /// Inside, with the choice of a `source` so far.
     Inside(Option<String>),
 }
 
-/// Where we are in an `audio` or `video`.
+/// The position relative to an `audio` or `video`.
 #[derive(PartialEq)]
 pub(super) enum MediaState {
     Outside,
@@ -105,15 +105,15 @@ impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
             }
             CallbackEvent::AttributeName { name } => self.attribute = self.start_attribute(name),
             CallbackEvent::AttributeValue { value } => {
-                if let Some((_, held)) = self.attribute.and_then(|at| self.attributes.get_mut(at)) {
-                    held.push_str(&from_utf8_lossy(value));
+                if let Some((_, text)) = self.attribute.and_then(|index| self.attributes.get_mut(index)) {
+                    text.push_str(&from_utf8_lossy(value));
                 }
             }
             CallbackEvent::CloseStartTag { .. } => self.on_start_tag(),
             CallbackEvent::EndTag { name } => self.on_end_tag(name),
             CallbackEvent::String { value } if self.style == Some(true) && !self.is_ignored() => {
-                let text = from_utf8_lossy(value);
-                css_scanner::scan_nested_css(&text, &self.base, &self.within, self.queue);
+                let css = from_utf8_lossy(value);
+                css_scanner::scan_nested_css(&css, &self.base, &self.within, self.queue);
             }
             _ => {}
         }
@@ -144,7 +144,7 @@ impl<'a> HtmlScanner<'a> {
 
     fn start_attribute(&mut self, name: &[u8]) -> Option<usize> {
         let name = ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
-        if self.attributes.iter().any(|(held, _)| *held == name) {
+        if self.attributes.iter().any(|(known_name, _)| *known_name == name) {
             return None;
         }
         self.attributes.push((name, String::new()));
@@ -156,11 +156,12 @@ impl<'a> HtmlScanner<'a> {
     }
 
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(held, _)| *held == name).map(|(_, value)| value.as_str())
+        self.attributes.iter().find(|(known_name, _)| *known_name == name).map(|(_, value)| value.as_str())
     }
 
     pub(super) fn add(&mut self, attribute: &str, kind: PageObjectKind) {
-        if let Some((_, reference)) = self.attributes.iter().find(|(held, _)| *held == attribute) {
+        if let Some((_, reference)) = self.attributes.iter().find(|(known_name, _)| *known_name == attribute)
+        {
             self.queue.add(&self.base, reference, kind, &self.within);
         }
     }
@@ -175,7 +176,7 @@ impl<'a> HtmlScanner<'a> {
         }
         if !self.is_ignored() {
             self.on_element(&tag);
-            if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style")
+            if let Some((_, style)) = self.attributes.iter().find(|(known_name, _)| *known_name == "style")
                 && style.contains('(')
             {
                 css_scanner::scan_nested_css(style, &self.base, &self.within, self.queue);

@@ -1,5 +1,5 @@
-//! Loads the objects of a page as a browser does: six connections a server that are used again and again, one where
-//! it speaks HTTP/2, each object once. All of it is polled in the caller's task and ends with it.
+//! Loads the objects of a page like a browser: over up to six reused connections per server, or one with HTTP/2, and
+//! each object once. Everything is polled in the caller's task and ends with it.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -22,59 +22,59 @@ use crate::domain::{Failure, FailureKind, FullPage, Phase, duration_micros};
 use crate::net::{Deadline, TlsOptions};
 use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
 
-/// Objects that are under way at once, over all servers.
+/// Maximum number of objects in progress at once, over all servers.
 const MAX_IN_FLIGHT: usize = 48;
 
-/// What is offered by ALPN.
+/// The protocols offered by ALPN.
 const ALPN_HTTP2: &[&[u8]] = &[b"h2", b"http/1.1"];
 const ALPN_HTTP3: &[&[u8]] = &[b"h3"];
 const ALPN_NONE: &[&[u8]] = &[];
 
-/// Loads what `finds` has, and what is found in that. Cookies of `jar` go with it, and a login.
+/// Loads the objects of `queue`, and those found in them, with the cookies of `jar` and a login.
 pub async fn load(
-    terms: &LoadOptions<'_>,
+    options: &LoadOptions<'_>,
     jar: &mut CookieJar,
-    auth: Option<&mut AuthState>,
+    auth_state: Option<&mut AuthState>,
     queue: PageObjectQueue,
 ) -> LoadedPage {
     let mut loader = PageLoader {
-        options: terms,
+        options,
         jar,
-        auth_state: auth,
+        auth_state,
         queue,
         objects: Vec::new(),
         origins: Vec::new(),
         tasks: FuturesUnordered::new(),
         in_flight: 0,
         shared: 0,
-        own_headers: own_headers(terms.headers),
+        own_headers: own_headers(options.headers),
         header_cache: Vec::new(),
     };
     let is_late = |object: &LoadingObject| {
         object.result.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
     };
     let timed_out =
-        loader.run().await.is_err() || terms.deadline.is_expired() && loader.objects.iter().any(is_late);
+        loader.run().await.is_err() || options.deadline.is_expired() && loader.objects.iter().any(is_late);
     loader.into_loaded(timed_out)
 }
 
-/// The deadline has come.
+/// The deadline was reached.
 struct TimedOut;
 
 impl PageLoader<'_> {
     async fn run(&mut self) -> Result<(), TimedOut> {
         self.enqueue_found();
-        // One timer for all of it: to set one for each object costs more than all else here.
-        let mut end = std::pin::pin!(sleep_until(self.options.deadline.at));
+        // One timer for all: a timer per object would cost more than everything else here.
+        let mut deadline = std::pin::pin!(sleep_until(self.options.deadline.at));
         loop {
             self.start_ready();
-            let waits = self.origins.iter().any(|origin| !origin.waiting.is_empty());
-            if self.in_flight == 0 && !waits {
+            let has_waiting = self.origins.iter().any(|origin| !origin.waiting.is_empty());
+            if self.in_flight == 0 && !has_waiting {
                 return Ok(());
             }
             let task_outcome = poll_fn(|cx| match self.tasks.poll_next_unpin(cx) {
                 Poll::Ready(task_outcome) => Poll::Ready(Ok(task_outcome)),
-                Poll::Pending => end.as_mut().poll(cx).map(|()| Err(TimedOut)),
+                Poll::Pending => deadline.as_mut().poll(cx).map(|()| Err(TimedOut)),
             });
             match task_outcome.await? {
                 Some(task_outcome) => self.on_outcome(task_outcome).await,
@@ -85,14 +85,14 @@ impl PageLoader<'_> {
 
     fn into_loaded(self, timed_out: bool) -> LoadedPage {
         let unlisted = self.queue.unlisted();
-        let late = |object: &LoadingObject| {
+        let timeout_failure = |object: &LoadingObject| {
             let phase = if object.started_at.is_some() { Phase::Transfer } else { Phase::Prepare };
             Failure::timed_out(phase, self.options.deadline.timeout)
         };
         let mut objects = Vec::with_capacity(self.objects.len());
         for mut object in self.objects {
             if !object.is_done {
-                let failure = late(&object);
+                let failure = timeout_failure(&object);
                 object.finish(Some(failure));
             }
             objects.push(object.result);
@@ -103,7 +103,7 @@ impl PageLoader<'_> {
         LoadedPage { page, timed_out }
     }
 
-    /// Lets what was found wait for its server.
+    /// Queues the found objects at their servers.
     pub(super) fn enqueue_found(&mut self) {
         for found in self.queue.drain() {
             let number = self.origin_index(&found.url);
@@ -113,19 +113,20 @@ impl PageLoader<'_> {
         }
     }
 
-    /// The number of the server that `url` is asked of.
+    /// Returns the index of the server of `url`.
     pub(super) fn origin_index(&mut self, url: &Url) -> usize {
-        if let Some(known) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
-            return known;
+        if let Some(index) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
+            return index;
         }
-        let LoadOptions { net, connect_options: way, page, version, .. } = *self.options;
-        let endpoint = way.endpoint(url);
+        let LoadOptions { net, connect_options, page, version, .. } = *self.options;
+        let endpoint = connect_options.endpoint(url);
         let is_own = is_same_origin(url, page);
         let options = |alpn| {
-            let client_certificate = way.tls.client_certificate_id.filter(|_| url.host() == page.host());
-            TlsOptions { alpn, client_certificate_id: client_certificate, ..way.tls.clone() }
+            let client_certificate =
+                connect_options.tls.client_certificate_id.filter(|_| url.host() == page.host());
+            TlsOptions { alpn, client_certificate_id: client_certificate, ..connect_options.tls.clone() }
         };
-        let speech = match (url.scheme(), version) {
+        let protocol = match (url.scheme(), version) {
             ("https", Version::HTTP_3) if is_own => OriginProtocol::Quic(options(ALPN_HTTP3)),
             ("https", Version::HTTP_10) => {
                 OriginProtocol::Tls(net.tls_session(&endpoint.host, &options(ALPN_NONE), true))
@@ -134,11 +135,11 @@ impl PageLoader<'_> {
             (_, Version::HTTP_2) if is_own => OriginProtocol::PlainHttp2,
             _ => OriginProtocol::Plain,
         };
-        self.origins.push(OriginServer::new(url, page, endpoint, speech));
+        self.origins.push(OriginServer::new(url, page, endpoint, protocol));
         self.origins.len() - 1
     }
 
-    /// Begins what can be begun.
+    /// Starts everything that can start.
     fn start_ready(&mut self) {
         for number in 0..self.origins.len() {
             while self.in_flight < MAX_IN_FLIGHT {
@@ -172,15 +173,17 @@ impl PageLoader<'_> {
             NextStep::Open => {
                 origin.open += 1;
                 let addresses = origin.addresses.clone().unwrap_or_default();
-                let to = (addresses, origin.endpoint.clone());
-                let how = (origin.protocol.clone(), origin.header_limit);
+                let target = (addresses, origin.endpoint.clone());
+                let protocol = (origin.protocol.clone(), origin.header_limit);
                 let task_outcome = move |(connection, trace)| TaskOutcome::Connected {
                     origin: number,
                     object,
                     connection,
                     trace,
                 };
-                self.tasks.push(Box::pin(load_task::connect(options, to, how, deadline).map(task_outcome)));
+                self.tasks.push(Box::pin(
+                    load_task::connect(options, target, protocol, deadline).map(task_outcome),
+                ));
             }
             NextStep::UseHttp1(connection) => {
                 self.send_request(number, object, ConnectionRef::Http1(connection), deadline);
@@ -195,17 +198,19 @@ impl PageLoader<'_> {
         &mut self,
         origin: usize,
         object: usize,
-        over: ConnectionRef,
+        connection: ConnectionRef,
         deadline: Deadline,
     ) {
-        let version = over.version();
+        let version = connection.version();
         let headers = self.headers_for(object, version);
         let LoadingObject { url, found, .. } = &self.objects[object];
         let request = headers.and_then(|headers| load_task::build_request(url, headers, version));
         let kind = found.kind;
         let body_bytes = self.options.max_body_bytes;
-        let task_outcome = move |answer| TaskOutcome::Responded { origin, object, answer: Box::new(answer) };
-        self.tasks
-            .push(Box::pin(load_task::fetch(over, request, kind, body_bytes, deadline).map(task_outcome)));
+        let task_outcome =
+            move |response| TaskOutcome::Responded { origin, object, answer: Box::new(response) };
+        self.tasks.push(Box::pin(
+            load_task::fetch(connection, request, kind, body_bytes, deadline).map(task_outcome),
+        ));
     }
 }

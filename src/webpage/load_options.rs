@@ -1,4 +1,4 @@
-//! By which terms a page is loaded, and what it came to.
+//! Options and result of loading a page.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use crate::domain::FullPage;
 use crate::net::{Deadline, Net};
 use crate::protocol::http::client::ConnectOptions;
 
-/// By which terms a page is loaded.
+/// Options of loading a page.
 #[derive(Debug)]
 pub struct LoadOptions<'a> {
     /// The network of this location.
     pub net: &'a Net,
-    /// How connections are made. A client certificate is shown to the page's own host only.
+    /// Options of the connections. A client certificate is only presented to the page's own host.
     pub connect_options: &'a ConnectOptions,
-    /// Where the page came from.
+    /// The final URL of the page.
     pub page: &'a Url,
-    /// What the page was asked for in. Over TLS, HTTP/2 is offered for the objects in any case but of 1.0; with 3,
-    /// the objects of the page's own server are asked for over HTTP/3. Others are not: a browser speaks it where a
-    /// server has said before that it does (RFC 9114 3.1.1), and each run begins without such knowledge.
+    /// The HTTP version of the page. Over TLS, HTTP/2 is offered for the objects unless it is 1.0; with 3, the objects
+    /// of the page's own server are requested over HTTP/3. Others are not: a browser uses it where a server announced
+    /// it before (RFC 9114 3.1.1), and each run starts without such knowledge.
     pub version: Version,
-    /// Header fields of the monitor. Those that let somebody in go to the origin of the page only.
+    /// Header fields of the monitor. Credentials are only sent to the origin of the page.
     pub headers: &'a HeaderMap,
-    /// Bytes of a body that are read at most.
+    /// Longest body that is read, in bytes.
     pub max_body_bytes: u64,
-    /// How long one object may take.
+    /// Limit of each object.
     pub object_timeout: Duration,
-    /// When all has to be over.
+    /// The deadline of the attempt.
     pub deadline: Deadline,
-    /// When the page was asked for.
+    /// When the page was requested.
     pub started: Instant,
 }
 
-/// What a page came to.
+/// A loaded page.
 #[derive(Debug)]
 pub struct LoadedPage {
-    /// Its objects. `bytes` are those of the objects alone.
+    /// Its objects. `bytes` are those of the objects only.
     pub page: FullPage,
     /// Whether the deadline came before the last object.
     pub timed_out: bool,

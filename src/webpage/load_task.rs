@@ -1,4 +1,4 @@
-//! What is under way for a page: names that are resolved, connections that are opened, exchanges.
+//! The tasks of loading a page: resolving names, opening connections, exchanges.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -21,29 +21,29 @@ use crate::protocol::http::{
     ResponseHead, RetryReason,
 };
 
-/// Bytes of a style sheet or document that are searched.
+/// Longest prefix of a style sheet or document that is scanned, in bytes.
 const READ_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of media that are loaded.
+/// Longest prefix of media that is loaded, in bytes.
 const MEDIA_BYTES: u64 = 1024 * 1024;
-/// Bytes of the body of a redirect that are read, so that the connection can be used again.
+/// Longest body of a redirect that is read, in bytes, so that the connection can be reused.
 const REDIRECT_BYTES: u64 = 64 * 1024;
 
 /// A request for an object.
 pub(super) type ObjectRequest = Request<Full<Bytes>>;
 
-/// Something under way.
+/// A task in progress.
 pub(super) type LoadTask<'a> = Pin<Box<dyn Future<Output = TaskOutcome> + Send + 'a>>;
 
-/// What came of something that was under way; of the origin with this number.
+/// The outcome of a task; `origin` is the index of its server.
 pub(super) enum TaskOutcome {
-    /// The addresses of its host; asked for on behalf of an object.
+    /// The addresses of a host, resolved for an object.
     Resolved {
         origin: usize,
         object: usize,
         addresses: Result<Vec<IpAddr>, Failure>,
         trace: Box<ConnectTrace>,
     },
-    /// A connection to it, opened for an object.
+    /// A connection, opened for an object.
     Connected {
         origin: usize,
         object: usize,
@@ -52,28 +52,28 @@ pub(super) enum TaskOutcome {
     },
     /// An exchange for an object.
     Responded { origin: usize, object: usize, answer: Box<ObjectResponse> },
-    /// Its shared connection of this number has ended.
+    /// The shared connection with this id has ended.
     ConnectionClosed { origin: usize, connection: usize },
 }
 
-/// A connection that was opened.
+/// A new connection.
 pub(super) enum NewConnection {
     /// For one exchange at a time.
     Http1(Http1Connection),
-    /// For all.
+    /// For concurrent exchanges.
     Multiplexed(MultiplexedConnection, ConnectionDriver),
 }
 
-/// A connection that an exchange goes over.
+/// The connection of an exchange.
 pub(super) enum ConnectionRef {
-    /// That is its own meanwhile.
+    /// An exclusive connection.
     Http1(Http1Connection),
-    /// That it shares, of this number.
+    /// A shared connection, with its id.
     Multiplexed(usize, MultiplexedConnection),
 }
 
 impl ConnectionRef {
-    /// What is spoken over it.
+    /// Returns its HTTP version.
     pub(super) const fn version(&self) -> Version {
         match self {
             Self::Http1(_) => Version::HTTP_11,
@@ -82,17 +82,17 @@ impl ConnectionRef {
     }
 }
 
-/// What an exchange came to.
+/// The response to an exchange.
 pub(super) struct ObjectResponse {
     /// Head and body, or the failure; a body can fail too.
     pub(super) outcome: Result<(ResponseHead, BodyContent), Failure>,
-    /// Where the time went.
+    /// Durations of its phases.
     pub(super) phases: Phases,
-    /// Why the request is to be sent again over another connection.
+    /// Why the request should be sent again over another connection.
     pub(super) retry: Option<RetryReason>,
-    /// The connection, when it was not shared and can be used again.
+    /// The connection, when it was exclusive and can be reused.
     pub(super) reusable: Option<Http1Connection>,
-    /// The number of the connection, when it was shared.
+    /// The id of the connection, when it was shared.
     pub(super) shared: Option<usize>,
 }
 
@@ -104,28 +104,30 @@ pub(super) async fn resolve(
     object: usize,
 ) -> TaskOutcome {
     let mut trace = Box::<ConnectTrace>::default();
-    let asked = deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
-    TaskOutcome::Resolved { origin, object, addresses: asked.and_then(|answer| answer), trace }
+    let resolved =
+        deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
+    TaskOutcome::Resolved { origin, object, addresses: resolved.and_then(|addresses| addresses), trace }
 }
 
 /// Opens a connection to one of the addresses, or through the proxy that the endpoint names.
 pub(super) async fn connect(
-    terms: &LoadOptions<'_>,
-    to: (Arc<[IpAddr]>, Endpoint),
-    (speech, limit): (OriginProtocol, HeaderLimit),
+    load_options: &LoadOptions<'_>,
+    target: (Arc<[IpAddr]>, Endpoint),
+    (protocol, limit): (OriginProtocol, HeaderLimit),
     deadline: Deadline,
 ) -> (Result<NewConnection, Failure>, Box<ConnectTrace>) {
     let mut trace = Box::<ConnectTrace>::default();
     let opened = async {
-        let (addresses, endpoint) = &to;
-        // What is rarer than HTTP/1.1 in clear is on the heap: the others need no room for it.
-        if let OriginProtocol::Quic(options) = &speech {
-            let quic = terms.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
-            let opening = async { MultiplexedConnection::handshake_quic(quic.await?).await };
-            return Box::pin(connect_multiplexed(opening, deadline)).await;
+        let (addresses, endpoint) = &target;
+        // Everything but plain HTTP/1.1 is on the heap, so that the latter needs no space for it.
+        if let OriginProtocol::Quic(options) = &protocol {
+            let quic =
+                load_options.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
+            let handshake = async { MultiplexedConnection::handshake_quic(quic.await?).await };
+            return Box::pin(connect_multiplexed(handshake, deadline)).await;
         }
-        let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
-        match speech {
+        let tcp = load_options.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
+        match protocol {
             OriginProtocol::Tls(session) => {
                 Box::pin(connect_tls(tcp, session?, limit, deadline, &mut trace)).await
             }
@@ -150,7 +152,7 @@ async fn connect_tls(
     deadline: Deadline,
     trace: &mut ConnectTrace,
 ) -> Result<NewConnection, Failure> {
-    // All that matters is read before the close.
+    // Everything needed is read before the close.
     set_reset_on_close(&tcp);
     let stream = session.handshake(tcp, deadline, trace).await?;
     if stream.alpn_protocol() == Some(b"h2") {
@@ -161,22 +163,22 @@ async fn connect_tls(
 }
 
 async fn connect_multiplexed(
-    opening: impl Future<Output = Result<(MultiplexedConnection, ConnectionDriver), Failure>>,
+    handshake: impl Future<Output = Result<(MultiplexedConnection, ConnectionDriver), Failure>>,
     deadline: Deadline,
 ) -> Result<NewConnection, Failure> {
-    let (shared, driver) = deadline.enforce(Phase::Connect, opening).await??;
+    let (shared, driver) = deadline.enforce(Phase::Connect, handshake).await??;
     Ok(NewConnection::Multiplexed(shared, driver))
 }
 
-/// Sends `request` and reads the answer, as far as an object of this `kind` needs it.
+/// Sends `request` and reads the response, as far as an object of this `kind` needs it.
 pub(super) async fn fetch(
-    over: ConnectionRef,
+    connection: ConnectionRef,
     request: Result<ObjectRequest, Failure>,
     kind: PageObjectKind,
     body_bytes: u64,
     deadline: Deadline,
 ) -> ObjectResponse {
-    let shared = match &over {
+    let shared = match &connection {
         ConnectionRef::Http1(_) => None,
         ConnectionRef::Multiplexed(number, _) => Some(*number),
     };
@@ -187,20 +189,20 @@ pub(super) async fn fetch(
             return ObjectResponse { outcome: Err(failure), phases, retry: None, reusable: None, shared };
         }
     };
-    let asked = match over {
+    let result = match connection {
         ConnectionRef::Http1(connection) => connection.send_request(request, deadline, &mut phases).await,
-        // Beside the other, larger than that, and the rarer one.
+        // On the heap: it is larger than the other, and less frequent.
         ConnectionRef::Multiplexed(_, mut connection) => {
             Box::pin(connection.send_request(request, deadline, &mut phases)).await
         }
     };
-    let (head, body) = match asked {
-        Ok(answer) => answer,
-        Err(no) => {
+    let (head, body) = match result {
+        Ok(response) => response,
+        Err(error) => {
             return ObjectResponse {
-                outcome: Err(no.failure),
+                outcome: Err(error.failure),
                 phases,
-                retry: no.retry,
+                retry: error.retry,
                 reusable: None,
                 shared,
             };
@@ -215,22 +217,22 @@ pub(super) async fn fetch(
         PageObjectKind::Media if status.is_success() => (BodyRetention::Discard, MEDIA_BYTES.min(body_bytes)),
         _ => (BodyRetention::Discard, body_bytes),
     };
-    let (mut content, back) = body.read_and_reuse(keep, limit, deadline, &mut phases).await;
-    // More than is wanted of these is no fault.
+    let (mut content, reusable) = body.read_and_reuse(keep, limit, deadline, &mut phases).await;
+    // For these a longer body is no failure.
     let is_enough = kind == PageObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
-    let was_long = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
-    if is_enough && content.failure.as_ref().is_some_and(was_long) {
+    let is_too_large = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
+    if is_enough && content.failure.as_ref().is_some_and(is_too_large) {
         content.failure = None;
         content.body_bytes = content.body_bytes.min(limit);
         content.wire_bytes = content.wire_bytes.min(limit);
     }
-    ObjectResponse { outcome: Ok((head, content)), phases, retry: None, reusable: back, shared }
+    ObjectResponse { outcome: Ok((head, content)), phases, retry: None, reusable, shared }
 }
 
-/// The request for `url` with these header fields.
+/// Builds the request for `url` with these header fields.
 ///
 /// # Errors
-/// Ours, when the URL is longer than a request line may be.
+/// Fails, as Vigie's own fault, when the URL is too long for a request line.
 pub(super) fn build_request(
     url: &Url,
     headers: HeaderMap,
@@ -248,13 +250,13 @@ pub(super) fn build_request(
     Ok(request)
 }
 
-/// That there can be no request for `url`.
+/// Returns the failure of a URL that cannot be requested.
 pub(super) fn invalid_url_failure(url: &Url) -> Failure {
     let detail = format!("`{}` cannot be put into a request", display_url(url));
     Failure::new(Phase::Prepare, FailureKind::Internal, detail)
 }
 
-/// `timeout` from `began` on, and at most until `end`.
+/// Returns the deadline `timeout` after `started`, and at most `end`.
 pub(super) fn object_deadline(end: Deadline, started: Instant, timeout: std::time::Duration) -> Deadline {
     let own = started + timeout;
     if own < end.at { Deadline { at: own, timeout } } else { end }

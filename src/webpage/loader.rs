@@ -13,26 +13,26 @@ use crate::protocol::http::client::{AuthState, CookieJar};
 
 /// A page while it is loaded.
 pub(super) struct PageLoader<'a> {
-    /// By which terms.
+    /// The options.
     pub(super) options: &'a LoadOptions<'a>,
-    /// Cookies.
+    /// The cookies.
     pub(super) jar: &'a mut CookieJar,
     /// The login.
     pub(super) auth_state: Option<&'a mut AuthState>,
-    /// What was found.
+    /// The found objects that are not loading yet.
     pub(super) queue: PageObjectQueue,
-    /// In the order in which they were found.
+    /// All objects in the order in which they were found.
     pub(super) objects: Vec<LoadingObject>,
-    /// The servers that they are asked of.
+    /// The servers of the objects.
     pub(super) origins: Vec<OriginServer>,
-    /// What is under way.
+    /// The tasks in progress.
     pub(super) tasks: FuturesUnordered<LoadTask<'a>>,
-    /// Objects that something is under way for.
+    /// Number of objects with a task in progress.
     pub(super) in_flight: usize,
-    /// Shared connections so far.
+    /// Number of shared connections so far.
     pub(super) shared: usize,
-    /// Header fields of the monitor, as objects of the page's own server are asked with.
+    /// Header fields of the monitor for objects of the page's own server.
     pub(super) own_headers: HeaderMap,
-    /// Header fields that were put together for other objects.
+    /// Header fields prepared for other objects.
     pub(super) header_cache: Vec<CachedHeaders>,
 }

@@ -1,13 +1,13 @@
-//! Media queries, judged by the one window that pages are loaded for (CSS Media Queries 4).
+//! Media queries, evaluated for the fixed window that pages are loaded for (CSS Media Queries 4).
 
 /// Width of the window in CSS pixels.
 pub(super) const VIEWPORT_WIDTH: f64 = 1920.0;
-/// Its height.
+/// Height of the window in CSS pixels.
 const HEIGHT: f64 = 1080.0;
-/// Parentheses in parentheses that are looked into.
+/// Maximum depth of nested parentheses that are evaluated.
 const DEEPEST: u8 = 8;
 
-/// Whether the list of queries in `text` takes the window. An empty one does; what cannot be read does not.
+/// Whether the list of queries in `text` matches the window. An empty list does; an invalid one does not.
 pub(super) fn matches(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     text.is_empty()
@@ -15,7 +15,7 @@ pub(super) fn matches(text: &str) -> bool {
             .any(|query| query_matches(query, 0))
 }
 
-/// Parts of `text` between separators outside of parentheses; `separator` tells the length of one.
+/// Splits `text` at separators outside of parentheses; `separator` returns the length of a separator at the start.
 pub(super) fn split_outside_parentheses(
     text: &str,
     separator: fn(&str) -> Option<usize>,
@@ -24,15 +24,15 @@ pub(super) fn split_outside_parentheses(
     std::iter::from_fn(move || {
         let text = rest?;
         let mut depth = 0_u32;
-        for (at, byte) in text.bytes().enumerate() {
+        for (index, byte) in text.bytes().enumerate() {
             match byte {
                 b'(' => depth += 1,
                 b')' => depth = depth.saturating_sub(1),
-                _ if depth > 0 || !text.is_char_boundary(at) => {}
+                _ if depth > 0 || !text.is_char_boundary(index) => {}
                 _ => {
-                    if let Some(length) = separator(&text[at..]) {
-                        rest = Some(&text[at + length..]);
-                        return Some(&text[..at]);
+                    if let Some(length) = separator(&text[index..]) {
+                        rest = Some(&text[index + length..]);
+                        return Some(&text[..index]);
                     }
                 }
             }
@@ -86,11 +86,11 @@ fn feature_value_matches(name: &str, value: &str) -> bool {
         Some(("max-", plain)) => (Some(false), plain),
         _ => (None, name),
     };
-    if let (Some(is), Some(asked)) = (viewport_feature(plain), parse_length(value)) {
+    if let (Some(actual), Some(expected)) = (viewport_feature(plain), parse_length(value)) {
         return match bound {
-            Some(true) => is >= asked,
-            Some(false) => is <= asked,
-            None => (is - asked).abs() < f64::EPSILON,
+            Some(true) => actual >= expected,
+            Some(false) => actual <= expected,
+            None => (actual - expected).abs() < f64::EPSILON,
         };
     }
     matches!(
@@ -105,16 +105,16 @@ fn feature_value_matches(name: &str, value: &str) -> bool {
     )
 }
 
-/// `width >= 600px`, `400px < width <= 700px`.
+/// Evaluates ranges: `width >= 600px`, `400px < width <= 700px`.
 fn range_matches(text: &str) -> bool {
     let mut parts: Vec<&str> = Vec::new();
     let mut signs: Vec<&str> = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['<', '>', '=']) {
-        let length = 1 + usize::from(rest[at + 1..].starts_with('='));
-        parts.push(rest[..at].trim());
-        signs.push(&rest[at..at + length]);
-        rest = &rest[at + length..];
+    while let Some(position) = rest.find(['<', '>', '=']) {
+        let length = 1 + usize::from(rest[position + 1..].starts_with('='));
+        parts.push(rest[..position].trim());
+        signs.push(&rest[position..position + length]);
+        rest = &rest[position + length..];
     }
     parts.push(rest.trim());
     let value = |part: &str| viewport_feature(part).or_else(|| parse_length(part));
@@ -142,7 +142,7 @@ fn viewport_feature(name: &str) -> Option<f64> {
     }
 }
 
-/// A length in CSS pixels, a resolution in device pixels each, a ratio, or a number.
+/// Parses a length in CSS pixels, a resolution in device pixels per CSS pixel, a ratio, or a number.
 pub(super) fn parse_length(text: &str) -> Option<f64> {
     if let Some((a, b)) = text.split_once('/') {
         return Some(number(a.trim())? / number(b.trim())?);
@@ -174,8 +174,8 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn queries_are_judged_by_the_window() {
-        for (query, takes) in [
+    fn queries_are_evaluated_for_the_window() {
+        for (query, expected) in [
             ("", true),
             ("all", true),
             ("screen", true),
@@ -201,7 +201,7 @@ mod tests {
             ("((((((((((((((screen))))))))))))))", false),
             ("é and (", false),
         ] {
-            assert_eq!(matches(query), takes, "`{query}`");
+            assert_eq!(matches(query), expected, "`{query}`");
         }
     }
 }

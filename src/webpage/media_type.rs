@@ -1,20 +1,20 @@
-//! Media types that browsers take.
+//! Media types that browsers support.
 
 use crate::domain::PageObjectKind;
 
-/// The media type without its parameters.
+/// Returns the media type without its parameters.
 fn essence(kind: &str) -> String {
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether browsers take an image of this type.
+/// Whether browsers support images of this type.
 pub(super) fn is_image_type(kind: &str) -> bool {
     let known = ["avif", "webp", "jpeg", "jpg", "png", "apng", "gif", "svg+xml", "bmp", "x-icon"];
     let kind = essence(kind);
     kind.is_empty() || kind.strip_prefix("image/").is_some_and(|kind| known.contains(&kind))
 }
 
-/// Whether browsers play it.
+/// Whether browsers play media of this type.
 pub(super) fn is_media_type(kind: &str) -> bool {
     let known = [
         "mp4", "webm", "ogg", "mpeg", "mp3", "aac", "wav", "x-wav", "wave", "flac", "x-flac", "x-m4a", "opus",
@@ -24,7 +24,7 @@ pub(super) fn is_media_type(kind: &str) -> bool {
     kind.is_empty() || kind == "application/ogg" || bare.is_some_and(|kind| known.contains(&kind))
 }
 
-/// Types that are run (WHATWG HTML 4.12.1.1); others are data.
+/// Whether scripts of this type are run (WHATWG HTML 4.12.1.1); others are data.
 pub(super) fn is_script_type(kind: &str) -> bool {
     let kind = essence(kind);
     let bare = kind.strip_prefix("text/").or(kind.strip_prefix("application/")).unwrap_or(&kind);
@@ -34,7 +34,7 @@ pub(super) fn is_script_type(kind: &str) -> bool {
         || matches!(bare, "ecmascript" | "x-javascript" | "x-ecmascript" | "jscript" | "livescript")
 }
 
-/// What an object is that its element says this type of.
+/// Returns the kind of an object whose element declares this type.
 pub(super) fn object_kind(kind: Option<&str>) -> PageObjectKind {
     match essence(kind.unwrap_or_default()).split_once('/') {
         Some(("image", _)) => PageObjectKind::Image,

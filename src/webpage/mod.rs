@@ -1,19 +1,18 @@
-//! The objects of a web page: found in HTML and CSS, and loaded as a browser loads them (behaviour.md 4, full page).
+//! The objects of a web page: found in HTML and CSS, and loaded like a browser does (behaviour.md 4, full page).
 //!
-//! Nothing is laid out and no script is run, so some things a browser knows are decided here once:
+//! Nothing is laid out and no script is run, so some things that a browser knows are fixed here:
 //!
-//! - The window is 1920 by 1080 CSS pixels at one device pixel each, on a screen, with a light scheme. `srcset`,
-//!   `sizes`, `picture` and media queries are judged by that. Of a `picture` one image is taken.
-//! - Images and frames with `loading="lazy"` are loaded, as for a visitor who scrolls to the end. Media with
+//! - The window is a screen of 1920 by 1080 CSS pixels at one device pixel each, with a light color scheme. `srcset`,
+//!   `sizes`, `picture` and media queries are evaluated for it. Of a `picture` one image is loaded.
+//! - Images and frames with `loading="lazy"` are loaded, as for a user who scrolls to the end. Media with
 //!   `preload="none"` are not; of other media the first 1 MiB is read, as a browser buffers a part.
-//! - Style sheets that are not for the screen are loaded, as browsers do; what they name is not. Every `url()` of
-//!   a sheet that is for the screen counts, whether or not a rule of it fits an element of the page. Of a
-//!   `@font-face` the first format that browsers take is loaded, and none when its `unicode-range` leaves out
-//!   the basic Latin letters.
-//! - `noscript` and `template` and what is commented out is passed over, as with scripts on. What scripts would
-//!   load is not seen. `/favicon.ico` is not asked for when no `link` names it.
-//! - The documents of frames are loaded, and what they consist of too; frames in frames are loaded and not read.
-//! - Objects are told apart by their whole URL without fragment. One that stands there twice is loaded once.
+//! - Style sheets that do not apply to the screen are loaded, like browsers do; their objects are not. Every `url()` of
+//!   an applicable style sheet counts, whether or not its rule matches an element of the page. Of a `@font-face` the
+//!   first supported format is loaded, and none when its `unicode-range` excludes the basic Latin letters.
+//! - `noscript`, `template` and comments are ignored, as with scripts enabled. Objects that scripts would load are not
+//!   found. `/favicon.ico` is not requested unless a `link` refers to it.
+//! - The documents of frames and their objects are loaded; frames in frames are loaded but not scanned.
+//! - Objects are identified by their URL without fragment. An object that occurs twice is loaded once.
 
 mod css_scanner;
 mod fingerprint;

@@ -1,4 +1,4 @@
-//! An object while it is loaded, and what is told of it afterwards.
+//! An object while it is loaded, and its result.
 
 use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
@@ -11,26 +11,26 @@ use crate::protocol::http::{BodyContent, ResponseHead};
 
 /// An object while it is loaded.
 pub(super) struct LoadingObject {
-    /// As it was found.
+    /// The object as it was found.
     pub(super) found: FoundObject,
-    /// Where it is asked for now: redirects lead elsewhere.
+    /// The current URL; redirects change it.
     pub(super) url: Url,
-    /// The number of the server there.
+    /// The index of the current server.
     pub(super) origin: usize,
-    /// Redirects so far.
+    /// Number of redirects so far.
     pub(super) redirects: usize,
-    /// When it was begun.
+    /// When its loading started.
     pub(super) started_at: Option<Instant>,
-    /// How often it was sent again since a connection had ended.
+    /// How often it was requested again because a connection had ended.
     pub(super) retries: u32,
-    /// Whether nothing more comes.
+    /// Whether it is finished.
     pub(super) is_done: bool,
-    /// What is told of it.
+    /// The result.
     pub(super) result: PageObject,
 }
 
 impl LoadingObject {
-    /// Nothing was done for it yet.
+    /// Creates an object that was not requested yet.
     pub(super) fn new(found: FoundObject, origin: usize, third_party: bool) -> Self {
         let object = PageObject {
             url: found.url.as_str().to_owned(),
@@ -60,7 +60,7 @@ impl LoadingObject {
         }
     }
 
-    /// It is begun now, if it was not before; `page` is when that of the page was.
+    /// Starts the object now, if it was not started before; `page` is when the page was requested.
     pub(super) fn start(&mut self, page: Instant) -> Instant {
         let object = &mut self.result;
         *self.started_at.get_or_insert_with(|| {

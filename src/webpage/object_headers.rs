@@ -1,4 +1,4 @@
-//! What the request for an object says in its header.
+//! The header fields of requests for objects.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::object::LoadingObject;
 use crate::domain::{Failure, PageObjectKind};
 use crate::protocol::http::client::{is_same_origin, is_secret_header};
 
-/// Sets of header fields that are kept.
+/// Maximum number of cached sets of header fields.
 const MAX_CACHED: usize = 16;
 
 impl CachedHeaders {
@@ -25,10 +25,10 @@ impl CachedHeaders {
 }
 
 impl PageLoader<'_> {
-    /// The header of the request for `object`.
+    /// Returns the header fields of the request for `object`.
     ///
     /// # Errors
-    /// Ours, when its server has a name that no request can have.
+    /// Fails, as Vigie's own fault, when the host name is not valid in a header.
     pub(super) fn headers_for(&mut self, object: usize, version: Version) -> Result<HeaderMap, Failure> {
         let object = &self.objects[object];
         let known = self.header_cache.iter().find(|prepared| prepared.matches(object, version));
@@ -55,7 +55,7 @@ impl PageLoader<'_> {
         Ok(headers)
     }
 
-    /// What does not depend on the path.
+    /// Returns the header fields that do not depend on the path.
     fn prepare(&self, object: &LoadingObject, version: Version) -> Result<HeaderMap, Failure> {
         let LoadingObject { found, url, .. } = object;
         let mut headers = HeaderMap::with_capacity(12);
@@ -74,28 +74,28 @@ impl PageLoader<'_> {
     }
 }
 
-/// What browsers ask for, unless the monitor asks for something itself.
+/// Sets `Accept` as browsers do, unless the monitor sets it.
 fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
-    let wanted = match kind {
+    let value_for_kind = match kind {
         PageObjectKind::Image => "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
         PageObjectKind::Style => "text/css,*/*;q=0.1",
         PageObjectKind::Frame => "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         _ => return,
     };
     if headers.get(ACCEPT).is_some_and(|value| value == "*/*") {
-        headers.insert(ACCEPT, HeaderValue::from_static(wanted));
+        headers.insert(ACCEPT, HeaderValue::from_static(value_for_kind));
     }
 }
 
-/// What `by` says of itself to `to`: all of its URL to its own origin, the origin to others, nothing from TLS to
-/// none (`strict-origin-when-cross-origin`).
+/// Returns the `Referer` for a request from `by` to `to`: the whole URL within an origin, the origin to others, nothing
+/// from TLS to plain (`strict-origin-when-cross-origin`).
 fn referer(by: &Url, to: &Url) -> Option<String> {
     if by.scheme() == "https" && to.scheme() != "https" {
         return None;
     }
     if is_same_origin(by, to) {
-        let before = &by[..Position::BeforeUsername];
-        return Some(format!("{before}{}", &by[Position::BeforeHost..Position::AfterQuery]));
+        let scheme_prefix = &by[..Position::BeforeUsername];
+        return Some(format!("{scheme_prefix}{}", &by[Position::BeforeHost..Position::AfterQuery]));
     }
     Some(format!("{}/", by.origin().ascii_serialization()))
 }

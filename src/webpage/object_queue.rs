@@ -1,4 +1,4 @@
-//! What was found in a page so far: each object once, and no more than a check can bear.
+//! The objects found in a page so far: each once, and within limits.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -9,33 +9,33 @@ use url::Url;
 
 use crate::domain::PageObjectKind;
 
-/// Objects of a page that are loaded at most.
+/// Maximum number of objects of a page that are loaded.
 pub const MAX_OBJECTS: usize = 500;
-/// Bytes of all their URLs together.
+/// Limit of all their URLs together, in bytes.
 const MAX_URL_BYTES: usize = 512 * 1024;
-/// Bytes of one URL; servers take no longer ones.
+/// Longest URL in bytes; servers do not accept longer ones.
 const MAX_URL_LEN: usize = 8000;
-/// Objects that are told apart; what is found beyond is counted each time.
+/// Maximum number of objects that are deduplicated; those beyond are counted each time.
 const MAX_KNOWN: usize = 100_000;
 
 /// An object that was found.
 #[derive(Clone, Debug)]
 pub struct FoundObject {
-    /// Where it is; without fragment and credentials.
+    /// Its URL, without fragment and credentials.
     pub url: Url,
-    /// What it is for.
+    /// Its kind.
     pub kind: PageObjectKind,
-    /// The document or style sheet that names it.
+    /// The document or style sheet that refers to it.
     pub referrer: Arc<Url>,
-    /// How many frames lie between it and the page.
+    /// Number of frames between it and the page.
     pub frames: u8,
-    /// How many style sheets import each other above it.
+    /// Number of style sheets that import each other above it.
     pub imports: u8,
-    /// Of a style sheet, whether it is for the screen.
+    /// For a style sheet, whether it applies to the screen.
     pub applies: bool,
 }
 
-/// Collects what is found.
+/// Collects the found objects.
 #[derive(Debug)]
 pub struct PageObjectQueue {
     known: HashSet<u64>,
@@ -45,19 +45,19 @@ pub struct PageObjectQueue {
     unlisted: u32,
 }
 
-/// Where something is found.
+/// The context of a found object.
 #[derive(Clone, Debug)]
 pub(super) struct ScanContext {
     /// The document or style sheet.
     pub(super) by: Arc<Url>,
-    /// As of [`FoundObject`].
+    /// See [`FoundObject`].
     pub(super) frames: u8,
-    /// As of [`FoundObject`].
+    /// See [`FoundObject`].
     pub(super) imports: u8,
 }
 
 impl PageObjectQueue {
-    /// Nothing yet of the page at `page`, which is no object of itself.
+    /// Creates an empty queue for the page at `page`, which is not an object of itself.
     #[must_use]
     pub fn new(page: &Url) -> Self {
         let mut queue = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
@@ -65,35 +65,35 @@ impl PageObjectQueue {
         queue
     }
 
-    /// Takes nothing any more.
+    /// Creates a queue that accepts nothing more.
     pub(super) fn closed() -> Self {
         let known = HashSet::new();
         Self { known, new: Vec::new(), listed: MAX_OBJECTS, url_bytes: 0, unlisted: 1 }
     }
 
-    /// Takes what was found since the last call, in its order.
+    /// Takes the objects found since the last call, in their order.
     pub fn drain(&mut self) -> Vec<FoundObject> {
         std::mem::take(&mut self.new)
     }
 
-    /// Objects that are not loaded, since there are too many.
+    /// Returns the number of objects that are not loaded because there are too many.
     #[must_use]
     pub fn unlisted(&self) -> u32 {
         self.unlisted
     }
 
-    /// Counts one that is not loaded.
+    /// Counts an object that is not loaded.
     pub(super) fn count_unlisted(&mut self) {
         self.unlisted = self.unlisted.saturating_add(1);
     }
 
-    /// Adds what `reference` leads to from `base`. What no server is asked for (`data:`, `blob:`, …), a part of
-    /// the same document and what is no URL are passed over.
+    /// Adds the target of `reference` relative to `base`. References without a request (`data:`, `blob:`, …), to the
+    /// same document, and invalid ones are ignored.
     pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, within: &ScanContext) {
         self.add_stylesheet(base, reference, kind, within, true);
     }
 
-    /// The same for a style sheet that may not be for the screen.
+    /// Adds a style sheet that may not apply to the screen.
     pub(super) fn add_stylesheet(
         &mut self,
         base: &Url,
@@ -133,7 +133,7 @@ impl PageObjectQueue {
     }
 }
 
-/// Told before it is parsed: such references can be megabytes long.
+/// Whether the reference needs no request. Checked before parsing, since such references can be megabytes long.
 fn is_inline(reference: &str) -> bool {
     let head = reference.as_bytes();
     ["data:", "blob:", "javascript:", "about:"].iter().any(|scheme| {
@@ -141,11 +141,11 @@ fn is_inline(reference: &str) -> bool {
     })
 }
 
-/// `url` as it is asked for.
+/// Returns `url` in the form in which it is requested.
 fn normalize(mut url: Url) -> Url {
     url.set_fragment(None);
     if !url.username().is_empty() || url.password().is_some() {
-        // http URLs take both calls.
+        // http URLs accept both calls.
         let _ = url.set_username("");
         let _ = url.set_password(None);
     }

@@ -1,4 +1,4 @@
-//! A server that objects of a page are loaded from, and the connections to it.
+//! A server of objects of a page, and the connections to it.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -12,77 +12,77 @@ use crate::net::{Endpoint, TlsOptions, TlsSession};
 use crate::protocol::http::client::is_same_origin;
 use crate::protocol::http::{HeaderLimit, Http1Connection, MultiplexedConnection, RetryReason};
 
-/// Connections to one server at most, as browsers have them (behaviour.md 4).
+/// Maximum number of connections to one server, as in browsers (behaviour.md 4).
 pub(super) const MAX_CONNECTIONS: usize = 6;
 
 /// A server.
 pub(super) struct OriginServer {
-    /// The first URL that was found of it: those of its scheme, host and port belong to it.
+    /// The first URL found on it; all URLs with its scheme, host and port belong to it.
     pub(super) url: Url,
-    /// The page came from here.
+    /// Whether the page came from here.
     pub(super) is_same_origin: bool,
-    /// The page came from the same site.
+    /// Whether the page came from the same site.
     pub(super) is_same_site: bool,
-    /// Where it is.
+    /// Its host and port.
     pub(super) endpoint: Endpoint,
-    /// How it is spoken with.
+    /// Its protocol.
     pub(super) protocol: OriginProtocol,
-    /// Header fields that its answers may have.
+    /// Maximum number of header fields of its responses.
     pub(super) header_limit: HeaderLimit,
-    /// Objects that wait for it, in their order.
+    /// Objects that wait for it, in order.
     pub(super) waiting: VecDeque<usize>,
-    /// Known once its name was resolved.
+    /// Its addresses, once resolved.
     pub(super) addresses: Option<Arc<[IpAddr]>>,
-    /// Its name is being resolved, or the first connection opened, which tells what it speaks.
+    /// Whether its name is being resolved.
     pub(super) is_resolving: bool,
-    /// A connection stood once.
+    /// Whether a connection was established before.
     pub(super) was_reached: bool,
-    /// Connections that are idle.
+    /// Idle connections.
     pub(super) idle: Vec<Http1Connection>,
-    /// Connections that are open, idle ones included, or being opened.
+    /// Number of connections that are open, including idle ones, or being opened.
     pub(super) open: usize,
-    /// It speaks HTTP/2 or HTTP/3.
+    /// Whether it uses HTTP/2 or HTTP/3.
     pub(super) is_multiplexed: bool,
-    /// The one connection of that, and its number.
+    /// The shared connection in that case, with its id.
     pub(super) shared: Option<(usize, MultiplexedConnection)>,
 }
 
-/// How a server is spoken with.
+/// The protocol of a server.
 #[derive(Clone)]
 pub(super) enum OriginProtocol {
-    /// HTTP/1.1 in clear.
+    /// HTTP/1.1 without TLS.
     Plain,
-    /// HTTP/2 in clear, without asking.
+    /// HTTP/2 without TLS, without negotiation.
     PlainHttp2,
-    /// What is agreed on over TLS.
+    /// As negotiated over TLS.
     Tls(Result<TlsSession, Failure>),
     /// HTTP/3.
     Quic(TlsOptions),
 }
 
-/// What can be done for the next object that waits.
+/// The next step for a waiting object.
 pub(super) enum NextStep {
-    /// Nothing before something else has landed.
+    /// Nothing before another task has finished.
     Wait,
-    /// Its name has to be resolved.
+    /// Resolve the name.
     Resolve,
-    /// A connection has to be opened.
+    /// Open a connection.
     Open,
-    /// It can go over this one.
+    /// Use this connection.
     UseHttp1(Http1Connection),
-    /// It can go over this one of this number, which others use too.
+    /// Use this shared connection with this id.
     UseMultiplexed(usize, MultiplexedConnection),
 }
 
 impl OriginServer {
-    /// The server of `url`, where the page came from `page`.
-    pub(super) fn new(url: &Url, page: &Url, endpoint: Endpoint, speech: OriginProtocol) -> Self {
+    /// Creates the server of `url`, for a page from `page`.
+    pub(super) fn new(url: &Url, page: &Url, endpoint: Endpoint, protocol: OriginProtocol) -> Self {
         Self {
             url: url.clone(),
             is_same_origin: is_same_origin(url, page),
             is_same_site: same_site(url, page),
             endpoint,
-            protocol: speech,
+            protocol,
             header_limit: HeaderLimit::Default,
             waiting: VecDeque::new(),
             addresses: None,
@@ -108,26 +108,27 @@ impl OriginServer {
         if let Some(connection) = self.idle.pop() {
             return NextStep::UseHttp1(connection);
         }
-        // What is spoken is known from the first connection: HTTP/2 and HTTP/3 need no second one.
-        let is_told = self.was_reached || matches!(self.protocol, OriginProtocol::Plain);
-        let max = if is_told && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
+        // The protocol is known from the first connection: HTTP/2 and HTTP/3 need no second one.
+        let is_protocol_known = self.was_reached || matches!(self.protocol, OriginProtocol::Plain);
+        let max = if is_protocol_known && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
         if self.open < max { NextStep::Open } else { NextStep::Wait }
     }
 
-    /// A connection brought no answer, for this reason; a shared one has a number. Those that are idle are no better.
-    pub(super) fn on_connection_lost(&mut self, why: RetryReason, shared: Option<usize>) {
-        if why == RetryReason::TooManyHeaders {
+    /// Handles a connection that brought no response, for this reason; a shared one has an id. Idle connections are
+    /// dropped too.
+    pub(super) fn on_connection_lost(&mut self, reason: RetryReason, shared: Option<usize>) {
+        if reason == RetryReason::TooManyHeaders {
             self.header_limit = HeaderLimit::Maximum;
         }
         if let Some(number) = shared {
             self.drop_multiplexed(number);
         }
-        // Those that are idle have waited as long, or have no more room as a rule.
+        // Idle ones have been idle as long, or usually have the same header limit.
         self.open = self.open.saturating_sub(self.idle.len());
         self.idle.clear();
     }
 
-    /// Asks nothing more over the shared connection of this number.
+    /// Stops using the shared connection with this id.
     pub(super) fn drop_multiplexed(&mut self, number: usize) {
         if self.shared.as_ref().is_some_and(|(shared, _)| *shared == number) {
             self.shared = None;

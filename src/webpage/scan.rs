@@ -1,4 +1,4 @@
-//! Looks for objects in what was loaded; what is long is read apart from the threads that wait for servers.
+//! Scans loaded content for objects; long content is scanned on a blocking thread.
 
 use encoding_rs::{Encoding, UTF_8};
 use url::Url;
@@ -8,25 +8,25 @@ use super::html_scanner::scan_html;
 use super::object_queue::{FoundObject, PageObjectQueue};
 use crate::domain::PageObjectKind;
 
-/// Bytes that are read in passing.
+/// Longest content that is scanned on the async thread, in bytes.
 const INLINE_SCAN_BYTES: usize = 64 * 1024;
 
-/// A style sheet or a document.
+/// A style sheet or document to scan.
 pub(super) struct ScanSource {
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
     /// Its media type, as declared.
     pub(super) kind: Option<String>,
-    /// As it was found.
+    /// The object as it was found.
     pub(super) found: FoundObject,
-    /// Where it came from in the end.
+    /// Its final URL.
     pub(super) url: Url,
 }
 
-/// Adds what `source` names to `finds`.
+/// Adds the objects of `source` to `queue`.
 pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue) -> PageObjectQueue {
     let is_long = source.bytes.len() > INLINE_SCAN_BYTES;
-    let reading = move || {
+    let scan = move || {
         let kind = source.kind.as_deref().unwrap_or_default();
         let text = encoding(kind).decode(&source.bytes).0;
         if source.found.kind == PageObjectKind::Style {
@@ -37,13 +37,13 @@ pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue)
         queue
     };
     if !is_long {
-        return reading();
+        return scan();
     }
-    // It does not panic; if it did, nothing more is found.
-    tokio::task::spawn_blocking(reading).await.unwrap_or_else(|_| PageObjectQueue::closed())
+    // It does not panic; if it did, nothing more would be found.
+    tokio::task::spawn_blocking(scan).await.unwrap_or_else(|_| PageObjectQueue::closed())
 }
 
-/// References are ASCII mostly: what is not declared in the head counts as UTF-8.
+/// Returns the encoding. References are mostly ASCII, so without a declared charset it is UTF-8.
 fn encoding(kind: &str) -> &'static Encoding {
     let kind = kind.to_ascii_lowercase();
     let label = kind.split(';').skip(1).find_map(|parameter| parameter.trim().strip_prefix("charset="));

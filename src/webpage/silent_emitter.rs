@@ -1,9 +1,8 @@
-//! A reader of tags that is told no faults of the document: nobody here asks for them, and looking for them takes as
-//! long as all the rest.
+//! An emitter without parse errors: they are not used here, and detecting them takes as long as everything else.
 
 use html5gum::{Emitter, ForwardingEmitter};
 
-/// Passes on to the one inside what it is told, but for faults.
+/// Forwards all events except parse errors to the inner emitter.
 pub(super) struct SilentEmitter<E>(pub(super) E);
 
 impl<E: Emitter> ForwardingEmitter for SilentEmitter<E> {

@@ -1,9 +1,9 @@
-//! Whether two URLs belong to the same owner, by the public suffix list.
+//! Compares the sites of URLs, by the public suffix list.
 
 use url::{Host, Url};
 
-/// Whether `a` and `b` lie below the same registrable domain; addresses and names without one are compared as
-/// they are. Scheme and port do not matter.
+/// Whether `a` and `b` have the same registrable domain; addresses and names without one are compared as they are.
+/// Scheme and port do not matter.
 #[must_use]
 pub fn same_site(a: &Url, b: &Url) -> bool {
     match (a.host(), b.host()) {
@@ -14,7 +14,7 @@ pub fn same_site(a: &Url, b: &Url) -> bool {
     }
 }
 
-/// The site of `url`: its registrable domain, or its host where it has none.
+/// Returns the site of `url`: its registrable domain, or its host if it has none.
 #[must_use]
 pub fn site(url: &Url) -> Option<String> {
     match url.host()? {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_are_told_by_the_registrable_domain() {
+    fn sites_are_compared_by_the_registrable_domain() {
         for (a, b, same) in [
             ("http://www.example.com/", "https://cdn.example.com:8443/x", true),
             ("http://example.com/", "http://example.com./", true),

@@ -1,19 +1,19 @@
-//! Which of the images of a `srcset` is taken (WHATWG HTML 4.8.4.3).
+//! Chooses an image of a `srcset` (WHATWG HTML 4.8.4.3).
 
 use super::media_query;
 
-/// Candidates that are looked at.
+/// Maximum number of candidates that are evaluated.
 const MAX_CANDIDATES: usize = 100;
 
-/// The URL that the window takes of `srcset`, `sizes` and `src`: the smallest that is at least as dense as it, else
-/// the densest; the first of equal ones.
+/// Returns the URL chosen from `srcset`, `sizes` and `src`: the lowest density that is at least that of the window,
+/// otherwise the highest; the first of equal ones.
 pub(super) fn select_candidate<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
     let mut best: Option<(&str, f64)> = None;
     let mut slot = None;
-    let mut take = |url: &'a str, density: f64| {
-        let better = best.is_none_or(|(_, before)| match (density >= 1.0, before >= 1.0) {
-            (true, true) => density < before,
-            (enough, had_enough) => enough && !had_enough || (enough == had_enough && density > before),
+    let mut consider = |url: &'a str, density: f64| {
+        let better = best.is_none_or(|(_, best_density)| match (density >= 1.0, best_density >= 1.0) {
+            (true, true) => density < best_density,
+            (enough, had_enough) => enough && !had_enough || (enough == had_enough && density > best_density),
         });
         if better {
             best = Some((url, density));
@@ -23,11 +23,11 @@ pub(super) fn select_candidate<'a>(srcset: &'a str, sizes: &str, src: Option<&'a
     for (url, descriptors) in candidates(srcset).take(MAX_CANDIDATES) {
         let found = density(descriptors, || *slot.get_or_insert_with(|| slot_width(sizes)), &mut has_widths);
         if let Some(density) = found {
-            take(url, density);
+            consider(url, density);
         }
     }
     if let Some(src) = src.filter(|src| !has_widths && !src.trim().is_empty()) {
-        take(src, 1.0);
+        consider(src, 1.0);
     }
     best.map(|(url, _)| url).or(src)
 }
@@ -44,7 +44,7 @@ fn density(text: &str, slot: impl FnOnce() -> f64, has_widths: &mut bool) -> Opt
                 let number: f64 = number.parse().ok()?;
                 density = slot.take().map(|slot| number / slot().max(1.0));
             }
-            // The height says nothing more than the width.
+            // The height is redundant with the width.
             "h" => {}
             _ => return None,
         }
@@ -52,7 +52,7 @@ fn density(text: &str, slot: impl FnOnce() -> f64, has_widths: &mut bool) -> Opt
     density.filter(|density: &f64| density.is_finite() && *density >= 0.0)
 }
 
-/// URL and descriptors of each candidate.
+/// Returns URL and descriptors of each candidate.
 fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = srcset;
     std::iter::from_fn(move || {
@@ -75,7 +75,8 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Width of the slot in CSS pixels by `sizes`: that of the first condition that holds, else the whole window.
+/// Returns the width of the slot in CSS pixels by `sizes`: that of the first matching condition, otherwise that of the
+/// window.
 fn slot_width(sizes: &str) -> f64 {
     let sizes = sizes.to_ascii_lowercase();
     media_query::split_outside_parentheses(&sizes, |rest| rest.starts_with(',').then_some(1))

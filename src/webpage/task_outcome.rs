@@ -1,4 +1,4 @@
-//! What becomes of an object when something that was under way for it has come to its end.
+//! Handles the outcomes of tasks.
 
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -12,14 +12,14 @@ use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};
 use crate::protocol::http::client::{MOST_REDIRECTS, display_url, is_redirect, redirect_target};
 use crate::protocol::http::{BodyContent, ResponseHead};
 
-/// How often an object is asked for again, since the connection had ended before it was answered. Servers let a
-/// connection carry some number of exchanges.
+/// How often an object is requested again because its connection ended before the response. Servers limit the number of
+/// exchanges per connection.
 const MAX_RETRIES: u32 = 10;
-/// Documents in documents that are searched: the page, and its frames.
+/// Maximum depth of documents that are scanned: the page, and its frames.
 const MAX_FRAME_DEPTH: u8 = 1;
 
 impl PageLoader<'_> {
-    /// Takes what came of something that was under way.
+    /// Handles the outcome of a task.
     pub(super) async fn on_outcome(&mut self, outcome: TaskOutcome) {
         match outcome {
             TaskOutcome::Resolved { origin, object, addresses, trace } => {
@@ -61,7 +61,7 @@ impl PageLoader<'_> {
     fn on_connected(&mut self, number: usize, object: usize, connection: NewConnection) {
         let origin = &mut self.origins[number];
         origin.was_reached = true;
-        let over = match connection {
+        let connection_ref = match connection {
             NewConnection::Http1(connection) => ConnectionRef::Http1(connection),
             NewConnection::Multiplexed(shared, driver) => {
                 self.shared += 1;
@@ -77,10 +77,10 @@ impl PageLoader<'_> {
         };
         let started = self.objects[object].start(self.options.started);
         let deadline = object_deadline(self.options.deadline, started, self.options.object_timeout);
-        self.send_request(number, object, over, deadline);
+        self.send_request(number, object, connection_ref, deadline);
     }
 
-    /// The server cannot be reached: that is the failure of all that wait for it.
+    /// Fails all objects that wait for a server that cannot be reached.
     fn fail_origin(&mut self, origin: usize, object: usize, failure: &Failure) {
         self.finish(object, Some(failure.clone()));
         for waiting in std::mem::take(&mut self.origins[origin].waiting) {
@@ -94,41 +94,41 @@ impl PageLoader<'_> {
         self.objects[object].finish(failure);
     }
 
-    async fn on_response(&mut self, number: usize, object: usize, answer: ObjectResponse) {
-        let ObjectResponse { outcome, phases, retry: again, reusable: back, shared } = answer;
+    async fn on_response(&mut self, number: usize, object: usize, response: ObjectResponse) {
+        let ObjectResponse { outcome, phases, retry, reusable, shared } = response;
         let origin = &mut self.origins[number];
-        match back {
+        match reusable {
             Some(connection) => origin.idle.push(connection),
             None if shared.is_none() => origin.open = origin.open.saturating_sub(1),
             None => {}
         }
-        let held = &mut self.objects[object];
-        held.result.phases.merge(&phases);
-        let (head, content) = match (outcome, again) {
-            (Ok(answer), _) => answer,
-            (Err(_), Some(why)) if held.retries < MAX_RETRIES => {
-                held.retries += 1;
+        let loading = &mut self.objects[object];
+        loading.result.phases.merge(&phases);
+        let (head, content) = match (outcome, retry) {
+            (Ok(response), _) => response,
+            (Err(_), Some(reason)) if loading.retries < MAX_RETRIES => {
+                loading.retries += 1;
                 self.in_flight -= 1;
-                origin.on_connection_lost(why, shared);
+                origin.on_connection_lost(reason, shared);
                 origin.waiting.push_front(object);
                 return;
             }
             (Err(failure), _) => return self.finish(object, Some(failure)),
         };
         if origin.is_same_site {
-            self.jar.store(&held.url, &head.headers);
+            self.jar.store(&loading.url, &head.headers);
         }
-        held.record_response(&head, &content);
+        loading.record_response(&head, &content);
         if let Some(failure) = content.failure.clone() {
             return self.finish(object, Some(failure));
         }
         if is_redirect(head.status) {
             return self.follow_redirect(object, &head);
         }
-        let failure = status_failure(&held.url, held.redirects > 0, head.status);
+        let failure = status_failure(&loading.url, loading.redirects > 0, head.status);
         let is_read =
-            failure.is_none() && matches!(held.found.kind, PageObjectKind::Style | PageObjectKind::Frame);
-        let read = is_read.then(|| (held.found.clone(), held.url.clone()));
+            failure.is_none() && matches!(loading.found.kind, PageObjectKind::Style | PageObjectKind::Frame);
+        let read = is_read.then(|| (loading.found.clone(), loading.url.clone()));
         self.finish(object, failure);
         if let Some((found, url)) = read {
             self.scan_content(found, url, &head, content).await;
@@ -136,27 +136,27 @@ impl PageLoader<'_> {
     }
 
     fn follow_redirect(&mut self, object: usize, head: &ResponseHead) {
-        let held = &mut self.objects[object];
-        match redirect_target(&held.url, head.status, &head.headers) {
+        let loading = &mut self.objects[object];
+        match redirect_target(&loading.url, head.status, &head.headers) {
             Err(failure) => self.finish(object, Some(failure)),
-            Ok(to) if held.redirects == MOST_REDIRECTS => {
+            Ok(to) if loading.redirects == MOST_REDIRECTS => {
                 let detail =
                     format!("more than {MOST_REDIRECTS} redirects, the next one to `{}`", display_url(&to));
                 let failure = Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail);
                 self.finish(object, Some(failure));
             }
             Ok(to) => {
-                held.redirects += 1;
+                loading.redirects += 1;
                 self.in_flight -= 1;
                 let origin = self.origin_index(&to);
-                let held = &mut self.objects[object];
-                (held.url, held.origin) = (to, origin);
+                let loading = &mut self.objects[object];
+                (loading.url, loading.origin) = (to, origin);
                 self.origins[origin].waiting.push_front(object);
             }
         }
     }
 
-    /// Looks for objects in a style sheet or frame.
+    /// Scans a style sheet or frame for objects.
     async fn scan_content(
         &mut self,
         found: FoundObject,
@@ -175,7 +175,7 @@ impl PageLoader<'_> {
     }
 }
 
-/// Whether the answer to `url` is what was asked for; after redirects, who answered is told.
+/// Returns the failure of an unexpected status; after redirects, it names the final URL.
 fn status_failure(url: &Url, is_elsewhere: bool, status: StatusCode) -> Option<Failure> {
     let from = |url| format!(" from `{}`", display_url(url));
     let detail = || format!("{}{}", status.as_u16(), if is_elsewhere { from(url) } else { String::new() });

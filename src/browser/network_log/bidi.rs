@@ -1,5 +1,4 @@
-//! Events of `WebDriver BiDi`, by which Firefox tells of its requests and of its console (W3C `WebDriver BiDi` 7.5,
-//! 7.6).
+//! Events of `WebDriver BiDi`, by which Firefox reports its requests and its console (W3C `WebDriver BiDi` 7.5, 7.6).
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::log::{
 };
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases, truncate};
 
-/// What is listened to.
+/// The events to subscribe to.
 const EVENTS: &[&str] = &[
     "network.beforeRequestSent",
     "network.responseStarted",
@@ -21,19 +20,19 @@ const EVENTS: &[&str] = &[
     "log.entryAdded",
 ];
 
-/// Bytes of an address whose answer is waited for: of a longer one the answer, in which it stands twice, may be a message
-/// that is passed over.
+/// Longest URL, in bytes, of a request that counts as pending. The response event contains the URL twice, so that of a
+/// longer one may exceed the message limit and be skipped.
 const MAX_AWAITED_URL_BYTES: usize = 1024 * 1024;
 
-/// A connection over which a browser tells what happens.
+/// A connection on which a browser reports its events.
 #[derive(Debug)]
 pub struct BidiListener(BidiConnection);
 
 impl BidiListener {
-    /// Listens at `address`, which the driver gave (`webSocketUrl`), from now on.
+    /// Starts to listen at `address`, as returned by the driver (`webSocketUrl`).
     ///
     /// # Errors
-    /// That it cannot be listened to.
+    /// Fails when the connection or the subscription fails.
     pub async fn connect(address: &str, within: Duration) -> Result<Self, Failure> {
         let failed = |reason: String| {
             let detail = format!("its events cannot be had: {reason}");
@@ -44,14 +43,14 @@ impl BidiListener {
         Ok(Self(bidi))
     }
 
-    /// The next event; `None` when there will be none any more.
+    /// Returns the next event; `None` when the connection is closed.
     pub async fn next(&mut self) -> Option<Value> {
         self.0.next_message().await
     }
 }
 
 impl NetworkLog {
-    /// Takes in one event.
+    /// Adds one event to the log.
     pub fn on_bidi_event(&mut self, event: &Value) {
         let params = &event["params"];
         match event["method"].as_str().unwrap_or_default() {
@@ -88,25 +87,25 @@ impl NetworkLog {
         }
         let destination = request["destination"].as_str().unwrap_or_default();
         // The navigation of a browsing context: of the page, or of a frame in it.
-        let document = params["navigation"].is_string();
+        let is_document = params["navigation"].is_string();
         let context = params["context"].as_str().unwrap_or_default();
-        if document && self.main_frame.is_none() {
+        if is_document && self.main_frame.is_none() {
             self.main_frame = Some(context.to_owned());
         }
-        let is_page = document && self.main_frame.as_deref() == Some(context) && destination != "iframe";
+        let is_page = is_document && self.main_frame.as_deref() == Some(context) && destination != "iframe";
         if is_page {
             self.on_navigation();
         }
-        let began = millis_to_seconds(&params["timestamp"]);
+        let started = millis_to_seconds(&params["timestamp"]);
         self.start_request(
             &request_id(params),
             LoggedRequest {
                 method: request["method"].as_str().unwrap_or_default().to_owned(),
                 url: truncate(url, MAX_VALUE_CHARS),
-                kind: if is_page { None } else { Some(object_kind(destination, document)) },
-                is_document: document,
-                started_at: began,
-                ended_at: began,
+                kind: if is_page { None } else { Some(object_kind(destination, is_document)) },
+                is_document,
+                started_at: started,
+                ended_at: started,
                 request_headers: header_fields(&request["headers"]),
                 ..LoggedRequest::default()
             },
@@ -130,7 +129,7 @@ impl NetworkLog {
     }
 }
 
-/// A request keeps its id over redirects, and is told anew each time.
+/// Returns the key of a request. A request keeps its id over redirects, and each redirect is reported as a new request.
 fn request_id(params: &Value) -> String {
     let id = params["request"]["request"].as_str().unwrap_or_default();
     format!("{id}/{}", params["redirectCount"].as_u64().unwrap_or_default())
@@ -145,15 +144,15 @@ fn apply_response(exchange: &mut LoggedRequest, params: &Value) {
     mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut exchange.mimetype);
     exchange.response_headers = header_fields(&response["headers"]);
     exchange.wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
-    let told =
+    let sizes =
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
-    exchange.bytes = told.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
+    exchange.bytes = sizes.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
     fill_size_from_header(exchange);
     clear_proxy_error(exchange);
 }
 
-/// By the marks of the browser (`network.FetchTimingInfo`), where it tells them: its events come later than what they
-/// tell of.
+/// Sets the times from the browser's marks (`network.FetchTimingInfo`) where it reports them: its events arrive later
+/// than what they report.
 fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
     let timings = &params["request"]["timings"];
     let mark = |name: &str| Some(millis_to_seconds(&timings[name])).filter(|mark| *mark > 0.0);
@@ -163,25 +162,25 @@ fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
     exchange.phases = phases(mark, exchange.started_at);
 }
 
-/// Marks are in seconds since 1970. Those of a connection that stood before the request are not its own.
-fn phases(mark: impl Fn(&str) -> Option<f64>, began: f64) -> Phases {
+/// Converts the marks, in seconds since 1970. Those of a connection that existed before the request are left out.
+fn phases(mark: impl Fn(&str) -> Option<f64>, started: f64) -> Phases {
     let mut phases = Phases::default();
     let mut span = |phase, from: Option<f64>, to: Option<f64>| {
-        if let (Some(from), Some(to)) = (from.filter(|from| *from >= began), to) {
+        if let (Some(from), Some(to)) = (from.filter(|from| *from >= started), to) {
             phases.set(phase, Duration::try_from_secs_f64(to - from).unwrap_or_default());
         }
     };
     let tls = mark("tlsStart");
     span(Phase::Resolve, mark("dnsStart"), mark("dnsEnd"));
     span(Phase::Connect, mark("connectStart"), tls.or(mark("connectEnd")));
-    // Without TLS there is an end of it, and no start.
+    // Without TLS there is an end mark, but no start mark.
     span(Phase::Tls, tls, mark("tlsEnd"));
     span(Phase::FirstByte, mark("requestStart"), mark("responseStart"));
     span(Phase::Transfer, mark("responseStart"), mark("responseEnd"));
     phases
 }
 
-/// Milliseconds since 1970 as seconds.
+/// Converts milliseconds since 1970 to seconds.
 fn millis_to_seconds(millis: &Value) -> f64 {
     millis.as_f64().unwrap_or_default() / 1000.0
 }
@@ -194,7 +193,7 @@ fn header_fields(headers: &Value) -> Vec<(String, String)> {
     headers.as_array().into_iter().flatten().take(MAX_FIELDS).filter_map(field).collect()
 }
 
-fn object_kind(destination: &str, document: bool) -> PageObjectKind {
+fn object_kind(destination: &str, is_document: bool) -> PageObjectKind {
     match destination {
         "image" => PageObjectKind::Image,
         "script" => PageObjectKind::Script,
@@ -202,7 +201,7 @@ fn object_kind(destination: &str, document: bool) -> PageObjectKind {
         "iframe" | "frame" | "document" => PageObjectKind::Frame,
         "font" => PageObjectKind::Font,
         "audio" | "video" | "track" => PageObjectKind::Media,
-        _ if document => PageObjectKind::Frame,
+        _ if is_document => PageObjectKind::Frame,
         _ => PageObjectKind::Other,
     }
 }
@@ -232,22 +231,22 @@ mod tests {
         }));
         let phases: Vec<(&str, u64)> =
             exchange.phases.iter().map(|(phase, us)| (phase.name(), us.into())).collect();
-        let wanted = [
+        let expected = [
             ("resolve", 1500),
             ("connect", 1000),
             ("tls", 30_000),
             ("first_byte", 200_000),
             ("transfer", 500_000),
         ];
-        for ((name, us), (wanted, about)) in phases.iter().zip(wanted) {
-            assert!(*name == wanted && us.abs_diff(about) <= 1, "{phases:?}");
+        for ((name, us), (expected, about)) in phases.iter().zip(expected) {
+            assert!(*name == expected && us.abs_diff(about) <= 1, "{phases:?}");
         }
-        assert_eq!(phases.len(), wanted.len());
+        assert_eq!(phases.len(), expected.len());
         assert!((exchange.started_at - 1000.01).abs() < 1e-6 && (exchange.ended_at - 1000.8).abs() < 1e-6);
     }
 
     #[test]
-    fn what_is_not_told_has_no_phase() {
+    fn missing_marks_give_no_phase() {
         let exchange = told(json!({
             "requestTime": 1_000_010.0, "dnsStart": 0, "dnsEnd": 0, "connectStart": 1_000_001.0,
             "connectEnd": 1_000_005.0, "tlsStart": 0, "tlsEnd": 1_000_005.0, "requestStart": 1_000_020.0,
@@ -256,7 +255,9 @@ mod tests {
         let names: Vec<&str> = exchange.phases.iter().map(|(phase, _)| phase.name()).collect();
         assert_eq!(names, ["first_byte"]);
         assert!((exchange.ended_at - 1000.9).abs() < 1e-6, "the event is what is left");
-        let silent = told(Value::Null);
-        assert!(silent.phases.iter().next().is_none() && (silent.started_at - 1000.05).abs() < 1e-6);
+        let without_marks = told(Value::Null);
+        assert!(
+            without_marks.phases.iter().next().is_none() && (without_marks.started_at - 1000.05).abs() < 1e-6
+        );
     }
 }

@@ -1,5 +1,4 @@
-//! The logs of Chromium's driver: `performance`, which holds events of the protocol `DevTools`, and `browser`,
-//! the console.
+//! The logs of Chromium's driver: `performance`, which contains `DevTools` events, and `browser`, the console.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::log::{
 use crate::domain::{PageObjectKind, Phase, Phases, truncate};
 
 impl NetworkLog {
-    /// Takes in entries of the log `performance`.
+    /// Adds entries of the log `performance`.
     pub fn on_chrome_events(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
             let Some(message) = entry["message"].as_str() else { continue };
@@ -22,7 +21,7 @@ impl NetworkLog {
         }
     }
 
-    /// Takes in entries of the log `browser`: `URL LINE:COLUMN TEXT`, with a level in Java's words.
+    /// Adds entries of the log `browser`: `URL LINE:COLUMN TEXT`, with a level as named in Java.
     pub fn on_chrome_console(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
             let level = match entry["level"].as_str().unwrap_or_default() {
@@ -43,9 +42,9 @@ impl NetworkLog {
 
     fn on_chrome_event(&mut self, method: &str, params: &Value) {
         let id = params["requestId"].as_str().unwrap_or_default();
-        let at = params["timestamp"].as_f64().unwrap_or_default();
+        let timestamp = params["timestamp"].as_f64().unwrap_or_default();
         match method {
-            "Network.requestWillBeSent" => self.on_chrome_request(id, at, params),
+            "Network.requestWillBeSent" => self.on_chrome_request(id, timestamp, params),
             "Network.responseReceived" => {
                 let is_document = params["type"] == "Document";
                 if let Some(exchange) = self.request_mut(id) {
@@ -60,7 +59,7 @@ impl NetworkLog {
                 }
             }
             "Network.loadingFinished" => {
-                let ended = at + self.clock_offset;
+                let ended = timestamp + self.clock_offset;
                 if let Some(exchange) = self.finish_request(id) {
                     exchange.wire_bytes = to_u64(&params["encodedDataLength"]);
                     apply_end(exchange, ended);
@@ -68,7 +67,7 @@ impl NetworkLog {
                 }
             }
             "Network.loadingFailed" => {
-                let ended = at + self.clock_offset;
+                let ended = timestamp + self.clock_offset;
                 if let Some(exchange) = self.finish_request(id) {
                     let blocked = params["blockedReason"].as_str();
                     let error = blocked.or(params["errorText"].as_str()).unwrap_or_default();
@@ -81,32 +80,32 @@ impl NetworkLog {
         }
     }
 
-    fn on_chrome_request(&mut self, id: &str, at: f64, params: &Value) {
-        if let Some(wall) = params["wallTime"].as_f64() {
-            self.clock_offset = wall - at;
+    fn on_chrome_request(&mut self, id: &str, timestamp: f64, params: &Value) {
+        if let Some(wall_time) = params["wallTime"].as_f64() {
+            self.clock_offset = wall_time - timestamp;
         }
-        let began = at + self.clock_offset;
-        // A redirect goes on under the same id.
+        let started = timestamp + self.clock_offset;
+        // A redirect continues under the same id.
         if !params["redirectResponse"].is_null()
-            && let Some(before) = self.finish_request(id)
+            && let Some(redirected) = self.finish_request(id)
         {
-            apply_response(before, &params["redirectResponse"]);
-            before.wire_bytes = to_u64(&params["redirectResponse"]["encodedDataLength"]);
-            apply_end(before, began);
+            apply_response(redirected, &params["redirectResponse"]);
+            redirected.wire_bytes = to_u64(&params["redirectResponse"]["encodedDataLength"]);
+            apply_end(redirected, started);
         }
         let request = &params["request"];
         let url = request["url"].as_str().unwrap_or_default();
-        // Pages of the browser itself and data in the page are none of the network.
+        // Pages of the browser itself and data URLs do not use the network.
         if !url.starts_with("http") && !url.starts_with("ws") {
             return;
         }
         let kind = params["type"].as_str().unwrap_or_default();
         let frame = params["frameId"].as_str().unwrap_or_default();
-        let document = kind == "Document";
-        if document && self.main_frame.is_none() {
+        let is_document = kind == "Document";
+        if is_document && self.main_frame.is_none() {
             self.main_frame = Some(frame.to_owned());
         }
-        let is_page = document && self.main_frame.as_deref() == Some(frame);
+        let is_page = is_document && self.main_frame.as_deref() == Some(frame);
         if is_page {
             self.on_navigation();
         }
@@ -114,14 +113,14 @@ impl NetworkLog {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
             url: truncate(url, MAX_VALUE_CHARS),
             kind: if is_page { None } else { Some(object_kind(kind)) },
-            is_document: document,
-            started_at: began,
-            ended_at: began,
+            is_document,
+            started_at: started,
+            ended_at: started,
             request_headers: header_fields(&request["headers"]),
             ..LoggedRequest::default()
         };
-        let busy = !matches!(kind, "EventSource" | "WebSocket" | "Ping");
-        self.start_request(id, exchange, busy);
+        let counts_as_pending = !matches!(kind, "EventSource" | "WebSocket" | "Ping");
+        self.start_request(id, exchange, counts_as_pending);
     }
 }
 
@@ -144,14 +143,14 @@ pub(super) fn apply_end(exchange: &mut LoggedRequest, ended: f64) {
     }
 }
 
-/// Marks in milliseconds from the start of the request; -1 where there was none.
+/// Converts the marks, in milliseconds from the start of the request; -1 means no mark.
 fn phases(timing: &Value) -> Phases {
     let mut phases = Phases::default();
     let mark = |name: &str| timing[name].as_f64().filter(|mark| *mark >= 0.0);
     let mut span = |phase, from: Option<f64>, to: Option<f64>| {
         if let (Some(from), Some(to)) = (from, to) {
-            let took = Duration::try_from_secs_f64((to - from) / 1000.0).unwrap_or_default();
-            phases.set(phase, took);
+            let duration = Duration::try_from_secs_f64((to - from) / 1000.0).unwrap_or_default();
+            phases.set(phase, duration);
         }
     };
     span(Phase::Resolve, mark("dnsStart"), mark("dnsEnd"));
@@ -169,7 +168,7 @@ fn header_fields(headers: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A number that may be told with a fraction.
+/// Returns a count that may be reported with a fraction.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -191,14 +190,14 @@ fn object_kind(kind: &str) -> PageObjectKind {
     }
 }
 
-/// The place before a line of the console: `http://host/path 3:14 text`.
+/// Splits the source position from a line of the console: `http://host/path 3:14 text`.
 fn split_source_location(text: &str) -> (&str, Option<u32>, &str) {
     let mut parts = text.splitn(3, ' ');
-    if let (Some(url), Some(place), Some(rest)) = (parts.next(), parts.next(), parts.next())
-        && let Some((line, column)) = place.split_once(':')
+    if let (Some(url), Some(position), Some(rest)) = (parts.next(), parts.next(), parts.next())
+        && let Some((line, column)) = position.split_once(':')
         && let (Ok(line), Ok(_)) = (line.parse::<u32>(), column.parse::<u32>())
     {
-        // The driver counts from 0.
+        // The driver counts lines from 0.
         return (url, Some(line + 1), rest);
     }
     ("", None, text)

@@ -1,4 +1,4 @@
-//! The requests of one browser session, and what its pages printed.
+//! The log of the requests and the console of one browser session.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use crate::domain::{ConsoleEntry, Failure, PageObjectKind, Phases, truncate};
 use crate::forward_proxy::REFUSED_HEADER;
 
-/// Requests that are told of one step; later ones are only counted.
+/// Maximum number of requests that are logged per step; later ones are only counted.
 pub(super) const MAX_REQUESTS: usize = 1000;
 
-/// Lines of the console that are kept of one step.
+/// Maximum number of console lines kept per step.
 const MAX_CONSOLE_LINES: usize = 100;
 
-/// Characters of a line.
+/// Longest console line, in characters.
 const MAX_LINE_CHARS: usize = 1000;
 
-/// Header fields of one message, and characters of a value.
+/// Maximum number of header fields per message.
 pub(super) const MAX_FIELDS: usize = 100;
 
 pub(super) const MAX_VALUE_CHARS: usize = 2000;
@@ -24,23 +24,23 @@ pub(super) const MAX_VALUE_CHARS: usize = 2000;
 /// One request of the browser.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedRequest {
-    /// `GET`, …
+    /// The method, such as `GET`.
     pub method: String,
-    /// Where it went.
+    /// The URL.
     pub url: String,
-    /// What it is for; `None` of a document of the page itself.
+    /// The kind of object; `None` for a document of the page itself.
     pub kind: Option<PageObjectKind>,
     /// Whether it is a document, of the page or of a frame.
     pub is_document: bool,
-    /// When it began, in seconds since 1970.
+    /// When it started, in seconds since 1970.
     pub started_at: f64,
-    /// When it was over, likewise.
+    /// When it ended, in seconds since 1970.
     pub ended_at: f64,
-    /// Where the time went.
+    /// Durations of its phases.
     pub phases: Phases,
-    /// Status code; 0 when no answer came.
+    /// Status code; 0 without a response.
     pub http_status: u16,
-    /// `HTTP/1.1`, `HTTP/2`, `HTTP/3`.
+    /// `HTTP/1.1`, `HTTP/2` or `HTTP/3`.
     pub http_version: String,
     /// Media type as declared.
     pub mimetype: String,
@@ -48,49 +48,49 @@ pub struct LoggedRequest {
     pub wire_bytes: u64,
     /// Bytes after decompression.
     pub bytes: u64,
-    /// Header fields of the request and of the answer.
+    /// Header fields of the request.
     pub request_headers: Vec<(String, String)>,
-    /// Those of the answer.
+    /// Header fields of the response.
     pub response_headers: Vec<(String, String)>,
-    /// The browser's word for why it came to nothing, such as `net::ERR_CONNECTION_REFUSED`.
+    /// The browser's name for the reason of the failure, such as `net::ERR_CONNECTION_REFUSED`.
     pub error: Option<String>,
-    /// Whether the page itself gave it up.
+    /// Whether the page itself cancelled it.
     pub cancelled: bool,
-    /// What our own proxy saw on the way, where it came to nothing; whoever reads the journal asks for it.
+    /// The failure that Vigie's own proxy saw, if the request failed; set by the reader of the log.
     pub cause: Option<Failure>,
 }
 
-/// What happened since the journal was read last.
+/// The activity since the last read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetworkActivity {
-    /// Requests that are over, and those under way, in the order in which they began.
+    /// Finished and pending requests, in the order of their start.
     pub exchanges: Vec<LoggedRequest>,
-    /// Requests beyond those.
+    /// Number of requests beyond those.
     pub unlisted: u32,
     /// Lines of the console.
     pub console: Vec<ConsoleEntry>,
 }
 
-/// Collects what drivers tell.
+/// Collects the reports of drivers.
 #[derive(Debug, Default)]
 pub struct NetworkLog {
-    /// Those of `exchanges`, by the browser's id. Logs are not in order: bytes may be told of after the end.
+    /// Indices into `exchanges`, by the browser's id. Logs are not in order: bytes may be reported after the end.
     by_id: HashMap<String, usize>,
-    /// In the order in which they began.
+    /// Requests in the order of their start.
     pub(super) exchanges: VecDeque<LoggedRequest>,
     pub(super) unlisted: u32,
     console: Vec<ConsoleEntry>,
-    /// The browser's id of the page's own document, and the frame that is the page.
+    /// The browser's id of the frame that is the page.
     pub(super) main_frame: Option<String>,
-    /// Ids of the requests that keep the network busy, and when that changed last.
+    /// Ids of the pending requests, and when that set last changed.
     pending: HashSet<String>,
     changed_at: Option<Instant>,
-    /// Difference of the clocks of the browser: wall less monotonic, in seconds.
+    /// Difference of the browser's clocks: wall time minus monotonic time, in seconds.
     pub(super) clock_offset: f64,
 }
 
 impl NetworkLog {
-    /// What happened since the last time. Requests that are under way are told as they are, and not again.
+    /// Returns the activity since the last call. Pending requests are returned in their current state, and not again.
     pub fn drain(&mut self) -> NetworkActivity {
         self.by_id.clear();
         let mut exchanges = Vec::from(std::mem::take(&mut self.exchanges));
@@ -102,22 +102,22 @@ impl NetworkLog {
         }
     }
 
-    /// The document that the page itself asked for last, as far as it was told of.
+    /// Returns the last document that the page itself requested, as far as it was reported.
     #[must_use]
     pub fn last_document(&self) -> Option<&LoggedRequest> {
         self.exchanges.iter().rev().find(|exchange| exchange.is_document && exchange.kind.is_none())
     }
 
-    /// Since when no request is under way, as far as the journal was told, and at the earliest since `start`;
-    /// `None` while one is. Streams of events and connections that stay open do not count.
+    /// Returns since when no request is pending, at the earliest `start`; `None` while one is. Event streams and
+    /// connections that stay open do not count.
     #[must_use]
     pub fn idle_since(&self, start: Instant) -> Option<Instant> {
         let changed_at = self.changed_at.map_or(start, |changed_at| changed_at.max(start));
         self.pending.is_empty().then_some(changed_at)
     }
 
-    pub(super) fn start_request(&mut self, id: &str, exchange: LoggedRequest, busy: bool) {
-        if busy && self.pending.len() < MAX_REQUESTS {
+    pub(super) fn start_request(&mut self, id: &str, exchange: LoggedRequest, counts_as_pending: bool) {
+        if counts_as_pending && self.pending.len() < MAX_REQUESTS {
             self.pending.insert(id.to_owned());
             self.changed_at = Some(Instant::now());
         }
@@ -129,14 +129,15 @@ impl NetworkLog {
         self.exchanges.push_back(exchange);
     }
 
-    /// The page is another one now: what the last one waited for comes no more.
+    /// Clears the pending requests: the page is another one now.
     pub(super) fn on_navigation(&mut self) {
         self.pending.clear();
     }
 
-    /// What was told in between is lost, as where it was too much: nothing that was under way is waited for any more.
+    /// Clears the pending requests after entries were lost, for instance because there were too many: their ends may be
+    /// among them.
     pub fn reset_pending(&mut self) {
-        // A driver without a log, as of a grid, never told of any.
+        // A driver without a log, such as that of a grid, never reported any.
         if !self.pending.is_empty() {
             self.pending.clear();
             self.changed_at = Some(Instant::now());
@@ -144,8 +145,8 @@ impl NetworkLog {
     }
 
     pub(super) fn request_mut(&mut self, id: &str) -> Option<&mut LoggedRequest> {
-        let at = *self.by_id.get(id)?;
-        self.exchanges.get_mut(at)
+        let index = *self.by_id.get(id)?;
+        self.exchanges.get_mut(index)
     }
 
     pub(super) fn finish_request(&mut self, id: &str) -> Option<&mut LoggedRequest> {
@@ -175,8 +176,8 @@ impl NetworkLog {
     }
 }
 
-/// Browsers do not tell the size of everything, such as of what they asked for ahead: then the answer's own word
-/// counts, where it is not compressed.
+/// Sets a missing size from `Content-Length` if the response is not compressed. Browsers do not report all sizes, for
+/// instance those of preloaded objects.
 pub(super) fn fill_size_from_header(exchange: &mut LoggedRequest) {
     let field = |name: &str| {
         let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -190,17 +191,17 @@ pub(super) fn fill_size_from_header(exchange: &mut LoggedRequest) {
     }
 }
 
-/// What our own proxy answers in place of a target that it could not reach is no answer of the site. The page itself
-/// is judged by what is shown.
+/// Removes the response of Vigie's own proxy for a target that it could not reach: it is not a response of the site.
+/// The page itself is evaluated by what is displayed.
 pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
     if exchange.kind.is_none() || !exchange.url.starts_with("http:") {
         return;
     }
-    let why = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
-    if let Some((_, why)) = why {
-        exchange.error = Some(truncate(why, 100));
+    let reason = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
+    if let Some((_, reason)) = reason {
+        exchange.error = Some(truncate(reason, 100));
     }
-    // Firefox tells an answer twice, and not all of it the second time.
+    // Firefox reports a response twice, and incompletely the second time.
     if exchange.error.is_some() {
         exchange.http_status = 0;
         exchange.mimetype.clear();
@@ -208,9 +209,9 @@ pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
     }
 }
 
-/// The words of protocols that browsers use, as results show them.
-pub(super) fn protocol_name(word: &str) -> String {
-    match word.to_ascii_lowercase().as_str() {
+/// Returns the protocol name of results for the name that browsers use.
+pub(super) fn protocol_name(name: &str) -> String {
+    match name.to_ascii_lowercase().as_str() {
         "h2" | "http/2" | "http/2.0" => "HTTP/2".to_owned(),
         "h3" | "http/3" | "h3-29" => "HTTP/3".to_owned(),
         "http/1.1" => "HTTP/1.1".to_owned(),
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_under_way_when_something_is_missed_is_not_waited_for() {
+    async fn pending_requests_are_forgotten_when_entries_are_lost() {
         let (mut network_log, start) = (NetworkLog::default(), Instant::now());
         network_log.start_request("1", LoggedRequest::default(), true);
         assert_eq!(network_log.idle_since(start), None);

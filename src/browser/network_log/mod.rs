@@ -1,5 +1,5 @@
-//! What the browser did meanwhile: its requests with their answers, and its console. Filled from what the
-//! drivers tell, bounded, and read once a step.
+//! The activity of the browser: its requests with their responses, and its console. Filled from the reports of the
+//! drivers, bounded, and read once per step.
 
 mod bidi;
 mod chrome;

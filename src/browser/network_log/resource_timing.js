@@ -1,20 +1,20 @@
-// What a window loaded by its own measures (Resource Timing 4.3), with marks as the protocol `DevTools` has them.
-let all = performance;
+// The requests of a window by its own measures (Resource Timing 4.3), with marks in the form of `DevTools`.
+let source = performance;
 try {
   if (top.performance.timeOrigin) {
-    all = top.performance;
+    source = top.performance;
   }
 } catch {
-  // The page around is of another site.
+  // The parent page is of another site.
 }
-const told = (entry) => {
-  const mark = (from, to, at) => (entry[to] > entry[from] && entry[from] > 0 ? entry[at] - entry.startTime : -1);
+const toRequest = (entry) => {
+  const mark = (from, to, position) => (entry[to] > entry[from] && entry[from] > 0 ? entry[position] - entry.startTime : -1);
   const secure = entry.secureConnectionStart > 0;
   return {
     url: entry.name,
     by: entry.entryType === 'navigation' ? entry.entryType : entry.initiatorType,
-    began: (all.timeOrigin + entry.startTime) / 1000,
-    ended: (all.timeOrigin + Math.max(entry.responseEnd, entry.startTime)) / 1000,
+    began: (source.timeOrigin + entry.startTime) / 1000,
+    ended: (source.timeOrigin + Math.max(entry.responseEnd, entry.startTime)) / 1000,
     wire: entry.transferSize,
     bytes: entry.decodedBodySize,
     response: {
@@ -34,4 +34,4 @@ const told = (entry) => {
     },
   };
 };
-return ['navigation', 'resource'].flatMap((type) => all.getEntriesByType(type)).slice(0, 1000).map(told);
+return ['navigation', 'resource'].flatMap((type) => source.getEntriesByType(type)).slice(0, 1000).map(toRequest);

@@ -1,5 +1,5 @@
-//! What a window loaded before Chromium's driver found it: the driver logs nothing of that, and the page has its own
-//! measures (Resource Timing). They know no header fields, and of other sites no status and no sizes.
+//! The requests of a new window before Chromium's driver attached to it. The driver does not log them, but the page
+//! measures them itself (Resource Timing), without header fields, and for other sites without status and sizes.
 
 use serde_json::Value;
 
@@ -7,19 +7,19 @@ use super::chrome::{apply_end, apply_response, to_u64};
 use super::log::{LoggedRequest, MAX_REQUESTS, MAX_VALUE_CHARS, NetworkLog, fill_size_from_header};
 use crate::domain::{PageObjectKind, truncate};
 
-/// The body of the function that tells them.
+/// The body of the function that returns them.
 pub const RESOURCE_TIMING_SCRIPT: &str = include_str!("resource_timing.js");
-/// Seconds that the measures of a page and the log of the driver may lie apart.
+/// Maximum difference between the times of the page and of the driver's log, in seconds.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 1.0;
 
 impl NetworkLog {
-    /// Takes in what [`RESOURCE_TIMING_SCRIPT`] told, but for what is known from the log.
-    pub fn add_resource_timing(&mut self, told: &Value) {
-        for entry in told.as_array().into_iter().flatten() {
+    /// Adds the entries of [`RESOURCE_TIMING_SCRIPT`], except those that are in the log already.
+    pub fn add_resource_timing(&mut self, entries: &Value) {
+        for entry in entries.as_array().into_iter().flatten() {
             let url = truncate(entry["url"].as_str().unwrap_or_default(), MAX_VALUE_CHARS);
-            let began = entry["began"].as_f64().unwrap_or_default();
+            let started = entry["began"].as_f64().unwrap_or_default();
             let is_known = |known: &LoggedRequest| {
-                known.url == url && (known.started_at - began).abs() < MAX_CLOCK_SKEW_SECONDS
+                known.url == url && (known.started_at - started).abs() < MAX_CLOCK_SKEW_SECONDS
             };
             if !url.starts_with("http") || self.exchanges.iter().any(is_known) {
                 continue;
@@ -28,28 +28,28 @@ impl NetworkLog {
                 self.unlisted += 1;
                 continue;
             }
-            let by = entry["by"].as_str().unwrap_or_default();
+            let initiator = entry["by"].as_str().unwrap_or_default();
             let mut exchange = LoggedRequest {
                 method: "GET".to_owned(),
                 url,
-                kind: Some(object_kind(by)),
-                is_document: by == "navigation",
-                started_at: began,
+                kind: Some(object_kind(initiator)),
+                is_document: initiator == "navigation",
+                started_at: started,
                 wire_bytes: to_u64(&entry["wire"]),
                 bytes: to_u64(&entry["bytes"]),
                 ..LoggedRequest::default()
             };
             apply_response(&mut exchange, &entry["response"]);
-            apply_end(&mut exchange, entry["ended"].as_f64().unwrap_or(began));
+            apply_end(&mut exchange, entry["ended"].as_f64().unwrap_or(started));
             fill_size_from_header(&mut exchange);
             self.exchanges.push_back(exchange);
         }
     }
 }
 
-/// By what asked for it (Resource Timing 4.3, `initiatorType`).
-fn object_kind(by: &str) -> PageObjectKind {
-    match by {
+/// Returns the kind of object by its initiator (Resource Timing 4.3, `initiatorType`).
+fn object_kind(initiator: &str) -> PageObjectKind {
+    match initiator {
         "navigation" | "iframe" | "frame" => PageObjectKind::Frame,
         "img" | "image" | "input" => PageObjectKind::Image,
         "script" => PageObjectKind::Script,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_log_has_is_not_told_twice_and_all_is_in_order() {
+    fn logged_requests_are_not_added_twice_and_all_are_in_order() {
         let mut network_log = NetworkLog::default();
         let request = json!({ "message": { "method": "Network.requestWillBeSent", "params": {
             "requestId": "1", "timestamp": 5.0, "wallTime": 1005.0, "type": "Fetch",
@@ -82,15 +82,20 @@ mod tests {
             entry("http://a/x.png", "img", 1004.5),
             entry("data:,x", "img", 1004.5),
         ]));
-        let told = network_log.drain().exchanges;
-        let seen: Vec<(&str, &str, u16)> =
-            told.iter().map(|one| (&*one.method, &*one.url, one.http_status)).collect();
+        let exchanges = network_log.drain().exchanges;
+        let summaries: Vec<(&str, &str, u16)> = exchanges
+            .iter()
+            .map(|exchange| (&*exchange.method, &*exchange.url, exchange.http_status))
+            .collect();
         assert_eq!(
-            seen,
+            summaries,
             [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]
         );
-        assert!(told[0].is_document && told[1].kind == Some(PageObjectKind::Image));
-        assert_eq!((told[0].wire_bytes, told[0].bytes, &*told[0].http_version), (300, 200, "HTTP/2"));
-        assert_eq!(told[0].phases.iter().count(), 2, "{:?}", told[0].phases);
+        assert!(exchanges[0].is_document && exchanges[1].kind == Some(PageObjectKind::Image));
+        assert_eq!(
+            (exchanges[0].wire_bytes, exchanges[0].bytes, &*exchanges[0].http_version),
+            (300, 200, "HTTP/2")
+        );
+        assert_eq!(exchanges[0].phases.iter().count(), 2, "{:?}", exchanges[0].phases);
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody said of an echo request instead of a reply (RFC 792, RFC 1812 5.2.7, RFC 4443 3).
+//! ICMP errors received for an echo request instead of a reply (RFC 792, RFC 1812 5.2.7, RFC 4443 3).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,23 +6,23 @@ use std::net::IpAddr;
 /// An ICMP error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IcmpError {
-    /// Who said it: a router on the way, the target, or this host when it found nobody on the next link.
+    /// The sender: a router, the target, or this host when no neighbour responded on the next link.
     pub from: IpAddr,
     /// ICMP type.
     pub kind: u8,
     /// ICMP code.
     pub code: u8,
-    /// Bytes that the next link takes, when the packet was too large for it.
+    /// MTU of the next link in bytes, when the packet was too large for it.
     pub mtu: Option<u32>,
 }
 
 impl IcmpError {
-    /// Whether `kind` says that a packet was lost; a redirect, say, tells of one that went on.
+    /// Whether `kind` means that a packet was lost; a redirect, for instance, is about one that was forwarded.
     pub(super) const fn is_delivery_error(v6: bool, kind: u8) -> bool {
         if v6 { matches!(kind, 1..=4) } else { matches!(kind, 3 | 11 | 12) }
     }
 
-    /// Whether it says that the packet was too large for a link.
+    /// Whether the packet was too large for a link.
     #[must_use]
     pub const fn is_too_big(&self) -> bool {
         match self.from {
@@ -31,7 +31,7 @@ impl IcmpError {
         }
     }
 
-    /// In words.
+    /// Returns the error as text.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match (self.from.is_ipv6(), self.kind, self.code) {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_who_and_what() {
+    fn an_error_names_its_sender_and_kind() {
         let error = |from: &str, kind, code, mtu| {
             IcmpError { from: from.parse().unwrap(), kind, code, mtu }.to_string()
         };

@@ -1,4 +1,4 @@
-//! What came over a socket for echo requests: packets, and on a datagram socket its queue of errors.
+//! Messages received on an echo socket: packets, and on a datagram socket its error queue.
 
 use std::io;
 use std::io::IoSliceMut;
@@ -13,23 +13,23 @@ use surge_ping::{Icmpv4Packet, Icmpv6Packet};
 use super::icmp_error::IcmpError;
 use crate::net::icmp_socket::to_ip_addr;
 
-/// What somebody said of a request.
+/// A message about an echo request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IcmpMessage {
-    /// The address that the request went to.
+    /// The address that the request was sent to.
     pub(super) target: IpAddr,
-    /// Of the request; a datagram socket has one of its own, which the kernel fills in.
+    /// The identifier of the request; that of a datagram socket is set by the kernel.
     pub(super) identifier: u16,
     pub(super) sequence: u16,
-    /// What it was instead of a reply.
+    /// The error, if it is not a reply.
     pub(super) error: Option<IcmpError>,
 }
 
 const REPLY_V4: u8 = 0;
 const REPLY_V6: u8 = 129;
 
-/// What a packet from `from` says; `None` when it is of nobody's concern. Before one of IPv4 a raw socket shows
-/// the IP header.
+/// Parses a packet from `from`; returns `None` when it is not about an echo request. On a raw socket, IPv4 packets
+/// start with the IP header.
 pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<IcmpMessage> {
     match from {
         IpAddr::V4(from) => {
@@ -37,7 +37,7 @@ pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Icmp
             let packet = Icmpv4Packet::decode(bytes, socket, from, from).ok()?;
             let (kind, code) = (packet.get_icmp_type().0, packet.get_icmp_code().0);
             let header = if raw { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
-            // RFC 1191 4: the lower half of the word behind the checksum.
+            // RFC 1191 4: the lower half of the word after the checksum.
             let mtu =
                 || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
             let is_too_big = (kind, code) == (3, 4);
@@ -74,16 +74,16 @@ pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Icmp
     }
 }
 
-/// The next entry of the error queue of `socket`; `None` for one that says nothing of a request. The bytes are
-/// those of the request itself, from its ICMP header on.
+/// Reads the next entry of the error queue of `socket`; returns `None` for one that is not about an echo request. The
+/// data of an entry is the request itself, from its ICMP header on.
 pub(super) fn read_error_queue(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<IcmpMessage>> {
     let mut bytes = [0; SNAP_LEN];
     let mut parts = [IoSliceMut::new(&mut bytes)];
     let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
     let read =
         recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_ERRQUEUE)?;
-    let about = read.address.as_ref().and_then(to_ip_addr);
-    let said = read.cmsgs()?.find_map(|message| match message {
+    let target = read.address.as_ref().and_then(to_ip_addr);
+    let origin = read.cmsgs()?.find_map(|message| match message {
         ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
             Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
         }
@@ -93,25 +93,25 @@ pub(super) fn read_error_queue(socket: &impl AsRawFd, v6: bool) -> io::Result<Op
         _ => None,
     });
     let length = read.bytes;
-    let Some(((error, from), about)) = said.zip(about) else { return Ok(None) };
-    let of_network = matches!(error.ee_origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);
-    if !of_network || !IcmpError::is_delivery_error(v6, error.ee_type) {
+    let Some(((error, from), target)) = origin.zip(target) else { return Ok(None) };
+    let is_icmp = matches!(error.ee_origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);
+    if !is_icmp || !IcmpError::is_delivery_error(v6, error.ee_type) {
         return Ok(None);
     }
-    let mut told = IcmpError { from, kind: error.ee_type, code: error.ee_code, mtu: None };
-    told.mtu = told.is_too_big().then_some(error.ee_info);
+    let mut icmp_error = IcmpError { from, kind: error.ee_type, code: error.ee_code, mtu: None };
+    icmp_error.mtu = icmp_error.is_too_big().then_some(error.ee_info);
     Ok(parse_echo_ids(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
-        .map(|(identifier, sequence)| IcmpMessage { target: about, identifier, sequence, error: Some(told) }))
+        .map(|(identifier, sequence)| IcmpMessage { target, identifier, sequence, error: Some(icmp_error) }))
 }
 
-/// Identifier and sequence of the echo request of type `kind` at the start of `bytes`.
+/// Returns identifier and sequence of the echo request of type `kind` at the start of `bytes`.
 fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
     let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
     (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
 
-/// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
-/// same of the packet that it is about.
+/// Bytes of a packet that are examined: the longest IPv4 header, the ICMP header, and for an error the same of the
+/// packet that it is about.
 pub(super) const SNAP_LEN: usize = 256;
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_is_never_taken_for_a_reply() {
+    fn noise_is_never_parsed_as_a_reply() {
         for from in ["127.0.0.1", "::1"] {
             let from: IpAddr = from.parse().unwrap();
             for raw in [true, false] {
@@ -135,8 +135,8 @@ mod tests {
         }
     }
 
-    /// An error of `kind` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
-    /// shows it.
+    /// Returns an error of `kind` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
+    /// receives it.
     fn about_a_request(kind: u8, code: u8, mtu: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
         bytes.extend([kind, code, 0, 0, 0, 0]);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_tells_of_which_request_it_is_and_who_says_so() {
+    fn an_error_identifies_its_request_and_its_sender() {
         let router: IpAddr = "192.0.2.1".parse().unwrap();
         let message = parse_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
         assert_eq!(
@@ -160,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_is_no_loss() {
-        // The packet that it is about went on; an answer to it will come.
+    fn a_redirect_is_not_a_loss() {
+        // The packet that it is about was forwarded; a reply will arrive.
         for kind in [4, 5] {
             assert_eq!(parse_packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true), None);
         }
@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_arrives_does_harm(bytes: Vec<u8>, raw: bool, v6: bool) {
+        fn parsing_never_panics(bytes: Vec<u8>, raw: bool, v6: bool) {
             let from: IpAddr = if v6 { "2001:db8::1" } else { "192.0.2.1" }.parse().unwrap();
             let _ = (parse_packet(&bytes, from, raw), parse_echo_ids(&bytes, 8));
         }

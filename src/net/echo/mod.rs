@@ -1,8 +1,8 @@
-//! ICMP echo over one socket a family and location (RFC 792, RFC 4443 4).
+//! ICMP echo over one socket per address family and location (RFC 792, RFC 4443 4).
 //!
-//! One socket serves all checks: a raw socket gets a copy of every ICMP packet of the host, so one for
-//! each check would make n² copies of n checks. What is sent is told apart by a sequence number that is
-//! never used twice while somebody waits for it.
+//! One socket serves all checks: a raw socket gets a copy of every ICMP packet of the host, so one for each of n checks
+//! would cause n² copies. Requests are distinguished by a sequence number that is not reused while its reply is waited
+//! for.
 
 mod icmp_error;
 mod icmp_message;

@@ -8,8 +8,8 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::stack::Net;
 
 impl Net {
-    /// The socket for echo requests to `address`: the unprivileged kind where the host permits it, else a
-    /// raw one. Neither is permitted: [`FailureKind::NoPermission`] (95).
+    /// Returns the socket for echo requests to `address`: the unprivileged kind where the host permits it, otherwise a
+    /// raw one. Fails with [`FailureKind::NoPermission`] (95) when neither is permitted.
     pub async fn echo_socket(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
         let cell = if address.is_ipv4() { &self.echo_sockets.v4 } else { &self.echo_sockets.v6 };
         cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
@@ -17,7 +17,7 @@ impl Net {
             .map_err(|error| self.echo_socket_failure(address, &error))
     }
 
-    /// What a failed `sendto` of an echo request means.
+    /// Returns the failure of `sendto` for an echo request.
     #[must_use]
     pub fn echo_send_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() == io::ErrorKind::PermissionDenied {
@@ -29,7 +29,7 @@ impl Net {
         self.dial_failure(SocketAddr::new(address, 0), error)
     }
 
-    /// What a failed `socket` for echo requests means.
+    /// Returns the failure of `socket` for echo requests.
     pub(in crate::net) fn echo_socket_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return self.dial_failure(SocketAddr::new(address, 0), error);

@@ -1,5 +1,5 @@
-//! What a raw socket lets through. Each one gets a copy of every ICMP packet of the host: on loopback also of
-//! our own requests, and everywhere the replies to other programs.
+//! The packet filter of a raw socket. Each raw socket gets a copy of every ICMP packet of the host: on loopback also of
+//! its own requests, and everywhere the replies to other programs.
 
 use socket2::SockFilter;
 
@@ -12,15 +12,15 @@ const X_IS_LENGTH_OF_HEADER: u16 = 0xb1;
 const IF_EQUAL: u16 = 0x15;
 const IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
-/// All bytes of a packet.
+/// Accepts all bytes of a packet.
 const WHOLE: u32 = u32::MAX;
 
-/// Lets through the replies that carry `identifier`, and errors.
+/// Returns a filter that accepts the replies with `identifier`, and errors.
 pub(super) fn replies_and_errors(v6: bool, identifier: u16) -> Vec<SockFilter> {
     let op = SockFilter::new;
     let identifier = u32::from(identifier);
     if v6 {
-        // The packet begins with the ICMP header; errors have a type below 128 (RFC 4443 2.1).
+        // The packet starts with the ICMP header; errors have a type below 128 (RFC 4443 2.1).
         vec![
             op(LOAD_BYTE, 0, 0, 0),
             op(IF_EQUAL, 1, 0, 129),
@@ -31,7 +31,7 @@ pub(super) fn replies_and_errors(v6: bool, identifier: u16) -> Vec<SockFilter> {
             op(RETURN, 0, 0, 0),
         ]
     } else {
-        // The packet begins with the IP header, whose length stands in it.
+        // The packet starts with the IP header, which contains its own length.
         vec![
             op(X_IS_LENGTH_OF_HEADER, 0, 0, 0),
             op(LOAD_BYTE_BEHIND_X, 0, 0, 0),

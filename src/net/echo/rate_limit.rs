@@ -1,21 +1,21 @@
-//! When an echo request may go out, over all checks of a location.
+//! The rate limit of echo requests, over all checks of a location.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Microseconds between two requests: 20,000 a second. Many checks that begin at one time would else fill
-/// queues on the way, and what they lose would look like the targets' loss.
+/// Microseconds between two requests: 20,000 a second. Otherwise many simultaneous checks would fill queues in the
+/// network, and the resulting loss would look like that of the targets.
 const INTERVAL_MICROS: u64 = 50;
-/// Requests that may go out at once after a pause. Their replies fit into the smallest buffer of Linux.
+/// Requests that may be sent at once after a pause. Their replies fit into the smallest buffer of Linux.
 const BURST: u64 = 100;
 
-/// Keeps requests apart. Turns are given in the order in which they are asked for.
+/// Limits the rate of requests. Slots are assigned in the order of the calls.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     start: Instant,
-    /// When the next turn is, in microseconds after `start`.
+    /// The time of the next slot, in microseconds after `start`.
     next: AtomicU64,
 }
 
@@ -26,7 +26,7 @@ impl Default for RateLimiter {
 }
 
 impl RateLimiter {
-    /// Waits for the next turn.
+    /// Waits for the next slot.
     pub(super) async fn acquire(&self) {
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
         if let Some(at) = self.reserve(now) {
@@ -34,13 +34,14 @@ impl RateLimiter {
         }
     }
 
-    /// The turn of one who asks at `now`: none when it is now, else when it is. In microseconds.
+    /// Reserves a slot at the time `now`; returns `None` when it is immediate, otherwise its time, in microseconds.
     fn reserve(&self, now: u64) -> Option<u64> {
         let earliest = now.saturating_sub(INTERVAL_MICROS * BURST);
-        let after = |next: u64| next.max(earliest) + INTERVAL_MICROS;
-        let taken = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(after(next)));
-        let turn = taken.unwrap_or_else(|next| next).max(earliest);
-        (turn > now).then_some(turn)
+        let next_after = |next: u64| next.max(earliest) + INTERVAL_MICROS;
+        let previous =
+            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
+        let slot = previous.unwrap_or_else(|next| next).max(earliest);
+        (slot > now).then_some(slot)
     }
 }
 
@@ -49,19 +50,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_pause_a_burst_goes_out_and_then_one_after_the_other() {
-        let pace = RateLimiter::default();
+    fn a_burst_is_immediate_and_then_requests_are_spaced() {
+        let limiter = RateLimiter::default();
         let now = 10_000_000;
-        let turns: Vec<Option<u64>> = (0..BURST + 3).map(|_| pace.reserve(now)).collect();
+        let slots: Vec<Option<u64>> = (0..BURST + 3).map(|_| limiter.reserve(now)).collect();
         let first_late = usize::try_from(BURST).unwrap() + 1;
-        assert!(turns[..first_late].iter().all(Option::is_none), "{turns:?}");
-        assert_eq!(turns[first_late..], [Some(now + INTERVAL_MICROS), Some(now + 2 * INTERVAL_MICROS)]);
+        assert!(slots[..first_late].iter().all(Option::is_none), "{slots:?}");
+        assert_eq!(slots[first_late..], [Some(now + INTERVAL_MICROS), Some(now + 2 * INTERVAL_MICROS)]);
     }
 
     #[test]
-    fn a_second_holds_two_thousand_ten_times() {
-        let pace = RateLimiter::default();
-        let last = (0..20_000).filter_map(|_| pace.reserve(0)).last();
+    fn a_second_has_twenty_thousand_slots() {
+        let limiter = RateLimiter::default();
+        let last = (0..20_000).filter_map(|_| limiter.reserve(0)).last();
         assert!(last.unwrap() <= 1_000_000, "{last:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! ICMP echo sockets that many checks share.
+//! ICMP echo sockets shared by all checks.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,15 +22,15 @@ use crate::net::icmp_socket;
 use crate::net::socket::SourceBinding;
 use crate::sync::Mutex;
 
-/// Room for the replies of several thousand requests that come while this task is not running; with the
-/// kernel's default of 208 KiB a burst of 128 loses replies, which would look like the target's loss.
+/// Receive buffer for the replies of several thousand requests that arrive while this task does not run. With the
+/// kernel's default of 208 KiB a burst of 128 loses replies, which would look like loss of the target.
 const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
 
-/// Packets after which other tasks get a turn.
+/// Packets after which other tasks run.
 const MAX_PACKETS_PER_POLL: u32 = 128;
 
-/// What was said of an earlier request comes back from a later `sendto` of the same socket, once each; so
-/// often one is taken. What is left then is of this request.
+/// Maximum number of errors of earlier requests that are skipped: a later `sendto` of the same socket returns each of
+/// them once. Any further error is about the current request.
 const MAX_PENDING_ERRORS: u32 = 16;
 
 /// The sockets of a location, each opened when it is first needed.
@@ -40,7 +40,7 @@ pub(in crate::net) struct EchoSockets {
     pub(super) v6: OnceCell<EchoSocket>,
 }
 
-/// A socket for echo requests of one family.
+/// A socket for echo requests of one address family.
 #[derive(Debug)]
 pub struct EchoSocket {
     shared: Arc<EchoSocketInner>,
@@ -64,12 +64,12 @@ struct EchoWaiter {
     reply_sender: oneshot::Sender<EchoOutcome>,
 }
 
-/// What came back for an echo request.
+/// The result of an echo request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EchoOutcome {
-    /// The reply, and the time from the request to it.
+    /// The reply arrived after this round trip time.
     Reply(Duration),
-    /// What a router, the target, or this host said of the request instead.
+    /// A router, the target or this host sent an error instead.
     Error(IcmpError),
 }
 
@@ -83,7 +83,7 @@ impl EchoSocket {
             socket.bind_device(Some(interface.as_bytes()))?;
         }
         if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-            // Without the privilege the kernel gives as much as it is allowed to give to anybody.
+            // Without the privilege the kernel grants as much as it allows to every process.
             let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
         }
         socket.set_nonblocking(true)?;
@@ -91,10 +91,10 @@ impl EchoSocket {
         aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
         let identifier = u16::from_be_bytes([random[0], random[1]]);
         if raw {
-            // Without it nothing is lost but time: whatever is not about a request of ours is passed over.
+            // A failure only costs time: messages that are not about our requests are ignored.
             let _ = socket.attach_filter(&packet_filter::replies_and_errors(towards.is_ipv6(), identifier));
         } else {
-            // A datagram socket hears errors through its error queue alone.
+            // A datagram socket receives errors only through its error queue.
             icmp_socket::enable_error_queue(&socket, towards)?;
         }
         let shared = Arc::new(EchoSocketInner {
@@ -110,7 +110,7 @@ impl EchoSocket {
         Ok(Self { shared, receiver })
     }
 
-    /// `dgram` for the unprivileged socket, `raw` for the privileged one.
+    /// Returns `dgram` for the unprivileged socket, `raw` for the privileged one.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         if self.shared.raw { "raw" } else { "dgram" }
@@ -120,20 +120,20 @@ impl EchoSocket {
         !self.shared.raw && icmp_socket::is_path_error(error)
     }
 
-    /// Sends one echo request with `size` bytes of payload, when it is its turn among those of all checks.
-    /// The reply is waited for apart.
+    /// Sends one echo request with `size` bytes of payload, within the rate limit of all checks. The reply must be
+    /// awaited separately.
     pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<PendingEcho> {
         self.shared.rate_limiter.acquire().await;
-        let (tell, reply) = oneshot::channel();
-        let sequence = self.shared.register(to, tell).ok_or(io::ErrorKind::ResourceBusy)?;
-        let wait = PendingEcho { shared: self.shared.clone(), key: Some((to, sequence)), reply };
+        let (sender, reply) = oneshot::channel();
+        let sequence = self.shared.register(to, sender).ok_or(io::ErrorKind::ResourceBusy)?;
+        let pending_echo = PendingEcho { shared: self.shared.clone(), key: Some((to, sequence)), reply };
         let packet = self.shared.build_request(sequence, size);
-        let mut pending = 0;
+        let mut skipped = 0;
         loop {
             match self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
-                Ok(_) => return Ok(wait),
-                Err(error) if pending < MAX_PENDING_ERRORS && self.may_concern_earlier_request(&error) => {
-                    pending += 1;
+                Ok(_) => return Ok(pending_echo),
+                Err(error) if skipped < MAX_PENDING_ERRORS && self.may_concern_earlier_request(&error) => {
+                    skipped += 1;
                 }
                 Err(error) => return Err(error),
             }
@@ -147,17 +147,17 @@ impl Drop for EchoSocket {
     }
 }
 
-/// A request that is under way. Dropping it gives it up.
+/// A request that waits for its reply. Dropping it cancels the wait.
 #[derive(Debug)]
 pub struct PendingEcho {
     shared: Arc<EchoSocketInner>,
-    /// Under which it is waited for; `None` once it was answered, when another may use the number.
+    /// Key under which it waits; `None` once it was answered, when another request may reuse the sequence number.
     key: Option<(IpAddr, u16)>,
     reply: oneshot::Receiver<EchoOutcome>,
 }
 
 impl PendingEcho {
-    /// What came back; `None` when the socket is gone. Waits without end.
+    /// Returns the result; `None` when the socket was closed. Waits forever.
     pub async fn outcome(mut self) -> Option<EchoOutcome> {
         let reply = (&mut self.reply).await.ok();
         self.key = None;
@@ -178,21 +178,21 @@ impl EchoSocketInner {
         self.waiting.lock()
     }
 
-    /// Takes a sequence number on which nobody waits for `to`.
-    fn register(&self, to: IpAddr, tell: oneshot::Sender<EchoOutcome>) -> Option<u16> {
+    /// Reserves a sequence number that is not in use for `to`.
+    fn register(&self, to: IpAddr, sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
         let mut waiting = self.waiters();
         for _ in 0..=u16::MAX {
             let sequence = self.next.fetch_add(1, Ordering::Relaxed);
             if let std::collections::hash_map::Entry::Vacant(free) = waiting.entry((to, sequence)) {
-                free.insert(EchoWaiter { sent_at: Instant::now(), reply_sender: tell });
+                free.insert(EchoWaiter { sent_at: Instant::now(), reply_sender: sender });
                 return Some(sequence);
             }
         }
         None
     }
 
-    /// An echo request. The kernel fills in the checksum but for IPv4 over a raw socket, and the
-    /// identifier of its own over a datagram socket.
+    /// Builds an echo request. The kernel sets the checksum, except for IPv4 over a raw socket, and over a datagram
+    /// socket the identifier.
     fn build_request(&self, sequence: u16, size: usize) -> Vec<u8> {
         let mut packet = vec![0; 8 + size];
         packet[0] = if self.v6 { 128 } else { 8 };
@@ -202,8 +202,8 @@ impl EchoSocketInner {
             *byte = value;
         }
         if self.raw && !self.v6 {
-            let sum = checksum(&packet);
-            packet[2..4].copy_from_slice(&sum.to_be_bytes());
+            let checksum_value = checksum(&packet);
+            packet[2..4].copy_from_slice(&checksum_value.to_be_bytes());
         }
         packet
     }
@@ -217,11 +217,11 @@ impl EchoSocketInner {
             None => EchoOutcome::Reply(at.saturating_duration_since(waiter.sent_at)),
             Some(error) => EchoOutcome::Error(error),
         };
-        // Whoever waited may have given up just now.
+        // The receiver may have been dropped just now.
         let _ = waiter.reply_sender.send(reply);
     }
 
-    /// Takes whatever came, until nothing more is there or others have to get a turn.
+    /// Receives packets until no more are available or other tasks must run.
     fn drain_packets(&self) {
         let mut buffer = [0; SNAP_LEN];
         for _ in 0..MAX_PACKETS_PER_POLL {
@@ -234,7 +234,7 @@ impl EchoSocketInner {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // An error that waits on the socket is of one packet; reading takes it away.
+                // An error pending on the socket is about one packet; reading clears it.
                 Err(_) => {}
             }
         }
@@ -255,10 +255,10 @@ impl EchoSocketInner {
 }
 
 async fn receive(shared: Arc<EchoSocketInner>) {
-    let wanted = if shared.raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
+    let interest = if shared.raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
     loop {
-        // It fails when the runtime ends only.
-        let Ok(ready) = shared.socket.ready(wanted).await else { return };
+        // Fails only when the runtime shuts down.
+        let Ok(ready) = shared.socket.ready(interest).await else { return };
         if ready.is_error() {
             shared.drain_error_queue();
         }
@@ -267,7 +267,7 @@ async fn receive(shared: Arc<EchoSocketInner>) {
     }
 }
 
-/// The Internet checksum (RFC 1071).
+/// Returns the Internet checksum (RFC 1071).
 pub(in crate::net) fn checksum(bytes: &[u8]) -> u16 {
     let word = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0));
     let mut sum: u32 = bytes.chunks(2).map(word).fold(0, u32::wrapping_add);
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_with_its_checksum_sums_up_to_all_ones() {
+    fn a_packet_with_its_checksum_has_checksum_zero() {
         for size in [0, 1, 56, 57, 1400] {
             let mut packet: Vec<u8> = (0..=u8::MAX).cycle().take(8 + size).collect();
             packet[2..4].fill(0);

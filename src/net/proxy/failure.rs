@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use super::proxy_config::UpstreamProxy;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
-/// What a proxy says of the target.
+/// Returns the failure of the target as reported by the proxy.
 pub(super) fn target_failure(
     kind: FailureKind,
     proxy: &UpstreamProxy,
@@ -28,7 +28,7 @@ pub(super) fn proxy_io_failure(proxy: &UpstreamProxy, error: &io::Error) -> Fail
     }
 }
 
-/// What the proxy says of the target, in words, for each kind of failure.
+/// Returns the text for each kind of failure that a proxy reports about the target.
 pub(super) fn failure_text(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::ConnectRefused => "was refused by it",

@@ -1,4 +1,4 @@
-//! The way through an HTTP proxy: `CONNECT` to the address (RFC 9110 9.3.6).
+//! Connections through an HTTP proxy: `CONNECT` to the address (RFC 9110 9.3.6).
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,13 +14,13 @@ use super::proxy_config::{ProxyCredentials, UpstreamProxy};
 use crate::domain::{Failure, FailureKind, replace_control_chars};
 use crate::net::socket;
 
-/// Bytes of the head of the proxy's answer at most.
+/// Longest response head of the proxy, in bytes.
 const MAX_HEAD_BYTES: usize = 8192;
-/// Answers that are read at most, the final one among them.
+/// Maximum number of responses that are read, including the final one.
 const MAX_RESPONSES: usize = 8;
 
-/// Asks the proxy behind `stream` for a connection to `to`. How long it takes is up to the caller: the proxy is
-/// silent while it tries the target.
+/// Requests a connection to `to` from the proxy behind `stream`. The caller limits the time: the proxy does not respond
+/// while it tries the target.
 pub(super) async fn connect(
     mut stream: TcpStream,
     proxy: &UpstreamProxy,
@@ -53,7 +53,7 @@ fn connect_request(login: Option<&ProxyCredentials>, to: SocketAddr) -> Zeroizin
     Zeroizing::new(format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{}\r\n", field.as_str()))
 }
 
-/// The final answer of the proxy: those before it only say that it is at work (RFC 9110 15.2).
+/// Reads the final response of the proxy; those before only report progress (RFC 9110 15.2).
 async fn read_final_response(
     stream: &mut TcpStream,
     proxy: &UpstreamProxy,
@@ -69,21 +69,21 @@ async fn read_final_response(
     Err(proxy_failure(proxy, "it does not come to an answer"))
 }
 
-/// The head of the proxy's answer. What follows it is the target's and stays in the stream: servers that speak
-/// first do so at once.
+/// Reads the head of the proxy's response. Data after it is the target's and stays in the stream: some servers send
+/// first.
 async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     while head.len() < MAX_HEAD_BYTES {
-        let mut part = [0; 1024];
-        let came = stream.peek(&mut part).await?;
-        if came == 0 {
+        let mut chunk = [0; 1024];
+        let received = stream.peek(&mut chunk).await?;
+        if received == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let before = head.len();
-        head.extend_from_slice(&part[..came]);
+        let previous_len = head.len();
+        head.extend_from_slice(&chunk[..received]);
         let end = head.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4);
         head.truncate(end.unwrap_or(head.len()));
-        stream.read_exact(&mut part[..head.len() - before]).await?;
+        stream.read_exact(&mut chunk[..head.len() - previous_len]).await?;
         if end.is_some() {
             return Ok(head);
         }
@@ -91,7 +91,7 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     Err(io::Error::other("the head of its answer does not end"))
 }
 
-/// The status of an answer such as `HTTP/1.1 200 OK`.
+/// Parses the status of a response such as `HTTP/1.1 200 OK`.
 fn parse_status(head: &[u8]) -> Option<u16> {
     let line = std::str::from_utf8(head.split(|byte| *byte == b'\r').next()?).ok()?;
     let (version, rest) = line.split_once(' ')?;
@@ -99,20 +99,20 @@ fn parse_status(head: &[u8]) -> Option<u16> {
     rest.get(..3)?.parse().ok()
 }
 
-/// What a refusal says of the target; `None` when it is about the proxy or its rules. `Proxy-Status` (RFC 9209)
-/// and squid's own field know more than the status does.
+/// Returns the failure of the target that a refusal reports; `None` when it is about the proxy or its rules.
+/// `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
 fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
-    let said = header_value(head, "proxy-status").and_then(|said| kind_from_proxy_status(&said));
-    said.or_else(|| header_value(head, "x-squid-error").and_then(|said| kind_from_squid_error(&said))).or(
-        match status {
+    let reported = header_value(head, "proxy-status").and_then(|value| kind_from_proxy_status(&value));
+    reported
+        .or_else(|| header_value(head, "x-squid-error").and_then(|value| kind_from_squid_error(&value)))
+        .or(match status {
             502 | 503 => Some(FailureKind::Unreachable),
             504 => Some(FailureKind::TimedOut),
             _ => None,
-        },
-    )
+        })
 }
 
-/// The kind behind the `error` of a proxy (RFC 9209 2.3).
+/// Returns the kind of the `error` parameter of a proxy (RFC 9209 2.3).
 fn kind_from_proxy_status(reply: &str) -> Option<FailureKind> {
     let error = reply.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
     match error.trim_matches('"') {
@@ -124,7 +124,7 @@ fn kind_from_proxy_status(reply: &str) -> Option<FailureKind> {
     }
 }
 
-/// The kind behind `ERR_CONNECT_FAIL 111`: the number is the proxy's `errno`.
+/// Returns the kind of a value such as `ERR_CONNECT_FAIL 111`: the number is the proxy's `errno`.
 fn kind_from_squid_error(reply: &str) -> Option<FailureKind> {
     let errno = reply.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
     socket::socket_failure_kind(&io::Error::from_raw_os_error(errno)).filter(|kind| {
@@ -133,7 +133,7 @@ fn kind_from_squid_error(reply: &str) -> Option<FailureKind> {
     })
 }
 
-/// The first value of a header field whose name is `name`, in lower case.
+/// Returns the first value of the header field `name`, which must be in lower case.
 fn header_value(head: &[u8], name: &str) -> Option<String> {
     head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
         let line = String::from_utf8_lossy(line);
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_refusal_says_of_the_target() {
+    fn a_refusal_gives_the_failure_of_the_target() {
         use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
         for (status, fields, expected) in [
             (502, "", Some(Unreachable)),

@@ -1,7 +1,7 @@
-//! The way through a forward proxy: it connects to an address for us, then the connection is the target's.
+//! Connections through a forward proxy, which connects to an address and then relays the data.
 //!
-//! Names are resolved here, and the egress policy holds for what they resolve to and for the proxy itself. That
-//! the proxy cannot be used is our fault (95); what it says of the target is the target's.
+//! Names are resolved here, and the egress policy applies to the resolved addresses and to the proxy itself. An
+//! unusable proxy is Vigie's own fault (95); a failure that it reports about the target is the target's.
 
 mod failure;
 mod http_connect;

@@ -1,4 +1,4 @@
-//! A proxy that connections go through.
+//! The configuration of an upstream proxy.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::net::endpoint::Endpoint;
 
-/// What a proxy speaks.
+/// The protocol of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProxyKind {
     /// `CONNECT` of HTTP/1.1 (RFC 9110 9.3.6), with a Basic login (RFC 7617).
@@ -17,10 +17,10 @@ pub enum ProxyKind {
 }
 
 impl ProxyKind {
-    /// The words of the settings.
+    /// The names in the settings.
     pub const NAMES: [&'static str; 2] = ["http", "socks5"];
 
-    /// The kind behind a word.
+    /// Returns the kind of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -31,7 +31,7 @@ impl ProxyKind {
     }
 }
 
-/// A forward proxy. It shows as its address alone: a login is a secret.
+/// A forward proxy. Formatted as its address only, since a login is secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UpstreamProxy {
     pub(super) kind: ProxyKind,
@@ -46,14 +46,14 @@ pub(super) struct ProxyCredentials {
 }
 
 impl UpstreamProxy {
-    /// A proxy at `at` without a login.
+    /// Creates a proxy at `endpoint` without a login.
     #[must_use]
-    pub fn new(kind: ProxyKind, at: Endpoint) -> Self {
-        Self { kind, endpoint: at, login: None }
+    pub fn new(kind: ProxyKind, endpoint: Endpoint) -> Self {
+        Self { kind, endpoint, login: None }
     }
 
-    /// The same for who logs in by `username` and `password`. For HTTP the name holds no colon (RFC 7617 2),
-    /// for SOCKS both have 1 to 255 bytes (RFC 1929 2).
+    /// Sets the login. For HTTP the name contains no colon (RFC 7617 2), for SOCKS both have 1 to 255 bytes (RFC 1929
+    /// 2).
     #[must_use]
     pub fn with_credentials(mut self, username: &str, password: &str) -> Self {
         let password = Zeroizing::new(password.to_owned());
@@ -63,8 +63,8 @@ impl UpstreamProxy {
 }
 
 impl From<Endpoint> for UpstreamProxy {
-    fn from(at: Endpoint) -> Self {
-        Self::new(ProxyKind::Http, at)
+    fn from(endpoint: Endpoint) -> Self {
+        Self::new(ProxyKind::Http, endpoint)
     }
 }
 

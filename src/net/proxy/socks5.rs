@@ -1,5 +1,5 @@
-//! The way through a SOCKS 5 proxy (RFC 1928), with or without a login (RFC 1929). tokio-socks speaks it over the
-//! connection that was opened here.
+//! Connections through a SOCKS 5 proxy (RFC 1928), with or without a login (RFC 1929). tokio-socks runs the protocol
+//! over a connection opened here.
 
 use std::net::SocketAddr;
 
@@ -13,11 +13,11 @@ use crate::domain::{Failure, FailureKind};
 use crate::net::deadline::Deadline;
 use crate::net::timed_stream::TimedStream;
 
-/// Bytes of the answer to the greeting, which a proxy gives before it looks at any target.
+/// Length of the reply to the greeting in bytes. A proxy sends it before it tries a target.
 const GREETING_REPLY_BYTES: u64 = 2;
 
-/// Asks the proxy behind `stream` for a connection to `to`. It has to answer the greeting by `patience`; how long
-/// it takes with the target is up to the caller.
+/// Requests a connection to `to` from the proxy behind `stream`. The proxy must reply to the greeting by `time_limit`;
+/// the caller limits the time of the target.
 pub(super) async fn connect(
     stream: TcpStream,
     proxy: &UpstreamProxy,
@@ -26,7 +26,7 @@ pub(super) async fn connect(
 ) -> Result<TcpStream, Failure> {
     let stream = TimedStream::new(stream);
     let timestamps = stream.timestamps();
-    let asking = async {
+    let connection = async {
         match &proxy.login {
             None => Socks5Stream::connect_with_socket(stream, to).await,
             Some(login) => {
@@ -35,19 +35,19 @@ pub(super) async fn connect(
             }
         }
     };
-    let mut asking = std::pin::pin!(asking);
-    let answered = match tokio::time::timeout_at(time_limit.at, &mut asking).await {
-        Ok(answered) => answered,
+    let mut connection = std::pin::pin!(connection);
+    let connected = match tokio::time::timeout_at(time_limit.at, &mut connection).await {
+        Ok(connected) => connected,
         Err(_) if timestamps.bytes_read() < GREETING_REPLY_BYTES => {
             return Err(proxy_failure(proxy, "it does not answer the greeting of SOCKS 5"));
         }
-        Err(_) => asking.await,
+        Err(_) => connection.await,
     };
-    answered.map(|stream| stream.into_inner().into_inner()).map_err(|error| socks_failure(proxy, to, error))
+    connected.map(|stream| stream.into_inner().into_inner()).map_err(|error| socks_failure(proxy, to, error))
 }
 
-/// Whose fault an error is. `General SOCKS server failure` says nothing of the target, and so is not held
-/// against it; `TTL expired` is what proxies say when the target does not answer.
+/// Returns the failure of an error, and whose fault it is. `General SOCKS server failure` says nothing about the
+/// target, so it is not the target's fault; proxies report `TTL expired` when the target does not respond.
 fn socks_failure(proxy: &UpstreamProxy, to: SocketAddr, error: Error) -> Failure {
     let kind = match error {
         Error::ConnectionRefused => FailureKind::ConnectRefused,

@@ -1,4 +1,4 @@
-//! Connections through a proxy.
+//! Connections through an upstream proxy.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,37 +16,35 @@ use crate::net::endpoint::{ConnectTrace, Endpoint};
 use crate::net::socket;
 use crate::net::stack::Net;
 
-/// How long the proxy has to let us connect to it, and to say its first word where it speaks before it has
-/// tried the target; of a short deadline, two thirds are taken at most.
+/// Limit for connecting to the proxy, and for its first reply where that comes before it tries the target. At most two
+/// thirds of the remaining deadline.
 const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Net {
-    /// Lets TCP connections leave through `proxy` where they name none themselves; those to loopback go
-    /// without it.
+    /// Sets the default proxy of TCP connections. Connections to loopback do not use it.
     #[must_use]
     pub fn with_default_proxy(mut self, proxy: Option<impl Into<UpstreamProxy>>) -> Self {
         self.proxy = proxy.map(Into::into);
         self
     }
 
-    /// Knows proxies by the ids that endpoints name ([`Endpoint::proxy_id`]). Who names one means it: even a
-    /// connection to loopback goes through it.
+    /// Sets the proxies that endpoints name by id ([`Endpoint::proxy_id`]). A named proxy is used even for loopback.
     #[must_use]
     pub fn with_proxies(self, proxies: BTreeMap<i64, UpstreamProxy>) -> Self {
         self.set_proxies(proxies);
         self
     }
 
-    /// Knows these proxies from now on, instead of those before. Connections that stand go on.
+    /// Replaces the proxies named by id. Existing connections continue.
     pub fn set_proxies(&self, proxies: BTreeMap<i64, UpstreamProxy>) {
         let proxies = proxies.into_iter().map(|(id, proxy)| (id, Arc::new(proxy))).collect();
         *self.proxies.write() = proxies;
     }
 
-    /// The proxy that `to` names; `None` when it names none.
+    /// Returns the proxy that `to` names; `None` when it names none.
     ///
     /// # Errors
-    /// [`FailureKind::NotConfigured`] (95) for an id that nobody gave.
+    /// Fails with [`FailureKind::NotConfigured`] (95) when the id does not exist.
     pub(in crate::net) fn proxy_by_id(&self, to: &Endpoint) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
         let Some(id) = to.proxy_id else { return Ok(None) };
         let unknown = || {
@@ -57,7 +55,7 @@ impl Net {
         proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
     }
 
-    /// The proxy that a connection to `to` leaves through, which `named` this one.
+    /// Returns the proxy of a connection to `to`: the `named` one, or the default.
     pub(in crate::net) fn proxy_for<'a>(
         &'a self,
         to: SocketAddr,
@@ -66,7 +64,7 @@ impl Net {
         named.or_else(|| self.proxy.as_ref().filter(|_| !to.ip().to_canonical().is_loopback()))
     }
 
-    /// A connection to `to` through `proxy`.
+    /// Opens a connection to `to` through `proxy`.
     pub(in crate::net) async fn tunnel(
         &self,
         proxy: &UpstreamProxy,
@@ -86,10 +84,10 @@ impl Net {
         proxy: &UpstreamProxy,
         deadline: Deadline,
     ) -> Result<TcpStream, Failure> {
-        let mut unseen = ConnectTrace::default();
-        let addresses = self.resolve(&proxy.endpoint, deadline, &mut unseen).await;
+        let mut trace = ConnectTrace::default();
+        let addresses = self.resolve(&proxy.endpoint, deadline, &mut trace).await;
         let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
-        let allowed = self.allowed_addresses(&addresses, &mut unseen).map_err(|failure| {
+        let allowed = self.allowed_addresses(&addresses, &mut trace).map_err(|failure| {
             let detail = format!("the proxy {proxy}: {}", failure.detail);
             Failure { detail, ..failure }
         })?;

@@ -17,18 +17,18 @@ use crate::net::socket;
 use crate::net::stack::Net;
 use crate::net::tls::{QuicTlsSession, TlsOptions};
 
-/// TLS alerts are errors of QUIC from here on (RFC 9001 4.8).
+/// TLS alerts as QUIC error codes (RFC 9001 4.8).
 const ALERTS: std::ops::Range<u64> = 0x100..0x200;
 
-/// The alert of a server that does not speak the wanted protocol (RFC 7301 3.2).
+/// The alert of a server without the requested protocol (RFC 7301 3.2).
 const NO_APPLICATION_PROTOCOL: u64 = 0x178;
 
-/// A connection that stands.
+/// An established connection.
 #[derive(Debug)]
 pub struct QuicConnection {
     /// The connection. It is closed when its last handle is dropped.
     pub connection: Connection,
-    /// What comes in over it.
+    /// The meter of its received data.
     pub meter: QuicMeter,
 }
 
@@ -41,12 +41,13 @@ struct QuicHandshake {
 }
 
 impl Net {
-    /// A QUIC connection to `to`: resolved, held to the egress policy, its addresses tried as those of TCP are, each
-    /// up to the end of its handshake. In `trace`, connect is the time until the first datagram of the server and
-    /// tls the rest of the handshake.
+    /// Opens a QUIC connection to `to`: resolves it, applies the egress policy, and tries its addresses like those of
+    /// TCP, each up to the end of its handshake. In `trace`, connect is the time until the first datagram of the
+    /// server, and tls is the rest of the handshake.
     ///
     /// # Errors
-    /// The failure of the way or of the handshake. Proxies carry no UDP: one that the way would take is ours (95).
+    /// Fails with the failure of the connection or handshake. Proxies do not relay UDP: when one would be used, it is
+    /// Vigie's own fault (95).
     pub async fn quic_connect(
         &self,
         to: &Endpoint,
@@ -55,16 +56,16 @@ impl Net {
         trace: &mut ConnectTrace,
     ) -> Result<QuicConnection, Failure> {
         self.proxy_by_id(to)?;
-        // What stands in the way of all addresses is told before any is tried.
+        // Errors that concern all addresses are reported before any is tried.
         self.quic_session(&to.host, options)?;
         let addresses = self.resolve(to, deadline, trace).await?;
         self.quic_connect_resolved(to, &addresses, options, deadline, trace).await
     }
 
-    /// The same for who resolved `to` before, to `addresses`.
+    /// Connects like [`Self::quic_connect`] to `to`, already resolved to `addresses`.
     ///
     /// # Errors
-    /// As [`Self::quic_connect`].
+    /// Fails like [`Self::quic_connect`].
     pub async fn quic_connect_resolved(
         &self,
         to: &Endpoint,
@@ -80,10 +81,10 @@ impl Net {
             let detail = format!("HTTP/3 goes over UDP, which the proxy {proxy} does not carry");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
-        let (started, mut tries) = (Instant::now(), Vec::new());
-        let raced = happy_eyeballs(&targets, deadline, |at| {
+        let (started, mut handshakes) = (Instant::now(), Vec::new());
+        let race = happy_eyeballs(&targets, deadline, |at| {
             let session = self.quic_session(&to.host, options);
-            let one = session.map(|session| {
+            let handshake = session.map(|session| {
                 Arc::new(QuicHandshake {
                     at,
                     meter: QuicMeter::default(),
@@ -91,46 +92,48 @@ impl Net {
                     suite: SharedCipherSuite::default(),
                 })
             });
-            tries.extend(one.as_ref().ok().cloned());
+            handshakes.extend(handshake.as_ref().ok().cloned());
             async move {
-                let shaken = match one {
-                    Ok(one) => self.quic_handshake(&one, &to.host).await,
+                let result = match handshake {
+                    Ok(handshake) => self.quic_handshake(&handshake, &to.host).await,
                     Err(failure) => Err(failure),
                 };
-                (at, shaken)
+                (at, result)
             }
         });
-        let raced = raced.await;
-        let (won, outcome) = match raced {
+        let race = race.await;
+        let (winner, outcome) = match race {
             RaceOutcome::Connected(at, quic) => (Some(at), Ok(quic)),
             RaceOutcome::AllFailed(failures) => (None, Err(primary_failure(failures))),
-            RaceOutcome::TimedOut(failures) => (None, Err(handshake_timed_out(&tries, &failures, deadline))),
+            RaceOutcome::TimedOut(failures) => {
+                (None, Err(handshake_timed_out(&handshakes, &failures, deadline)))
+            }
         };
-        record_trace(&tries, won, started, trace);
+        record_trace(&handshakes, winner, started, trace);
         outcome
     }
 
-    async fn quic_handshake(&self, one: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
-        let QuicHandshake { at, meter, session, suite } = one;
+    async fn quic_handshake(&self, handshake: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
+        let QuicHandshake { at, meter, session, suite } = handshake;
         let config = client_config(session, suite)?;
-        let failed = |error: &std::io::Error| self.dial_failure(*at, error);
-        let socket = socket::udp_socket(self.source(), *at).map_err(|error| failed(&error))?;
-        let socket = MeteredSocket::new(socket, meter.clone()).map_err(|error| failed(&error))?;
+        let to_failure = |error: &std::io::Error| self.dial_failure(*at, error);
+        let socket = socket::udp_socket(self.source(), *at).map_err(|error| to_failure(&error))?;
+        let socket = MeteredSocket::new(socket, meter.clone()).map_err(|error| to_failure(&error))?;
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
             None,
             Arc::new(socket),
             Arc::new(TokioRuntime),
         );
-        let endpoint = endpoint.map_err(|error| failed(&error))?;
-        let bare = host.strip_suffix('.').unwrap_or(host);
-        let connecting = endpoint.connect_with(config, *at, bare).map_err(|error| {
+        let endpoint = endpoint.map_err(|error| to_failure(&error))?;
+        let server_name = host.strip_suffix('.').unwrap_or(host);
+        let connection = endpoint.connect_with(config, *at, server_name).map_err(|error| {
             let detail = format!("{at}: QUIC cannot begin: {error}");
             Failure::new(Phase::Connect, FailureKind::Internal, detail)
         })?;
         let phase = || if meter.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
         tokio::select! {
-            done = connecting => match done {
+            done = connection => match done {
                 Ok(connection) => Ok(QuicConnection { connection, meter: meter.clone() }),
                 Err(error) => {
                     let closed = || Failure { phase: phase(), ..connection_failure(*at, &error) };
@@ -141,7 +144,7 @@ impl Net {
         }
     }
 
-    /// What the socket says of the way to `at`.
+    /// Returns the failure of the socket's error.
     fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, meter: &QuicMeter) -> Failure {
         let error = meter.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
         let failure = self.dial_failure(at, &error);
@@ -149,26 +152,26 @@ impl Net {
     }
 }
 
-/// Tells what was seen of the address that `won`; else of the one that came furthest.
+/// Records the handshake with the address `winner`, otherwise the one that progressed furthest.
 fn record_trace(
-    tries: &[Arc<QuicHandshake>],
-    won: Option<SocketAddr>,
+    handshakes: &[Arc<QuicHandshake>],
+    winner: Option<SocketAddr>,
     started: Instant,
     trace: &mut ConnectTrace,
 ) {
-    let answered = || tries.iter().rev().find(|one| one.meter.first_datagram_at().is_some());
-    let one = match won {
-        Some(at) => tries.iter().find(|one| one.at == at),
-        None => answered().or(tries.last()),
+    let answered = || handshakes.iter().rev().find(|handshake| handshake.meter.first_datagram_at().is_some());
+    let handshake = match winner {
+        Some(at) => handshakes.iter().find(|handshake| handshake.at == at),
+        None => answered().or(handshakes.last()),
     };
-    let Some(one) = one else { return };
-    trace.address = Some(one.at);
-    let first = one.meter.first_datagram_at();
+    let Some(handshake) = handshake else { return };
+    trace.address = Some(handshake.at);
+    let first = handshake.meter.first_datagram_at();
     trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
     if let Some(first) = first {
         trace.phases.add(Phase::Tls, first.elapsed());
     }
-    let facts = one.session.tls_facts(won.is_some(), one.suite.get().copied());
+    let facts = handshake.session.tls_facts(winner.is_some(), handshake.suite.get().copied());
     trace.tls = facts.map(Box::new).or(trace.tls.take());
 }
 
@@ -177,7 +180,7 @@ fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<
         Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be spoken: {error}"))
     })?;
     let mut transport = TransportConfig::default();
-    // The deadline of the attempt ends it.
+    // The deadline of the attempt limits it.
     transport.max_idle_timeout(None);
     let mut config = ClientConfig::new(Arc::new(SuiteRecordingConfig {
         inner: Arc::new(inner),
@@ -187,12 +190,16 @@ fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<
     Ok(config)
 }
 
-fn handshake_timed_out(tries: &[Arc<QuicHandshake>], failures: &[Failure], deadline: Deadline) -> Failure {
-    let is_answered = tries.iter().any(|one| one.meter.first_datagram_at().is_some());
+fn handshake_timed_out(
+    handshakes: &[Arc<QuicHandshake>],
+    failures: &[Failure],
+    deadline: Deadline,
+) -> Failure {
+    let is_answered = handshakes.iter().any(|handshake| handshake.meter.first_datagram_at().is_some());
     let phase = if is_answered { Phase::Tls } else { Phase::Connect };
     let mut failure = deadline.timed_out(phase);
     if !is_answered {
-        let at = join_first(tries.iter().map(|one| one.at), ", ");
+        let at = join_first(handshakes.iter().map(|handshake| handshake.at), ", ");
         failure.detail =
             format!("no answer from {at} over QUIC; it may not speak HTTP/3, or something drops UDP");
     }
@@ -203,7 +210,7 @@ fn handshake_timed_out(tries: &[Arc<QuicHandshake>], failures: &[Failure], deadl
     failure
 }
 
-/// What it means that a QUIC connection to `at` ended with `error`.
+/// Returns the failure of a QUIC connection to `at` that ended with `error`.
 #[must_use]
 pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
     let (kind, text) = match error {

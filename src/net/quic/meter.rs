@@ -1,4 +1,4 @@
-//! A UDP socket that notes what came over it, and takes no more than it may.
+//! A UDP socket that measures and limits received data.
 
 use crate::sync::Mutex;
 use std::io::{self, IoSliceMut};
@@ -15,11 +15,11 @@ use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Bytes that may come at first. A server may send what the flow control of QUIC lets it before anybody reads
-/// what it said, so this has to be more.
+/// Initial limit of received bytes. A server may send as much as QUIC's flow control allows before anything is read, so
+/// this must be more.
 const INITIAL_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What came over a connection. Cheap to clone; all clones see the same.
+/// Counts the data received over a connection. Cheap to clone; clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct QuicMeter(Arc<MeterState>);
 
@@ -47,49 +47,49 @@ impl Default for MeterState {
 }
 
 impl QuicMeter {
-    /// When the first datagram came.
+    /// Returns when the first datagram was received.
     #[must_use]
     pub fn first_datagram_at(&self) -> Option<Instant> {
         self.0.first.get().copied()
     }
 
-    /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_over_limit).
+    /// Raises the limit by `bytes` from now on. The reader must check whether it [is exceeded](Self::is_over_limit).
     pub fn raise_limit(&self, bytes: u64) {
-        let so_far = self.0.bytes.load(Ordering::Relaxed);
-        // What others were let in before stays: a connection may carry many bodies at once.
-        self.0.limit.fetch_max(so_far.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
-        let add = |max: u64| Some(max.saturating_add(bytes));
-        // It always adds, and so never fails.
-        let _ = self.0.limit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let received = self.0.bytes.load(Ordering::Relaxed);
+        // Earlier increases remain: a connection may transfer several bodies at once.
+        self.0.limit.fetch_max(received.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
+        let increase = |max: u64| Some(max.saturating_add(bytes));
+        // It always returns `Some`, so it never fails.
+        let _ = self.0.limit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increase);
     }
 
-    /// Whether more came than was let in.
+    /// Whether more was received than the limit.
     #[must_use]
     pub fn is_over_limit(&self) -> bool {
         self.0.bytes.load(Ordering::Relaxed) > self.0.limit.load(Ordering::Relaxed)
     }
 
-    /// Waits until more came than was let in.
+    /// Waits until more was received than the limit.
     pub async fn over_limit(&self) {
-        let told = self.0.flooded.notified();
-        let mut told = std::pin::pin!(told);
-        // Heard from here on, also when it comes before the wait.
-        told.as_mut().enable();
+        let notified = self.0.flooded.notified();
+        let mut notified = std::pin::pin!(notified);
+        // Notifications count from here on, even before the wait.
+        notified.as_mut().enable();
         if !self.is_over_limit() {
-            told.await;
+            notified.await;
         }
     }
 
-    /// Waits until the socket tells an error, such as that nobody listens.
+    /// Waits until the socket reports an error, such as a closed port.
     pub(super) async fn socket_error(&self) {
         self.0.failing.notified().await;
     }
 
-    /// The first error of the socket.
+    /// Returns the first error of the socket.
     #[must_use]
     pub fn error(&self) -> Option<io::Error> {
-        let noted = *self.0.error.lock();
-        noted.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
+        let error = *self.0.error.lock();
+        error.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
     }
 
     fn record_received(&self, bytes: u64) {
@@ -101,17 +101,17 @@ impl QuicMeter {
     }
 
     fn record_error(&self, error: &io::Error) {
-        let mut noted = self.0.error.lock();
-        noted.get_or_insert((error.kind(), error.raw_os_error()));
+        let mut first_error = self.0.error.lock();
+        first_error.get_or_insert((error.kind(), error.raw_os_error()));
         self.0.failing.notify_one();
     }
 }
 
-/// The socket. quinn drops the errors of a connected one, and with them that nobody listens: so it is read and
-/// written here. Errors are noted, as QUIC goes on over them.
+/// A socket that records its errors. quinn drops the errors of connected sockets, and with them that a port is closed;
+/// therefore reads and writes are done here. QUIC continues after such errors.
 #[derive(Debug)]
 pub(super) struct MeteredSocket {
-    /// Knows when there is room to write.
+    /// Reports when the socket is writable.
     write_readiness: Arc<dyn AsyncUdpSocket>,
     socket: UdpSocket,
     state: UdpSocketState,
@@ -120,10 +120,10 @@ pub(super) struct MeteredSocket {
 
 impl MeteredSocket {
     pub(super) fn new(socket: net::UdpSocket, meter: QuicMeter) -> io::Result<Self> {
-        let room = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
+        let write_readiness = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
         let socket = UdpSocket::from_std(socket)?;
         let state = UdpSocketState::new((&socket).into())?;
-        Ok(Self { write_readiness: room, socket, state, gauge: meter })
+        Ok(Self { write_readiness, socket, state, gauge: meter })
     }
 
     fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
@@ -141,7 +141,7 @@ impl AsyncUdpSocket for MeteredSocket {
         match self.socket.try_io(Interest::WRITABLE, write) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
             Err(error) => {
-                // A datagram that is too long is how the path is measured.
+                // Too long datagrams are part of path MTU discovery.
                 if error.raw_os_error() != Some(nix::errno::Errno::EMSGSIZE as i32) {
                     self.gauge.record_error(&error);
                 }

@@ -1,5 +1,5 @@
-//! QUIC connections (RFC 9000): a UDP socket that leaves as this location's connections do, the egress policy,
-//! and the facts of its TLS 1.3 handshake.
+//! QUIC connections (RFC 9000): UDP sockets with the source address of this location, the egress policy, and the facts
+//! of the TLS 1.3 handshake.
 
 mod client;
 mod meter;

@@ -1,5 +1,5 @@
-//! Sees which cipher suite a server chooses. quinn tells all of a handshake but that; it stands in the `ServerHello`,
-//! which goes through here on its way to the TLS library.
+//! Records the cipher suite that a server chooses. quinn does not report it, so it is read from the `ServerHello`
+//! before that reaches the TLS library.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -10,18 +10,18 @@ use quinn::crypto::{ClientConfig, ExportKeyingMaterialError, HeaderKey, KeyPair,
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectionId, Side, TransportError};
 
-/// The type of a `ServerHello` (RFC 8446 4). A `HelloRetryRequest` looks the same, and the suite that it names has to
-/// be that of the `ServerHello` behind it.
+/// The type of a `ServerHello` (RFC 8446 4). A `HelloRetryRequest` has the same form, and must name the same suite as
+/// the `ServerHello` after it.
 const SERVER_HELLO: u8 = 2;
 /// Bytes before the length of the session id: type, length, version, random.
 const SESSION_ID_OFFSET: usize = 1 + 3 + 2 + 32;
-/// Bytes up to the suite at most: a session id has 32.
+/// Longest prefix up to the suite, in bytes: a session id has at most 32.
 const MAX_HELLO_PREFIX: usize = SESSION_ID_OFFSET + 1 + 32 + 2;
 
 /// The number of the suite, once it is known.
 pub(super) type SharedCipherSuite = Arc<OnceLock<u16>>;
 
-/// A configuration whose sessions tell their suite.
+/// A configuration whose sessions record their suite.
 pub(super) struct SuiteRecordingConfig {
     pub(super) inner: Arc<QuicClientConfig>,
     pub(super) suite: SharedCipherSuite,
@@ -46,7 +46,7 @@ impl ClientConfig for SuiteRecordingConfig {
 struct SuiteRecordingSession {
     inner: Box<dyn Session>,
     suite: SharedCipherSuite,
-    /// The beginning of what the server said.
+    /// The first bytes received from the server.
     received: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ impl SuiteRecordingSession {
     }
 }
 
-/// The suite of a `ServerHello` that is there up to it.
+/// Parses the suite of a `ServerHello`, once enough of it was received.
 fn parse_cipher_suite(hello: &[u8]) -> Option<u16> {
     let session = usize::from(*hello.get(SESSION_ID_OFFSET)?);
     let suite = hello.get(SESSION_ID_OFFSET + 1 + session..)?.get(..2)?;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_is_found_once_enough_of_a_server_hello_is_there() {
+    fn the_suite_is_found_once_enough_of_a_server_hello_was_received() {
         for session in [0, 1, 32] {
             let whole = hello(SERVER_HELLO, session);
             let end = SESSION_ID_OFFSET + 1 + session + 2;

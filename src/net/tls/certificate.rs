@@ -1,4 +1,4 @@
-//! What a certificate says of itself, and the names of versions and suites.
+//! Facts about certificates, and names of versions and cipher suites.
 
 use std::net::IpAddr;
 
@@ -9,12 +9,12 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::domain::{Certificate, Timestamp, replace_control_chars};
 
-/// How many certificates of a chain are kept; a peer may send any number.
+/// Maximum number of certificates kept of a chain; a peer may send any number.
 const MAX_CHAIN_LEN: usize = 10;
-/// How many names of one certificate are kept.
+/// Maximum number of names kept of a certificate.
 const MAX_NAMES: usize = 100;
 
-/// The facts of `chain`, in its order. A certificate that cannot be read is told by its fingerprint.
+/// Returns the facts of `chain`, in its order. An unreadable certificate is identified by its fingerprint.
 pub(super) fn chain_certificates(chain: &[CertificateDer<'static>]) -> Vec<Certificate> {
     chain.iter().take(MAX_CHAIN_LEN).map(|der| certificate(der)).collect()
 }
@@ -65,12 +65,12 @@ fn fingerprint(der: &[u8]) -> String {
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The usual spelling of a version: `TLSv1.3`, where rustls says `TLSv1_3`.
+/// Returns the usual spelling of a version: `TLSv1.3` for `TLSv1_3` of rustls.
 pub(super) fn version_name(name: &str) -> String {
     name.replace('_', ".")
 }
 
-/// The IANA name of a suite: `TLS_AES_256_GCM_SHA384`, where rustls says `TLS13_AES_256_GCM_SHA384`.
+/// Returns the IANA name of a suite: `TLS_AES_256_GCM_SHA384` for `TLS13_AES_256_GCM_SHA384` of rustls.
 pub(super) fn cipher_name(name: &str) -> String {
     name.strip_prefix("TLS13_").map_or_else(|| name.to_owned(), |suite| format!("TLS_{suite}"))
 }

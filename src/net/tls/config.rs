@@ -13,11 +13,11 @@ use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::error::NetError;
 
-/// Sessions that a [`TlsSession`] keeps: of one server, which hands out a few tickets at a time.
+/// Maximum number of sessions that a [`TlsSession`] keeps: those of one server, which issues a few tickets at a time.
 const MAX_RESUMABLE_SESSIONS: usize = 8;
 
-/// The trust of a location, ready to use: parsing some hundred root certificates costs more than a
-/// handshake, so it is done once.
+/// The parsed trust of a location. Parsing some hundred root certificates costs more than a handshake, so it is done
+/// once.
 #[derive(Debug)]
 pub(in crate::net) struct TlsContext {
     pub(super) trust_store: TrustStore,
@@ -28,13 +28,13 @@ pub(in crate::net) struct TlsContext {
 impl TlsContext {
     pub(in crate::net) fn new(trust: &TrustConfig) -> Result<Self, NetError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let trusted = TrustStore::new(trust, &provider)?;
-        let best = base_config(&provider, &trusted, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
-        let only12 = base_config(&provider, &trusted, &[&rustls::version::TLS12])?;
-        Ok(Self { trust_store: trusted, default_config: best, tls12_config: only12 })
+        let trust_store = TrustStore::new(trust, &provider)?;
+        let best = base_config(&provider, &trust_store, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
+        let only12 = base_config(&provider, &trust_store, &[&rustls::version::TLS12])?;
+        Ok(Self { trust_store, default_config: best, tls12_config: only12 })
     }
 
-    /// A configuration of its own for one handshake: nothing of an earlier session is in it.
+    /// Returns a separate configuration for one handshake, without earlier sessions.
     pub(super) fn client_config(
         &self,
         options: &TlsOptions,
@@ -53,7 +53,7 @@ impl TlsContext {
         Ok(config)
     }
 
-    /// How handshakes with `options` are done.
+    /// Returns the TLS backend for handshakes with `options`.
     pub(super) fn backend(
         &self,
         options: &TlsOptions,
@@ -76,7 +76,7 @@ impl TlsContext {
     }
 }
 
-/// This build cannot speak `versions`; how to get one that can.
+/// Returns the failure for `versions` that this build does not support, and how to get a build that does.
 fn unsupported_version_failure(versions: TlsVersions) -> Failure {
     let detail = match versions {
         TlsVersions::NotBuilt(version) => format!(
@@ -86,7 +86,7 @@ fn unsupported_version_failure(versions: TlsVersions) -> Failure {
         TlsVersions::Unsupported(version) => {
             format!("`use_ssl_version` asks for {version}, which no build of this program speaks")
         }
-        spoken => format!("{spoken:?} is spoken elsewhere"),
+        supported => format!("{supported:?} is spoken elsewhere"),
     };
     Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail)
 }

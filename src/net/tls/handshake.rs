@@ -19,10 +19,9 @@ use crate::net::error::NetError;
 use crate::net::stack::Net;
 
 impl Net {
-    /// Takes certificates that come and go while it runs, instead of those that it took before: authorities
-    /// (`ca_cert_id`) and client certificates with their keys (`ssl_cert_id`), by id. Those of the settings
-    /// stay, and win where an id is in both. One that cannot be used is left out; answers why. Handshakes
-    /// that began go on with what there was.
+    /// Replaces the certificates that are set at run time: authorities (`ca_cert_id`) and client certificates with
+    /// their keys (`ssl_cert_id`), by id. Those of the settings remain, and have precedence for the same id. Unusable
+    /// ones are skipped; returns their errors. Handshakes in progress continue with the old ones.
     pub fn set_certificates(
         &self,
         authorities: BTreeMap<i64, Pem>,
@@ -31,8 +30,8 @@ impl Net {
         self.tls.trust_store.set_dynamic(authorities, clients)
     }
 
-    /// Speaks TLS over `stream` with the server called `server_name`, a host name (sent as SNI) or an
-    /// address. `trace.tls` is filled as far as the handshake came, also when the certificate was refused.
+    /// Runs a TLS handshake over `stream` with the server `server_name`, a host name (sent as SNI) or an address.
+    /// `trace.tls` is set as far as the handshake got, also when the certificate was refused.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -44,9 +43,9 @@ impl Net {
         self.tls_session(server_name, options, false)?.handshake(stream, deadline, trace).await
     }
 
-    /// What the handshakes of several connections to the server called `server_name` share. With `resumes`
-    /// the later ones take up the session of the first, as FTP servers demand of data connections; nothing
-    /// is ever taken up from another [`TlsSession`], and nothing in versions before TLS 1.2.
+    /// Creates the shared state of handshakes of several connections to the server `server_name`. With `resumes` later
+    /// handshakes resume the first session, as FTP servers require for data connections. Sessions are never resumed
+    /// across [`TlsSession`]s, and not in versions before TLS 1.2.
     pub fn tls_session(
         &self,
         server_name: &str,
@@ -58,8 +57,8 @@ impl Net {
             self.tls.trust_store.anchors_for_ca(options.ca_id)?,
             options.verify,
         ));
-        let way = self.tls.backend(options, &recorder, resumes)?;
-        Ok(TlsSession { name, server_name: server_name.into(), backend: way, verifier: recorder })
+        let backend = self.tls.backend(options, &recorder, resumes)?;
+        Ok(TlsSession { name, server_name: server_name.into(), backend, verifier: recorder })
     }
 }
 
@@ -71,12 +70,12 @@ pub(super) fn parse_server_name(server_name: &str) -> Result<ServerName<'static>
     })
 }
 
-/// Draws the first random number and makes the first key of the process. Left to the first handshake,
-/// that would add some 26 ms to it, which would look like the target's.
+/// Generates the first random number and the first key of the process. This takes some 26 ms, which the first handshake
+/// would otherwise attribute to its target.
 pub fn warm_up() {
     let provider = aws_lc_rs::default_provider();
     let mut seed = [0; 32];
-    // A failure shows again, with its reason, in the first handshake.
+    // A failure recurs in the first handshake, with its reason.
     let _ = provider.secure_random.fill(&mut seed);
     for group in &provider.kx_groups {
         let _ = group.start();

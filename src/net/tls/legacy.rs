@@ -1,7 +1,7 @@
-//! TLS 1.1, TLS 1.0 and SSL 3.0 through OpenSSL, for monitors that pin one of them (`use_ssl_version`).
+//! TLS 1.1, TLS 1.0 and SSL 3.0 through OpenSSL, for monitors that require one of them (`use_ssl_version`).
 //!
-//! Only the record layer and the key exchange are OpenSSL's. Whether the certificate is good is judged by
-//! the same code as for newer versions, so a key or a signature that is too weak for that is refused here too.
+//! OpenSSL provides only the record layer and the key exchange. The certificate is verified by the same code as for
+//! newer versions, so keys and signatures that are too weak for that are refused here too.
 
 use std::io;
 use std::pin::Pin;
@@ -27,10 +27,10 @@ use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 
-/// Every cipher that keeps something secret and names its server, however weak.
+/// All ciphers with encryption and server authentication, however weak.
 const CIPHER_LIST: &str = "ALL:!aNULL:!eNULL:@SECLEVEL=0";
 
-/// A version that is spoken by its monitors' wish only.
+/// A version that is only used when a monitor requires it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LegacyTlsVersion {
     /// SSL 3.0 (RFC 6101).
@@ -41,7 +41,7 @@ pub enum LegacyTlsVersion {
     Tls11,
 }
 
-/// RC4 and single DES live there. The providers are never unloaded.
+/// RC4 and single DES are in the legacy provider. The providers are never unloaded.
 static PROVIDERS: LazyLock<Result<[Provider; 2], ErrorStack>> =
     LazyLock::new(|| Ok([Provider::load(None, "default")?, Provider::load(None, "legacy")?]));
 
@@ -60,7 +60,7 @@ impl LegacyTlsVersion {
     }
 }
 
-/// One that offers `version` alone. Certificates are looked at after the handshake, by [`verify_peer`].
+/// Creates a context that offers `version` only. Certificates are verified after the handshake, by [`verify_peer`].
 fn context(version: SslVersion) -> Result<SslContext, ErrorStack> {
     PROVIDERS.as_ref().map_err(Clone::clone)?;
     let mut builder = SslContextBuilder::new(SslMethod::tls_client())?;
@@ -73,7 +73,7 @@ fn context(version: SslVersion) -> Result<SslContext, ErrorStack> {
     Ok(builder.build())
 }
 
-/// What one handshake needs: SNI, where the server has a name, and the certificate to show when it asks.
+/// Creates the state of one handshake: SNI if the server has a name, and the certificate to present on request.
 pub(super) fn new_ssl(
     version: LegacyTlsVersion,
     name: &ServerName<'_>,
@@ -94,13 +94,13 @@ fn set_client_certificate(ssl: &mut SslRef, pem: &Pem) -> Result<(), ErrorStack>
     if let Some(leaf) = chain.next() {
         ssl.set_certificate(&leaf)?;
     }
-    for above in chain {
-        ssl.add_chain_cert(above)?;
+    for intermediate in chain {
+        ssl.add_chain_cert(intermediate)?;
     }
     ssl.set_private_key(&*PKey::private_key_from_pem(&pem.text)?)
 }
 
-/// Speaks with the server and lets `recorder` judge what it showed, before anything else is said.
+/// Runs the handshake and lets `recorder` verify the certificate before any other data is exchanged.
 pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     ssl: Ssl,
     stream: S,
@@ -109,12 +109,12 @@ pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     deadline: Deadline,
 ) -> Result<HandshakeOutcome<S>, Failure> {
     let mut stream = SslStream::new(ssl, stream).map_err(|error| openssl_failure(&error))?;
-    let shaken = deadline.enforce(Phase::Tls, Pin::new(&mut stream).connect()).await;
-    // Also when it failed: a server that misses a certificate of ours closes after it has shown its own.
-    let judged = verify_peer(stream.ssl(), name, recorder);
+    let connected = deadline.enforce(Phase::Tls, Pin::new(&mut stream).connect()).await;
+    // Also on failure: a server that requires a client certificate closes after it sent its own.
+    let verified = verify_peer(stream.ssl(), name, recorder);
     let (mut version, mut cipher) = (None, None);
-    let outcome = shaken.map(|done| {
-        done.map_err(to_io_error).and(judged)?;
+    let outcome = connected.map(|result| {
+        result.map_err(to_io_error).and(verified)?;
         version = Some(version_name(stream.ssl().version_str()));
         cipher = stream.ssl().current_cipher().and_then(SslCipherRef::standard_name).map(str::to_owned);
         Ok(TlsStream::Legacy(LegacyTlsStream(stream)))
@@ -122,25 +122,29 @@ pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     Ok(HandshakeOutcome { outcome, version, cipher })
 }
 
-/// As facts call a version: with its second number, as those of newer ones are.
+/// Returns the version as in facts: with the minor version, like those of newer ones.
 fn version_name(version: &str) -> String {
     if version == "TLSv1" { "TLSv1.0".to_owned() } else { version.to_owned() }
 }
 
 fn verify_peer(ssl: &SslRef, name: &ServerName<'_>, recorder: &RecordingVerifier) -> io::Result<()> {
-    let shown: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |chain| {
-        chain.iter().filter_map(|one| one.to_der().ok()).map(CertificateDer::from).collect()
+    let chain: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |certificates| {
+        certificates
+            .iter()
+            .filter_map(|certificate| certificate.to_der().ok())
+            .map(CertificateDer::from)
+            .collect()
     });
-    let Some((leaf, above)) = shown.split_first() else {
+    let Some((leaf, intermediates)) = chain.split_first() else {
         return Err(io::Error::other("the target showed no certificate"));
     };
     recorder
-        .verify_server_cert(leaf, above, name, &[], UnixTime::now())
+        .verify_server_cert(leaf, intermediates, name, &[], UnixTime::now())
         .map(drop)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// The library itself refuses.
+/// Returns the failure of an error of the library itself.
 fn openssl_failure(error: &ErrorStack) -> Failure {
     Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", error_reason(error)))
 }

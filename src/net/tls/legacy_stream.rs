@@ -1,4 +1,4 @@
-//! A connection under an old version of TLS, and the errors that its library reports.
+//! A connection with an old version of TLS, and the errors of its library.
 
 use std::io;
 use std::pin::Pin;
@@ -11,11 +11,11 @@ use tokio_openssl::SslStream;
 
 use crate::domain::replace_control_chars;
 
-/// A connection under an old version.
+/// A connection with an old version of TLS.
 #[derive(Debug)]
 pub struct LegacyTlsStream<S>(pub(super) SslStream<S>);
 
-/// In the words of I/O: what the connection said, an end without farewell, or the reason of the protocol.
+/// Converts an error: that of the connection, an end without shutdown, or the reason of the protocol.
 pub(super) fn to_io_error(error: Error) -> io::Error {
     match error.into_io_error() {
         Ok(error) => error,
@@ -37,7 +37,7 @@ pub(super) fn error_reason(stack: &ErrorStack) -> String {
     replace_control_chars(reason.unwrap_or("it does not say why"))
 }
 
-/// The same for what goes wrong later.
+/// Converts errors after the handshake.
 fn map_io_error(error: io::Error) -> io::Error {
     match error.downcast::<Error>() {
         Ok(error) => to_io_error(error),
@@ -46,7 +46,7 @@ fn map_io_error(error: io::Error) -> io::Error {
 }
 
 impl<S> LegacyTlsStream<S> {
-    /// The connection below.
+    /// Returns the underlying stream.
     pub(super) fn get_ref(&self) -> &S {
         self.0.get_ref()
     }

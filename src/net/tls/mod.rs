@@ -1,4 +1,4 @@
-//! TLS over any stream: cold sessions, shared trust, facts kept even of what was refused.
+//! TLS over any stream: new sessions, shared trust, and facts that are kept even of refused certificates.
 
 mod certificate;
 mod config;

@@ -1,29 +1,29 @@
-//! What one handshake asks for.
+//! Options of a TLS handshake.
 
 #[cfg(feature = "legacy-tls")]
 use super::legacy::LegacyTlsVersion;
 
-/// Versions of TLS that a handshake offers (interface.md 2.2 `use_ssl_version`).
+/// TLS versions that a handshake offers (interface.md 2.2 `use_ssl_version`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsVersions {
-    /// TLS 1.3 and 1.2, the best that both sides speak.
+    /// TLS 1.3 and 1.2, the best that both sides support.
     #[default]
     Default,
-    /// TLS 1.2 alone.
+    /// TLS 1.2 only.
     Tls12Only,
-    /// One of before TLS 1.2, alone.
+    /// One version before TLS 1.2 only.
     #[cfg(feature = "legacy-tls")]
     Legacy(LegacyTlsVersion),
-    /// A version of this name, which takes the cargo feature `legacy-tls` that this build is without. Every
-    /// handshake is [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    /// A version of this name that needs the cargo feature `legacy-tls`, which this build lacks. Every handshake fails
+    /// with [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
     NotBuilt(&'static str),
-    /// A version of this name, which no build speaks. Every handshake is
+    /// A version of this name that no build supports. Every handshake fails with
     /// [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
     Unsupported(&'static str),
 }
 
 impl TlsVersions {
-    /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
+    /// Returns the versions of a value of the field: empty, `2`, `3`, `10`, `11` or `12`.
     #[must_use]
     #[cfg(feature = "legacy-tls")]
     pub fn from_field(value: &str) -> Self {
@@ -35,7 +35,7 @@ impl TlsVersions {
         }
     }
 
-    /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
+    /// Returns the versions of a value of the field: empty, `2`, `3`, `10`, `11` or `12`.
     #[must_use]
     #[cfg(not(feature = "legacy-tls"))]
     pub fn from_field(value: &str) -> Self {
@@ -56,25 +56,25 @@ impl TlsVersions {
         }
     }
 
-    /// Whether this build can speak them.
+    /// Whether this build supports them.
     #[must_use]
     pub const fn is_supported(self) -> bool {
         !matches!(self, Self::NotBuilt(_) | Self::Unsupported(_))
     }
 }
 
-/// What one handshake asks for.
+/// Options of a TLS handshake.
 #[derive(Clone, Debug)]
 pub struct TlsOptions {
     /// Versions to offer.
     pub versions: TlsVersions,
-    /// Application protocols to offer (RFC 7301), the preferred one first; none = no ALPN.
+    /// Application protocols to offer (RFC 7301), the preferred one first; empty for no ALPN.
     pub alpn: &'static [&'static [u8]],
-    /// Whether the certificate must be valid. Its facts are kept either way.
+    /// Whether the certificate must be valid. Its facts are kept in either case.
     pub verify: bool,
-    /// Id of a CA that is trusted beside those of the location (fields.md 2 `ca_cert_id`).
+    /// Id of a CA that is trusted in addition to those of the location (fields.md 2 `ca_cert_id`).
     pub ca_id: Option<i64>,
-    /// Id of the client certificate to show when the server asks for one (`ssl_cert_id`).
+    /// Id of the client certificate to present when the server requests one (`ssl_cert_id`).
     pub client_certificate_id: Option<i64>,
 }
 

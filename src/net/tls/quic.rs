@@ -1,4 +1,4 @@
-//! The TLS of a QUIC connection: the same trust, verifier and facts as over TCP.
+//! TLS of QUIC connections: the same trust, verifier and facts as over TCP.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::{certificate, failure};
 use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
 use crate::net::stack::Net;
 
-/// What a QUIC handshake with one server needs, and what it brought.
+/// The TLS state of a QUIC handshake with one server.
 pub(in crate::net) struct QuicTlsSession {
     server_name: Box<str>,
     config: Arc<ClientConfig>,
@@ -20,7 +20,7 @@ pub(in crate::net) struct QuicTlsSession {
 }
 
 impl Net {
-    /// The TLS side of a QUIC connection to the server called `server_name`. It is TLS 1.3 (RFC 9001 4.2).
+    /// Creates the TLS state of a QUIC connection to the server `server_name`. It uses TLS 1.3 (RFC 9001 4.2).
     pub(in crate::net) fn quic_session(
         &self,
         server_name: &str,
@@ -30,7 +30,7 @@ impl Net {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail));
         }
-        // Whether the name can be one is found here, with words of its own.
+        // Check the name here for a specific error message.
         parse_server_name(server_name)?;
         let recorder = Arc::new(RecordingVerifier::new(
             self.tls.trust_store.anchors_for_ca(options.ca_id)?,
@@ -42,22 +42,22 @@ impl Net {
 }
 
 impl QuicTlsSession {
-    /// For the handshake.
+    /// Returns the configuration of the handshake.
     pub(in crate::net) fn config(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.config)
     }
 
-    /// The facts as far as the handshake came; `stands` when it was completed, with the `suite` of this number
-    /// (RFC 8446 B.4).
-    pub(in crate::net) fn tls_facts(&self, stands: bool, suite: Option<u16>) -> Option<TlsFacts> {
+    /// Returns the facts as far as the handshake got. Version and suite are only set when it was `completed`;
+    /// `suite` is its number (RFC 8446 B.4).
+    pub(in crate::net) fn tls_facts(&self, completed: bool, suite: Option<u16>) -> Option<TlsFacts> {
         let certificates = certificate::chain_certificates(&self.recorder.chain());
-        let tls_version = stands.then(|| "TLSv1.3".to_owned());
-        let suite = suite.filter(|_| stands).map(CipherSuite::from);
+        let tls_version = completed.then(|| "TLSv1.3".to_owned());
+        let suite = suite.filter(|_| completed).map(CipherSuite::from);
         let tls_cipher = suite.and_then(|suite| suite.as_str()).map(certificate::cipher_name);
-        (stands || !certificates.is_empty()).then_some(TlsFacts { tls_version, tls_cipher, certificates })
+        (completed || !certificates.is_empty()).then_some(TlsFacts { tls_version, tls_cipher, certificates })
     }
 
-    /// Why the certificate was refused here, when it was.
+    /// Returns why the certificate was refused, if it was.
     pub(in crate::net) fn certificate_failure(&self) -> Option<Failure> {
         let error = io::Error::new(io::ErrorKind::InvalidData, self.recorder.last_error()?);
         let certificates = certificate::chain_certificates(&self.recorder.chain());

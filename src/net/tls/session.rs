@@ -1,4 +1,4 @@
-//! One TLS configuration for all connections of one session.
+//! The TLS configuration shared by all connections of one session.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectTrace;
 
-/// What the handshakes with one server share: configuration, and when wanted the sessions to take up
-/// again. Cheap to clone; made by [`crate::net::stack::Net::tls_session`].
+/// The shared state of handshakes with one server: the configuration, and optionally the sessions to resume. Cheap to
+/// clone; created by [`crate::net::stack::Net::tls_session`].
 #[derive(Clone, Debug)]
 pub struct TlsSession {
     pub(super) name: ServerName<'static>,
@@ -27,7 +27,7 @@ pub struct TlsSession {
     pub(super) verifier: Arc<RecordingVerifier>,
 }
 
-/// The library that speaks, with what it needs.
+/// The TLS library, with its configuration.
 #[derive(Clone, Debug)]
 pub(super) enum TlsBackend {
     Rustls(Arc<ClientConfig>),
@@ -36,9 +36,8 @@ pub(super) enum TlsBackend {
 }
 
 impl TlsSession {
-    /// Speaks TLS over `stream`. `trace.tls` is filled as far as the handshake came, also when the
-    /// certificate was refused. A session that is taken up again shows no certificates: those of
-    /// the handshake before stand for it.
+    /// Runs a TLS handshake over `stream`. `trace.tls` is set as far as the handshake got, also when the certificate
+    /// was refused. A resumed session has no certificates; those of the earlier handshake are reported.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -46,13 +45,13 @@ impl TlsSession {
         trace: &mut ConnectTrace,
     ) -> Result<TlsStream<S>, Failure> {
         let started = Instant::now();
-        let shaken = self.run_handshake(stream, deadline).await;
+        let result = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
-        let HandshakeOutcome { outcome, version, cipher } = shaken?;
+        let HandshakeOutcome { outcome, version, cipher } = result?;
         let certificates = certificate::chain_certificates(&self.verifier.chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
-        let outcome = outcome.and_then(|done| {
-            done.map_err(|error| {
+        let outcome = outcome.and_then(|handshake| {
+            handshake.map_err(|error| {
                 trace.peer_not_tls |= failure::is_not_tls(&error);
                 failure::handshake_failure(&error, &self.server_name, &facts.certificates)
             })
@@ -63,8 +62,8 @@ impl TlsSession {
         outcome
     }
 
-    /// Whether a later handshake can take up the session of an earlier one. Those of old versions cannot:
-    /// that call of the OpenSSL binding is `unsafe`, which this crate forbids.
+    /// Whether a later handshake can resume an earlier session. Those of old versions cannot: that call of the OpenSSL
+    /// binding is `unsafe`, which this crate forbids.
     #[must_use]
     pub fn can_resume(&self) -> bool {
         matches!(self.backend, TlsBackend::Rustls(_))
@@ -87,19 +86,20 @@ impl TlsSession {
                 return legacy::handshake(ssl, stream, &self.name, &self.verifier, deadline).await;
             }
         };
-        let connecting = TlsConnector::from(config).connect(self.name.clone(), stream);
-        let outcome = deadline.enforce(Phase::Tls, connecting).await;
-        let agreed =
-            outcome.as_ref().ok().and_then(|done| done.as_ref().ok()).map(|stream| stream.get_ref().1);
-        let version =
-            agreed.and_then(|session| session.protocol_version()?.as_str()).map(certificate::version_name);
-        let cipher = agreed.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
+        let connection = TlsConnector::from(config).connect(self.name.clone(), stream);
+        let outcome = deadline.enforce(Phase::Tls, connection).await;
+        let negotiated =
+            outcome.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
+        let version = negotiated
+            .and_then(|session| session.protocol_version()?.as_str())
+            .map(certificate::version_name);
+        let cipher = negotiated.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
         let cipher = cipher.map(certificate::cipher_name);
-        Ok(HandshakeOutcome { outcome: outcome.map(|done| done.map(TlsStream::Rustls)), version, cipher })
+        Ok(HandshakeOutcome { outcome: outcome.map(|result| result.map(TlsStream::Rustls)), version, cipher })
     }
 }
 
-/// Whether the handshake of `stream` took up an earlier session again.
+/// Whether the handshake of `stream` resumed an earlier session.
 #[must_use]
 pub fn was_resumed<S>(stream: &TlsStream<S>) -> bool {
     stream.rustls_connection().and_then(|session| session.handshake_kind()) == Some(HandshakeKind::Resumed)

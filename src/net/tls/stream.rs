@@ -1,4 +1,4 @@
-//! A connection under TLS, whichever library speaks it.
+//! A TLS connection of either library.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use tokio_rustls::client::TlsStream as Rustls;
 use super::legacy_stream::LegacyTlsStream;
 use crate::domain::Failure;
 
-/// A connection under TLS, as [`Net::handshake`](crate::net::stack::Net::handshake) makes it.
+/// A TLS connection, created by [`Net::handshake`](crate::net::stack::Net::handshake).
 #[derive(Debug)]
 #[cfg_attr(feature = "legacy-tls", allow(clippy::large_enum_variant, reason = "few are of the small one"))]
 pub enum TlsStream<S> {
@@ -23,7 +23,7 @@ pub enum TlsStream<S> {
 }
 
 impl<S> TlsStream<S> {
-    /// The connection below.
+    /// Returns the underlying stream.
     #[must_use]
     pub fn get_ref(&self) -> &S {
         match self {
@@ -33,7 +33,7 @@ impl<S> TlsStream<S> {
         }
     }
 
-    /// The application protocol that both sides agreed on (RFC 7301). Old versions are spoken without.
+    /// Returns the negotiated application protocol (RFC 7301). Old versions use none.
     #[must_use]
     pub fn alpn_protocol(&self) -> Option<&[u8]> {
         match self {
@@ -43,7 +43,7 @@ impl<S> TlsStream<S> {
         }
     }
 
-    /// What rustls knows of the session; `None` for old versions.
+    /// Returns the rustls connection; `None` for old versions.
     #[must_use]
     pub fn rustls_connection(&self) -> Option<&rustls::ClientConnection> {
         match self {
@@ -54,7 +54,7 @@ impl<S> TlsStream<S> {
     }
 }
 
-/// Calls the same method of whichever stream it is.
+/// Calls the same method of either stream.
 macro_rules! each {
     ($this:expr, $stream:ident => $call:expr) => {
         match $this.get_mut() {
@@ -63,7 +63,7 @@ macro_rules! each {
                 $call
             }
             #[cfg(feature = "legacy-tls")]
-            TlsStream::Old(inner) => {
+            TlsStream::Legacy(inner) => {
                 let $stream = Pin::new(inner);
                 $call
             }
@@ -111,7 +111,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
     }
 }
 
-/// What a handshake brought: an end by the deadline, an error, or a connection; and what was agreed on.
+/// The result of a handshake: a timeout, an error or a connection, with the negotiated parameters.
 pub(super) struct HandshakeOutcome<S> {
     pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
     pub(super) version: Option<String>,

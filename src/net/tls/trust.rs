@@ -1,4 +1,4 @@
-//! Whom a location trusts: parsed once, shared by all handshakes.
+//! The trusted certificates of a location: parsed once, shared by all handshakes.
 
 use crate::sync::RwLock;
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::error::NetError;
 
-/// PEM text with the name under which messages speak of it, such as its path.
+/// PEM text with a label for messages, such as its path.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Pem {
     /// Where it came from.
     pub label: String,
-    /// The text: certificates, and for a client certificate its private key too.
+    /// Certificates, followed by the private key for a client certificate.
     pub text: Vec<u8>,
 }
 
@@ -31,7 +31,7 @@ impl Pem {
         Ok(Self { label: path.display().to_string(), text: std::fs::read(path)? })
     }
 
-    /// This certificate with its chain, and `key` behind it.
+    /// Appends `key` to this certificate and its chain.
     #[must_use]
     pub fn with_key(mut self, key: &Self) -> Self {
         self.text.push(b'\n');
@@ -39,51 +39,51 @@ impl Pem {
         self
     }
 
-    /// Whether it holds certificates, all of which can be read.
+    /// Checks that it contains certificates, and that all of them can be read.
     pub fn check_certificates(&self) -> Result<(), NetError> {
         parse_authorities(self).map(drop)
     }
 
-    /// Whether it can be shown as a client certificate: certificates, and the private key of the first.
+    /// Checks that it can be used as a client certificate: certificates, and the private key of the first.
     pub fn check_client_certificate(&self) -> Result<(), NetError> {
         parse_client_certificate(self, &rustls::crypto::aws_lc_rs::default_provider()).map(drop)
     }
 }
 
 impl std::fmt::Debug for Pem {
-    /// Leaves out the text, which may hold a key.
+    /// Leaves out the text, which may contain a key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pem").field("label", &self.label).finish_non_exhaustive()
     }
 }
 
-/// The public certificate authorities that are trusted.
+/// The trusted public certificate authorities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Roots {
-    /// Those of the operating system; those of Mozilla, as built in, when it has none.
+    /// Those of the operating system; the built-in ones of Mozilla when it has none.
     #[default]
     System,
-    /// None: only what is configured.
+    /// None; only the configured ones.
     None,
 }
 
-/// Whom a location trusts, and what it can show of itself.
+/// The trusted certificates of a location, and its client certificates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustConfig {
-    /// The public ones.
+    /// The public authorities.
     pub roots: Roots,
-    /// Further CAs, for every handshake. A server certificate that stands here itself is trusted as it is.
+    /// Additional CAs for every handshake. A server certificate in this list is trusted as it is.
     pub authorities: Vec<Pem>,
-    /// CAs that a monitor names by id (`ca_cert_id`), beside the others.
+    /// CAs that a monitor names by id (`ca_cert_id`), in addition to the others.
     pub named_authorities: BTreeMap<i64, Pem>,
     /// Client certificates with their keys, by id (`ssl_cert_id`).
     pub client_certificates: BTreeMap<i64, Pem>,
 }
 
-/// Who may vouch for a server.
+/// The trust anchors of a handshake.
 #[derive(Debug)]
 pub(super) struct TrustAnchors {
-    /// Chains up to a CA; `None` when there is no CA at all.
+    /// Verifies chains up to a CA; `None` without any CA.
     pub(super) verifier: Option<Arc<WebPkiServerVerifier>>,
     /// Certificates trusted as they are.
     pub(super) pinned: Vec<CertificateDer<'static>>,
@@ -94,16 +94,16 @@ pub(super) struct TrustAnchors {
 #[derive(Debug)]
 pub(in crate::net) struct TrustStore {
     location: Arc<TrustAnchors>,
-    /// The public ones alone, for authorities that come later.
+    /// The public authorities only, for authorities that are set later.
     roots: RootCertStore,
     provider: Arc<CryptoProvider>,
     named: BTreeMap<i64, Arc<TrustAnchors>>,
     clients: BTreeMap<i64, Arc<ClientCertificate>>,
-    /// Those that come and go while it runs.
+    /// The certificates that are set at run time.
     brought: RwLock<Arc<DynamicCertificates>>,
 }
 
-/// Certificates that are brought at run time, parsed, with the text that each came from.
+/// Certificates set at run time, parsed, with their original text.
 #[derive(Debug, Default)]
 struct DynamicCertificates {
     named: BTreeMap<i64, (Pem, Arc<TrustAnchors>)>,
@@ -113,7 +113,7 @@ struct DynamicCertificates {
 /// A client certificate.
 #[derive(Debug)]
 pub(super) struct ClientCertificate {
-    /// What it was read from, for the other library.
+    /// Its text, for the other library.
     pub(super) pem: Pem,
     pub(super) resolver: Arc<dyn ResolvesClientCert>,
 }
@@ -131,8 +131,8 @@ impl TrustStore {
         let location = build_anchors(roots.clone(), &pinned, provider)?;
         let mut named = BTreeMap::new();
         for (&id, pem) in &trust.named_authorities {
-            let with: Vec<_> = pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
-            named.insert(id, Arc::new(build_anchors(roots.clone(), &with, provider)?));
+            let anchors: Vec<_> = pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
+            named.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)?));
         }
         let mut clients = BTreeMap::new();
         for (&id, pem) in &trust.client_certificates {
@@ -148,44 +148,44 @@ impl TrustStore {
         })
     }
 
-    /// Takes these instead of those that were brought before; what is there already is not parsed again. One
-    /// that cannot be used is left out; answers why.
+    /// Replaces the certificates that were set at run time; unchanged ones are not parsed again. Unusable ones are
+    /// skipped; returns their errors.
     pub(super) fn set_dynamic(
         &self,
         authorities: BTreeMap<i64, Pem>,
         clients: BTreeMap<i64, Pem>,
     ) -> Vec<(i64, NetError)> {
-        let before = self.dynamic();
-        let mut faults = Vec::new();
+        let previous = self.dynamic();
+        let mut errors = Vec::new();
         let mut certificates = DynamicCertificates::default();
         for (id, pem) in authorities {
-            match before.named.get(&id).filter(|(known, _)| *known == pem) {
+            match previous.named.get(&id).filter(|(known, _)| *known == pem) {
                 Some(known) => drop(certificates.named.insert(id, known.clone())),
                 None => match self.anchors_with(&pem) {
                     Ok(anchors) => drop(certificates.named.insert(id, (pem, Arc::new(anchors)))),
-                    Err(error) => faults.push((id, error)),
+                    Err(error) => errors.push((id, error)),
                 },
             }
         }
         for (id, pem) in clients {
-            match before.clients.get(&id).filter(|known| known.pem == pem) {
+            match previous.clients.get(&id).filter(|known| known.pem == pem) {
                 Some(known) => drop(certificates.clients.insert(id, known.clone())),
                 None => match parse_client_certificate(&pem, &self.provider) {
                     Ok(client_certificate) => {
                         drop(certificates.clients.insert(id, Arc::new(client_certificate)));
                     }
-                    Err(error) => faults.push((id, error)),
+                    Err(error) => errors.push((id, error)),
                 },
             }
         }
         *self.brought.write() = Arc::new(certificates);
-        faults
+        errors
     }
 
-    /// As those that the settings name: with the public ones and the location's own.
+    /// Builds the anchors of an authority like those of the settings: with the public ones and the location's own.
     fn anchors_with(&self, pem: &Pem) -> Result<TrustAnchors, NetError> {
-        let with: Vec<_> = self.location.pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
-        build_anchors(self.roots.clone(), &with, &self.provider)
+        let anchors: Vec<_> = self.location.pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
+        build_anchors(self.roots.clone(), &anchors, &self.provider)
     }
 
     fn dynamic(&self) -> Arc<DynamicCertificates> {
@@ -198,20 +198,20 @@ impl TrustStore {
 
     pub(super) fn anchors_for_ca(&self, id: Option<i64>) -> Result<Arc<TrustAnchors>, Failure> {
         let Some(id) = id else { return Ok(self.location.clone()) };
-        let brought = || self.dynamic().named.get(&id).map(|(_, anchors)| anchors.clone());
+        let dynamic = || self.dynamic().named.get(&id).map(|(_, anchors)| anchors.clone());
         self.named
             .get(&id)
             .cloned()
-            .or_else(brought)
+            .or_else(dynamic)
             .ok_or_else(|| unknown_certificate_failure("ca_cert_id", id))
     }
 
     pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<ClientCertificate>, Failure> {
-        let brought = || self.dynamic().clients.get(&id).cloned();
+        let dynamic = || self.dynamic().clients.get(&id).cloned();
         self.clients
             .get(&id)
             .cloned()
-            .or_else(brought)
+            .or_else(dynamic)
             .ok_or_else(|| unknown_certificate_failure("ssl_cert_id", id))
     }
 }
@@ -223,7 +223,7 @@ fn unknown_certificate_failure(field: &str, id: i64) -> Failure {
 
 fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    // Single files that cannot be read or parsed are left out, as other programs do.
+    // Single files that cannot be read or parsed are skipped, as other programs do.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
@@ -247,25 +247,26 @@ fn build_anchors(
 }
 
 fn parse_authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
-    let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
+    let pem_error = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
     let found = CertificateDer::pem_slice_iter(&pem.text)
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| fault(error.to_string()))?;
+        .map_err(|error| pem_error(error.to_string()))?;
     if found.is_empty() {
-        return Err(fault("there is no `BEGIN CERTIFICATE` in it".to_owned()));
+        return Err(pem_error("there is no `BEGIN CERTIFICATE` in it".to_owned()));
     }
     let (_, unusable) = RootCertStore::empty().add_parsable_certificates(found.iter().cloned());
     if unusable > 0 {
-        return Err(fault(format!("{unusable} of its {} certificates cannot be read", found.len())));
+        return Err(pem_error(format!("{unusable} of its {} certificates cannot be read", found.len())));
     }
     Ok(found)
 }
 
 fn parse_client_certificate(pem: &Pem, provider: &CryptoProvider) -> Result<ClientCertificate, NetError> {
-    let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
+    let pem_error = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
     let chain = parse_authorities(pem)?;
     let key = PrivateKeyDer::from_pem_slice(&pem.text)
-        .map_err(|error| fault(format!("there is no private key in it that can be read: {error}")))?;
-    let certified = CertifiedKey::from_der(chain, key, provider).map_err(|error| fault(error.to_string()))?;
+        .map_err(|error| pem_error(format!("there is no private key in it that can be read: {error}")))?;
+    let certified =
+        CertifiedKey::from_der(chain, key, provider).map_err(|error| pem_error(error.to_string()))?;
     Ok(ClientCertificate { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified)) })
 }

@@ -1,4 +1,4 @@
-//! The verifier of one handshake: keeps the chain, then lets the location's trust decide.
+//! The verifier of one handshake: it keeps the chain, then applies the location's trust.
 
 use crate::sync::Mutex;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::trust::TrustAnchors;
 
-/// Keeps what the server showed. Signatures are checked even when the certificate is not: they are no
-/// question of trust but of the protocol.
+/// Keeps the chain that the server sent. Signatures are checked even when the certificate is not: they are part of the
+/// protocol, not of trust.
 #[derive(Debug)]
 pub(super) struct RecordingVerifier {
     anchors: Arc<TrustAnchors>,
     verify: bool,
-    /// As the last server sent it that showed one.
+    /// The chain of the last server that sent one.
     chain: Mutex<Vec<CertificateDer<'static>>>,
-    /// Why it was refused, for those whose library tells the alert alone.
+    /// Why it was refused, since some libraries report only the alert.
     refusal: Mutex<Option<Error>>,
 }
 
@@ -30,13 +30,13 @@ impl RecordingVerifier {
         Self { anchors, verify, chain: Mutex::default(), refusal: Mutex::default() }
     }
 
-    /// The chain as the server sent it; empty when no handshake came so far. A handshake that takes up a
-    /// session again shows none, and leaves the one before.
+    /// Returns the chain as the server sent it; empty before the first handshake. A resumed session has no chain, and
+    /// leaves the previous one.
     pub(super) fn chain(&self) -> Vec<CertificateDer<'static>> {
         self.chain.lock().clone()
     }
 
-    /// Why the last certificate was refused; `None` when it was not.
+    /// Returns why the last certificate was refused; `None` when it was accepted.
     pub(super) fn last_error(&self) -> Option<Error> {
         self.refusal.lock().clone()
     }
@@ -56,7 +56,9 @@ impl RecordingVerifier {
             return verify_pinned(end_entity, server_name, now);
         }
         match &self.anchors.verifier {
-            Some(by) => by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
+            Some(verifier) => {
+                verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+            }
             None => Err(CertificateError::UnknownIssuer.into()),
         }
     }
@@ -71,12 +73,12 @@ impl ServerCertVerifier for RecordingVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let shown = std::iter::once(end_entity).chain(intermediates);
-        let shown = shown.map(|der| der.clone().into_owned()).collect();
-        *self.chain.lock() = shown;
-        let judged = self.verify_chain(end_entity, intermediates, server_name, ocsp_response, now);
-        *self.refusal.lock() = judged.as_ref().err().cloned();
-        judged
+        let chain = std::iter::once(end_entity).chain(intermediates);
+        let chain = chain.map(|der| der.clone().into_owned()).collect();
+        *self.chain.lock() = chain;
+        let result = self.verify_chain(end_entity, intermediates, server_name, ocsp_response, now);
+        *self.refusal.lock() = result.as_ref().err().cloned();
+        result
     }
 
     fn verify_tls12_signature(
@@ -104,8 +106,8 @@ impl ServerCertVerifier for RecordingVerifier {
     }
 }
 
-/// A certificate that is itself configured as trusted, as self-signed ones of a private network are.
-/// Nobody has to vouch for it, also not when it calls itself a CA; dates and names still count.
+/// Verifies a certificate that is configured as trusted itself, like self-signed ones of a private network. It needs no
+/// issuer, even when it is a CA; dates and names still count.
 fn verify_pinned(
     der: &CertificateDer<'_>,
     name: &ServerName<'_>,

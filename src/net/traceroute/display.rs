@@ -1,4 +1,4 @@
-//! A route as people read it.
+//! Formats routes for display.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::options::Traceroute;
 use super::route::{HopReply, Route, RouteEnd, RouteHop};
 
 impl fmt::Display for Traceroute {
-    /// Several lines, each with its end.
+    /// Writes several lines, each with its line end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Route { address, method, .. } = self.route;
         writeln!(f, "traceroute to {} ({address}) over {}", self.host, method.as_str())?;
@@ -28,7 +28,7 @@ impl fmt::Display for Route {
 }
 
 impl Route {
-    /// How it ended, in one line.
+    /// Returns how the trace ended, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let text = self.end.as_str();
@@ -45,21 +45,21 @@ impl Route {
 }
 
 impl fmt::Display for RouteHop {
-    /// Each address once, with the times that follow it, as long as it stays the same.
+    /// Writes each address once, followed by the times while it stays the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut last = None;
-        for (at, answer) in self.answers.iter().enumerate() {
-            let between = if at == 0 { "" } else { "  " };
-            match answer {
-                None => write!(f, "{between}*")?,
-                Some(answer) => {
-                    write!(f, "{between}")?;
-                    if last != Some(answer.from) {
-                        write!(f, "{}  ", answer.from)?;
+        for (index, reply) in self.answers.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "  " };
+            match reply {
+                None => write!(f, "{separator}*")?,
+                Some(reply) => {
+                    write!(f, "{separator}")?;
+                    if last != Some(reply.from) {
+                        write!(f, "{}  ", reply.from)?;
                     }
-                    last = Some(answer.from);
-                    write!(f, "{}.{:02} ms", answer.rtt_us / 1000, answer.rtt_us % 1000 / 10)?;
-                    if let Some(reason) = answer.refused {
+                    last = Some(reply.from);
+                    write!(f, "{}.{:02} ms", reply.rtt_us / 1000, reply.rtt_us % 1000 / 10)?;
+                    if let Some(reason) = reply.refused {
                         write!(f, " ({reason})")?;
                     }
                 }
@@ -91,9 +91,10 @@ mod tests {
         let address = IpAddr::from([198, 51, 100, 7]);
         let route =
             Route { address, method: TracerouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
-        let traced = Traceroute { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
+        let traceroute =
+            Traceroute { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
         assert_eq!(
-            traced.to_string(),
+            traceroute.to_string(),
             "traceroute to shop.test (198.51.100.7) over UDP
   1  192.0.2.1  0.51 ms  1.49 ms
   2  192.0.2.2  20.00 ms  192.0.2.3  10.01 ms

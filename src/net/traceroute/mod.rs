@@ -1,8 +1,8 @@
-//! The way to an address, hop by hop, over UDP or ICMP echo (issue 4 "Traceroute on error").
+//! Traceroute: the route to an address, hop by hop, over UDP or ICMP echo (issue 4 "Traceroute on error").
 //!
-//! Requests leave with growing hop limits; routers that let one die say so, and the kernel hands what they say
-//! to the socket that sent it (`IP_RECVERR`). So the UDP form needs no privilege, and the ICMP form none where
-//! the sysctl `net.ipv4.ping_group_range` lets this process have a socket for echo requests.
+//! Requests are sent with growing hop limits; routers that drop one report it, and the kernel returns the report to the
+//! socket that sent it (`IP_RECVERR`). So UDP needs no privilege, and ICMP none where the sysctl
+//! `net.ipv4.ping_group_range` allows this process a socket for echo requests.
 
 mod display;
 mod options;

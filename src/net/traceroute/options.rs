@@ -1,4 +1,4 @@
-//! How a route is traced, and what comes of it.
+//! Options and result of a traceroute.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use super::route::{Route, TracerouteMethod};
 
-/// How a way is traced.
+/// Options of a traceroute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracerouteOptions {
-    /// What is sent; `None` sends both and shows the one that came further.
+    /// The method; `None` uses both and returns the route that got further.
     pub method: Option<TracerouteMethod>,
-    /// The farthest hop that is asked, 1 to 64.
+    /// The highest hop limit, 1 to 64.
     pub max_hops: u8,
-    /// Requests a hop, 1 to 10.
+    /// Requests per hop, 1 to 10.
     pub queries: u8,
-    /// Wait for an answer.
+    /// How long a reply is waited for.
     pub reply_timeout: Duration,
-    /// After so many silent hops in a row, what comes behind them counts as silent too.
+    /// After this many silent hops in a row, the hops behind them count as silent too.
     pub max_silent_hops: u8,
 }
 
@@ -33,15 +33,15 @@ impl Default for TracerouteOptions {
     }
 }
 
-/// What was found of the way to a host.
+/// The traced route to a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Traceroute {
-    /// The host as it was named.
+    /// The host as requested.
     pub host: String,
-    /// The way that is shown.
+    /// The route of the better method.
     #[serde(flatten)]
     pub route: Route,
-    /// What the other method came to, in a line; empty when only one was asked for.
+    /// The result of the other method, in one line; empty when only one was used.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub other: String,
 }

@@ -1,43 +1,43 @@
-//! Echo requests and replies as bytes, and what ICMP errors say (RFC 792, RFC 4443).
+//! Echo requests and replies as bytes, and the meaning of ICMP errors (RFC 792, RFC 4443).
 
 use super::super::echo::checksum;
 
-/// Bytes of a request.
+/// Length of a request, in bytes.
 const PACKET_LEN: usize = 32;
 
-/// What became of a request, as its kind and code tell.
+/// What happened to a request, by the type and code of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HopOutcome {
-    /// Its hop limit was used up.
+    /// Its hop limit was exceeded.
     TtlExceeded,
     /// It arrived: the port is closed.
     Reached,
-    /// It goes no further, and why.
+    /// It was not forwarded, with the reason.
     Unreachable(&'static str),
 }
 
-/// An echo request. The kernel fills in the checksum of IPv6, and all that is its own on a datagram socket.
+/// Builds an echo request. The kernel sets the checksum of IPv6, and on a datagram socket also the identifier.
 pub(super) fn echo_request(v6: bool, identifier: u16, sequence: u16) -> [u8; PACKET_LEN] {
     let mut packet = [0; PACKET_LEN];
     packet[0] = if v6 { 128 } else { 8 };
     packet[4..6].copy_from_slice(&identifier.to_be_bytes());
     packet[6..8].copy_from_slice(&sequence.to_be_bytes());
     if !v6 {
-        let sum = checksum(&packet);
-        packet[2..4].copy_from_slice(&sum.to_be_bytes());
+        let checksum_value = checksum(&packet);
+        packet[2..4].copy_from_slice(&checksum_value.to_be_bytes());
     }
     packet
 }
 
-/// Identifier and sequence of the echo request at the start of `bytes`.
+/// Returns identifier and sequence of the echo request at the start of `bytes`.
 pub(super) fn parse_request(v6: bool, bytes: &[u8]) -> Option<(u16, u16)> {
     parse_echo_ids(bytes, if v6 { 128 } else { 8 })
 }
 
-/// The same of a reply. Before one of IPv4 a raw socket shows the header of its packet.
+/// Returns identifier and sequence of an echo reply. On a raw socket, IPv4 packets start with the IP header.
 pub(super) fn parse_reply(v6: bool, raw: bool, bytes: &[u8]) -> Option<(u16, u16)> {
-    let skipped = if raw && !v6 { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
-    parse_echo_ids(bytes.get(skipped..)?, if v6 { 129 } else { 0 })
+    let header_len = if raw && !v6 { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
+    parse_echo_ids(bytes.get(header_len..)?, if v6 { 129 } else { 0 })
 }
 
 fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
@@ -45,7 +45,7 @@ fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
     (first == kind && code == 0).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
 
-/// What an ICMP error says of the packet that it is about; `None` for one that says nothing of its way.
+/// Returns what an ICMP error says about its packet; `None` when it says nothing about the route.
 pub(super) fn outcome_from_icmp(v6: bool, kind: u8, code: u8) -> Option<HopOutcome> {
     Some(match (v6, kind, code) {
         (false, 11, 0) | (true, 3, 0) => HopOutcome::TtlExceeded,
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_carries_its_numbers() {
+    fn a_request_has_its_identifier_and_sequence() {
         for v6 in [false, true] {
             let packet = echo_request(v6, 0xbeef, 77);
             assert_eq!(parse_request(v6, &packet), Some((0xbeef, 77)));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raw_socket_shows_the_header_of_its_packet() {
+    fn a_reply_on_a_raw_socket_is_parsed_after_its_ip_header() {
         let mut reply = echo_request(false, 5, 6);
         reply[0] = 0;
         for options in [0, 8] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_became_of_a_request() {
+    fn icmp_errors_give_the_outcome_of_a_request() {
         assert_eq!(outcome_from_icmp(false, 11, 0), Some(HopOutcome::TtlExceeded));
         assert_eq!(outcome_from_icmp(true, 3, 0), Some(HopOutcome::TtlExceeded));
         assert_eq!(outcome_from_icmp(false, 3, 3), Some(HopOutcome::Reached));
@@ -101,7 +101,7 @@ mod tests {
             Some(HopOutcome::Unreachable("prohibited by a rule there"))
         );
         assert_eq!(outcome_from_icmp(true, 1, 3), Some(HopOutcome::Unreachable("host unreachable")));
-        // A fragment that was not put together in time, a redirect, a source quench.
+        // A fragment reassembly timeout, a redirect, a source quench.
         for (kind, code) in [(11, 1), (5, 0), (4, 0), (0, 0)] {
             assert_eq!(outcome_from_icmp(false, kind, code), None);
         }
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_arrives_does_harm(bytes: Vec<u8>, v6: bool, raw: bool, kind: u8, code: u8) {
+        fn parsing_never_panics(bytes: Vec<u8>, v6: bool, raw: bool, kind: u8, code: u8) {
             let _ = (parse_request(v6, &bytes), parse_reply(v6, raw, &bytes), outcome_from_icmp(v6, kind, code));
         }
     }

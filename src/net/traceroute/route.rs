@@ -1,4 +1,4 @@
-//! What was found of a way: its hops, and how it ended.
+//! A traced route: its hops, and how it ended.
 
 use std::net::IpAddr;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use crate::domain::Failure;
 
-/// What is sent.
+/// The method of a traceroute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TracerouteMethod {
-    /// Datagrams to ports that nobody listens on, from 33434 on; the target says that they are closed.
+    /// Datagrams to ports from 33434 on; the target reports that they are closed.
     Udp,
     /// Echo requests.
     Icmp,
 }
 
 impl TracerouteMethod {
-    /// What people read.
+    /// Returns the display name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -27,61 +27,61 @@ impl TracerouteMethod {
     }
 }
 
-/// The way to an address.
+/// The route to an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Route {
-    /// Where it leads.
+    /// The target address.
     pub address: IpAddr,
-    /// What was sent.
+    /// The method.
     pub method: TracerouteMethod,
     /// Kind of the socket: `dgram` without privilege, `raw` with it.
     pub socket: &'static str,
-    /// Its hops, the first router first. The last is where it ended.
+    /// The hops, the first router first. The last is where the trace ended.
     pub hops: Vec<RouteHop>,
-    /// How it ended.
+    /// How the trace ended.
     pub end: RouteEnd,
 }
 
-/// One router, or several that take turns.
+/// One router, or several that alternate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RouteHop {
-    /// What came for each request, `None` for silence.
+    /// The reply to each request, `None` without reply.
     pub answers: Vec<Option<HopReply>>,
 }
 
-/// What somebody said of a request.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HopReply {
-    /// Who.
+    /// The sender.
     pub from: IpAddr,
-    /// Microseconds from the request to it.
+    /// Microseconds from the request to the reply.
     pub rtt_us: u64,
-    /// Why the request went no further, when its hop limit was not the reason.
+    /// Why the request was not forwarded, if its hop limit was not the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<&'static str>,
-    /// Whether it is the target's own.
+    /// Whether it comes from the target.
     #[serde(skip)]
     pub(super) reached: bool,
 }
 
-/// How a way ended.
+/// How a trace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteEnd {
-    /// Time was up.
+    /// The deadline was reached.
     OutOfTime,
-    /// The last hops were silent.
+    /// The last hops did not reply.
     Silent,
-    /// It is longer than was asked for.
+    /// The route has more hops than requested.
     MostHops,
-    /// Somebody said that it leads no further.
+    /// A router refused to forward.
     Refused,
-    /// The target answered.
+    /// The target replied.
     Reached,
 }
 
 impl RouteEnd {
-    /// What people read.
+    /// Returns the display text.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl RouteEnd {
 }
 
 impl RouteHop {
-    /// Whether nobody answered.
+    /// Whether no request was answered.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.answers.iter().all(Option::is_none)
@@ -103,29 +103,30 @@ impl RouteHop {
 }
 
 impl Route {
-    /// How far it is known: the last hop that answered, from 1; 0 for none.
+    /// Returns how far the route is known: the last hop that replied, from 1; 0 for none.
     #[must_use]
     pub fn known_hops(&self) -> usize {
-        self.hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |at| at + 1)
+        self.hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1)
     }
 
-    /// The last answers, which say how it ended.
+    /// Returns the refusal of the last hop, which explains the end.
     pub(super) fn last_refused_reply(&self) -> Option<&HopReply> {
-        self.hops.last()?.answers.iter().flatten().find(|answer| answer.refused.is_some())
+        self.hops.last()?.answers.iter().flatten().find(|reply| reply.refused.is_some())
     }
 }
 
-/// Of two ways the one that came further, and what the other came to. Fails when both could not be tried.
+/// Returns the route that got further, and a summary of the other. Fails when both methods failed.
 pub(super) fn choose_route(
     both: (Result<Route, Failure>, Result<Route, Failure>),
 ) -> Result<(Route, String), Failure> {
-    let told = |route: &Route| format!("{}: {}", route.method.as_str(), route.summary());
+    let summarise = |route: &Route| format!("{}: {}", route.method.as_str(), route.summary());
     match both {
         (Ok(first), Ok(second)) => {
             let rank = |route: &Route| (route.end == RouteEnd::Reached, route.known_hops());
-            let (shown, other) = if rank(&second) > rank(&first) { (second, first) } else { (first, second) };
-            let other = told(&other);
-            Ok((shown, other))
+            let (better, other) =
+                if rank(&second) > rank(&first) { (second, first) } else { (first, second) };
+            let other = summarise(&other);
+            Ok((better, other))
         }
         (Ok(only), Err(failure)) | (Err(failure), Ok(only)) => {
             let first_line = failure.detail.lines().next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Traceroutes over the network of a location.
+//! Runs traceroutes in the network of a location.
 
 use std::net::IpAddr;
 
@@ -11,13 +11,13 @@ use crate::net::deadline::Deadline;
 use crate::net::endpoint::{ConnectTrace, Endpoint};
 use crate::net::stack::Net;
 
-/// Name of the file that a route is kept in.
+/// File name of a captured route.
 const CAPTURE_NAME: &str = "traceroute.txt";
 
 impl Net {
-    /// Traces the way to `to`: to its pinned address, or to the first that its name resolves to and the egress
-    /// policy permits. What was found until `deadline` is answered then. Fails as a check does that does not
-    /// get so far, and when the host permits no socket for what `options` ask for.
+    /// Traces the route to `to`: to its pinned address, or to the first resolved address that the egress policy allows.
+    /// Returns the result so far at `deadline`. Fails like a check of `to` before the connection, and when the host
+    /// permits no socket for `options`.
     pub async fn traceroute(
         &self,
         to: &Endpoint,
@@ -27,18 +27,21 @@ impl Net {
         let mut trace = ConnectTrace::default();
         let addresses = self.resolve(to, deadline, &mut trace).await?;
         let address = self.allowed_addresses(&addresses, &mut trace)?[0].to_canonical();
-        let one = |method| self.trace_route(address, method, options, deadline);
+        let trace_with = |method| self.trace_route(address, method, options, deadline);
         let (route, other) = match options.method {
-            Some(method) => (one(method).await?, String::new()),
-            None => choose_route(tokio::join!(one(TracerouteMethod::Udp), one(TracerouteMethod::Icmp)))?,
+            Some(method) => (trace_with(method).await?, String::new()),
+            None => choose_route(tokio::join!(
+                trace_with(TracerouteMethod::Udp),
+                trace_with(TracerouteMethod::Icmp)
+            ))?,
         };
         Ok(Traceroute { host: to.host.to_string(), route, other })
     }
 
-    /// [`Self::traceroute`] as a file for people, also when it came to nothing: then it says why.
+    /// Runs [`Self::traceroute`] and returns its text, or its failure, as a file.
     pub async fn traceroute_capture(&self, to: &Endpoint, deadline: Deadline) -> Capture {
         let text = match self.traceroute(to, TracerouteOptions::default(), deadline).await {
-            Ok(traced) => traced.to_string(),
+            Ok(traceroute) => traceroute.to_string(),
             Err(failure) => format!("traceroute to {}: {failure}\n", to.host),
         };
         Capture::new(CAPTURE_NAME, "text/plain; charset=utf-8", text.as_bytes())

@@ -1,4 +1,4 @@
-//! The socket of one trace: sends requests with a hop limit, and hears what becomes of them.
+//! The socket of one traceroute: sends requests with a hop limit, and receives the replies and errors.
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,21 +15,21 @@ use super::packet::{self, HopOutcome};
 use super::route::TracerouteMethod;
 use crate::net::socket::SourceBinding;
 
-/// Port of the first datagram; each goes to the next one, by which its error is known.
+/// Port of the first datagram. Each uses the next port, which identifies its error.
 const FIRST_PORT: u16 = 33_434;
-/// Bytes of a packet that are looked at.
+/// Bytes of a packet that are examined.
 const SNAP_LEN: usize = 128;
-/// An error about an earlier request comes back from a later `send`, once each; so often one is taken.
+/// Maximum number of errors of earlier requests that are skipped: a later `send` returns each of them once.
 const MAX_PENDING_ERRORS: usize = 64;
 
-/// What somebody said of a request.
+/// The response to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HopResponse {
-    /// Which request.
+    /// The request.
     pub(super) token: u16,
-    /// Who said it.
+    /// The sender.
     pub(super) from: IpAddr,
-    /// What became of it.
+    /// What happened to the request.
     pub(super) outcome: HopOutcome,
 }
 
@@ -55,7 +55,7 @@ impl TraceSocket {
         }
         socket.set_nonblocking(true)?;
         if method == TracerouteMethod::Icmp {
-            // So that the kernel sorts out what is about other addresses; errors of routers come all the same.
+            // The kernel then filters out replies of other addresses; errors of routers are still received.
             socket.connect(&SocketAddr::new(to, 0).into())?;
         }
         let mut random = [0; 2];
@@ -76,7 +76,7 @@ impl TraceSocket {
         if self.raw { "raw" } else { "dgram" }
     }
 
-    /// Sends the request `token`, which dies after `hops` routers.
+    /// Sends the request `token` with the hop limit `hops`.
     pub(super) async fn send(&self, token: u16, hops: u8) -> io::Result<()> {
         let socket = SockRef::from(&self.socket);
         if self.to.is_ipv4() {
@@ -84,7 +84,7 @@ impl TraceSocket {
         } else {
             socket.set_unicast_hops_v6(u32::from(hops))?;
         }
-        let mut tried = 0;
+        let mut skipped = 0;
         loop {
             let sent = match self.method {
                 TracerouteMethod::Udp => {
@@ -95,29 +95,29 @@ impl TraceSocket {
                 }
             };
             match sent {
-                Err(error) if tried < MAX_PENDING_ERRORS && is_path_error(&error) => tried += 1,
+                Err(error) if skipped < MAX_PENDING_ERRORS && is_path_error(&error) => skipped += 1,
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(()),
             }
         }
     }
 
-    /// The next that somebody says of a request. Waits without end.
+    /// Receives the next response to a request. Waits forever.
     pub(super) async fn recv(&self) -> io::Result<HopResponse> {
         loop {
-            // Errors first: they also stand in the way of reading.
-            let heard = tokio::select! {
+            // Errors first: they also prevent reading.
+            let response = tokio::select! {
                 biased;
-                heard = self.socket.async_io(Interest::ERROR, || self.recv_error()) => heard?,
-                heard = self.socket.async_io(Interest::READABLE, || self.recv_reply()) => heard?,
+                response = self.socket.async_io(Interest::ERROR, || self.recv_error()) => response?,
+                response = self.socket.async_io(Interest::READABLE, || self.recv_reply()) => response?,
             };
-            if let Some(heard) = heard {
-                return Ok(heard);
+            if let Some(response) = response {
+                return Ok(response);
             }
         }
     }
 
-    /// The next entry of the error queue; `None` for one that says nothing of the way.
+    /// Reads the next entry of the error queue; `None` for one that says nothing about the route.
     fn recv_error(&self) -> io::Result<Option<HopResponse>> {
         let v6 = self.to.is_ipv6();
         let mut bytes = [0; SNAP_LEN];
@@ -129,7 +129,7 @@ impl TraceSocket {
             Some(&mut space),
             MsgFlags::MSG_ERRQUEUE,
         )?;
-        let said = read.cmsgs()?.find_map(|message| match message {
+        let origin = read.cmsgs()?.find_map(|message| match message {
             ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
                 Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
             }
@@ -146,13 +146,13 @@ impl TraceSocket {
                 self.own_token(packet::parse_request(v6, bytes.get(..length).unwrap_or_default()))
             }
         };
-        Ok(token.zip(said).and_then(|(token, (error, from))| {
-            let fate = packet::outcome_from_icmp(v6, error.ee_type, error.ee_code)?;
-            Some(HopResponse { token, from, outcome: fate })
+        Ok(token.zip(origin).and_then(|(token, (error, from))| {
+            let outcome = packet::outcome_from_icmp(v6, error.ee_type, error.ee_code)?;
+            Some(HopResponse { token, from, outcome })
         }))
     }
 
-    /// The next packet that came; `None` for one that is no answer to this trace.
+    /// Reads the next packet; `None` for one that does not belong to this trace.
     fn recv_reply(&self) -> io::Result<Option<HopResponse>> {
         let mut bytes = [0; SNAP_LEN];
         let mut parts = [IoSliceMut::new(&mut bytes)];
@@ -163,7 +163,7 @@ impl TraceSocket {
             Err(errno) => return Err(errno.into()),
         };
         let token = match self.method {
-            // Somebody listens there after all; anybody else may have written to this port as well.
+            // The port is open after all; datagrams of other senders are ignored.
             TracerouteMethod::Udp => {
                 let address = address.filter(|address| to_ip_addr(address) == Some(self.to));
                 address.as_ref().and_then(to_port).map(|port| port.wrapping_sub(FIRST_PORT))
@@ -176,10 +176,10 @@ impl TraceSocket {
         Ok(token.map(|token| HopResponse { token, from: self.to, outcome: HopOutcome::Reached }))
     }
 
-    /// The number of a request of this trace. On a datagram socket the kernel gives the identifier, and
-    /// sorts by it.
-    fn own_token(&self, numbers: Option<(u16, u16)>) -> Option<u16> {
-        let (identifier, sequence) = numbers?;
+    /// Returns the sequence number of a request of this trace. On a datagram socket the kernel sets the identifier, and
+    /// filters by it.
+    fn own_token(&self, ids: Option<(u16, u16)>) -> Option<u16> {
+        let (identifier, sequence) = ids?;
         (!self.raw || identifier == self.identifier).then_some(sequence)
     }
 }

@@ -1,4 +1,4 @@
-//! Which request is sent when, and when a way is known.
+//! Decides when to send which request, and when a route is complete.
 
 use std::io;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use super::route::{HopReply, Route, RouteEnd, RouteHop};
 use super::trace_socket::{HopResponse, TraceSocket};
 use crate::net::deadline::Deadline;
 
-/// Requests that wait for an answer at one time: five hops by two, so that silence behind the last router is known
-/// after one wait. More would have the target say more often that it was reached than hosts do (Linux:
+/// Maximum number of requests in flight: five hops with two each, so that silence after the last router is detected
+/// after one wait. With more, the target would have to report its closed ports more often than hosts do (Linux:
 /// `icmp_ratelimit`, six at once and then one a second).
 const MAX_IN_FLIGHT: usize = 10;
 
-/// Traces the way of `prober` until it is known, or `deadline` comes.
+/// Traces the route of `prober` until it is complete, or `deadline` comes.
 pub(super) async fn trace(
     prober: &TraceSocket,
     options: TracerouteOptions,
@@ -27,7 +27,7 @@ pub(super) async fn trace(
         tracer.cut_off_silent_hops(Instant::now());
         while let Some((token, hop)) = tracer.next_request(Instant::now()) {
             prober.send(token, hop).await?;
-            // Only now: the first of all may have waited for the socket.
+            // Recorded after sending, since that may wait for the socket.
             tracer.record_sent(token, Instant::now());
         }
         let Some(until) = tracer.next_timeout(Instant::now()) else { break };
@@ -45,17 +45,17 @@ pub(super) async fn trace(
     Ok(Route { address: prober.to(), method: prober.method(), socket: prober.socket_kind(), hops, end })
 }
 
-/// What is known of a way, without sockets.
+/// The state of a trace, without sockets.
 struct Tracer {
     queries: usize,
     wait: Duration,
     silent_hops: usize,
-    /// When each request was sent, in the order of hops; the place of a request is its token.
+    /// When each request was sent, in the order of hops; its index is its token.
     sent: Vec<Instant>,
     answers: Vec<Option<HopReply>>,
     /// The last hop, from 1, as far as it is known.
     last: usize,
-    /// Whether `last` is what was asked for and not yet what was found.
+    /// Whether `last` is still the limit, and not yet the end of the route.
     end_unknown: bool,
     out_of_time: bool,
 }
@@ -74,7 +74,7 @@ impl Tracer {
         }
     }
 
-    /// The request that is to be sent now, and its hop limit.
+    /// Returns the next request to send now, with its hop limit.
     fn next_request(&self, now: Instant) -> Option<(u16, u8)> {
         let token = self.sent.len();
         let hop = token / self.queries + 1;
@@ -90,35 +90,35 @@ impl Tracer {
         self.answers.push(None);
     }
 
-    /// When each request that is still waited for was sent.
+    /// Returns when each request was sent that still waits for a reply.
     fn in_flight(&self, now: Instant) -> impl Iterator<Item = Instant> {
-        let wanted = (self.last * self.queries).min(self.sent.len());
-        self.sent[..wanted]
+        let count = (self.last * self.queries).min(self.sent.len());
+        self.sent[..count]
             .iter()
             .zip(&self.answers)
-            .filter(move |(sent, answer)| answer.is_none() && now.duration_since(**sent) < self.wait)
+            .filter(move |(sent, reply)| reply.is_none() && now.duration_since(**sent) < self.wait)
             .map(|(sent, _)| *sent)
     }
 
-    /// Until when there is something to wait for; `None` when the way is known. Call when all was sent.
+    /// Returns until when a reply may arrive; `None` when the route is complete. Call it when all requests were sent.
     fn next_timeout(&self, now: Instant) -> Option<Instant> {
         self.in_flight(now).min().map(|sent| sent + self.wait)
     }
 
-    /// Ends the way behind so many hops that nobody answered for.
+    /// Ends the route after too many hops without reply.
     fn cut_off_silent_hops(&mut self, now: Instant) {
-        let over = |token: usize| {
+        let timed_out = |token: usize| {
             self.sent.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.wait)
                 && self.answers[token].is_none()
         };
-        let silent = |hop: usize| (hop * self.queries..(hop + 1) * self.queries).all(over);
+        let silent = |hop: usize| (hop * self.queries..(hop + 1) * self.queries).all(timed_out);
         let hops = self.sent.len() / self.queries;
-        let mut row = 0;
+        let mut silent_in_row = 0;
         for hop in 0..hops.min(self.last) {
-            row = if silent(hop) { row + 1 } else { 0 };
-            // Requests to hops behind may be under way: who answers one of them ends the silence.
-            let behind = self.answers.iter().skip((hop + 1) * self.queries).any(Option::is_some);
-            if row >= self.silent_hops && !behind && self.end_unknown {
+            silent_in_row = if silent(hop) { silent_in_row + 1 } else { 0 };
+            // Requests to later hops may be in flight: a reply to one of them ends the silence.
+            let replied_behind = self.answers.iter().skip((hop + 1) * self.queries).any(Option::is_some);
+            if silent_in_row >= self.silent_hops && !replied_behind && self.end_unknown {
                 self.last = hop + 1;
             }
         }
@@ -126,9 +126,9 @@ impl Tracer {
 
     fn on_response(&mut self, response: HopResponse, at: Instant) {
         let token = usize::from(response.token);
-        let Some(answer @ None) = self.answers.get_mut(token) else { return };
+        let Some(reply @ None) = self.answers.get_mut(token) else { return };
         let rtt = at.duration_since(self.sent[token]);
-        *answer = Some(HopReply {
+        *reply = Some(HopReply {
             from: response.from,
             rtt_us: u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX),
             refused: match response.outcome {
@@ -151,9 +151,9 @@ impl Tracer {
             .map(|answers| RouteHop { answers: answers.to_vec() })
             .collect();
         let last = hops.last().map(|hop| hop.answers.as_slice()).unwrap_or_default();
-        let end = if last.iter().flatten().any(|answer| answer.reached) {
+        let end = if last.iter().flatten().any(|reply| reply.reached) {
             RouteEnd::Reached
-        } else if last.iter().flatten().any(|answer| answer.refused.is_some()) {
+        } else if last.iter().flatten().any(|reply| reply.refused.is_some()) {
             RouteEnd::Refused
         } else if self.out_of_time {
             RouteEnd::OutOfTime
@@ -163,8 +163,8 @@ impl Tracer {
             RouteEnd::MostHops
         };
         if matches!(end, RouteEnd::Silent | RouteEnd::OutOfTime) {
-            // One silent hop says as much as many.
-            let known = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |at| at + 1);
+            // One silent hop is enough.
+            let known = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
             hops.truncate(known + 1);
         }
         (hops, end)
@@ -189,10 +189,11 @@ mod tests {
         })
     }
 
-    /// Plays a way in which the hop `h` answers with `answer(h)`; answers what was sent, by hop, and the end.
+    /// Simulates a route whose hop `h` responds with `respond(h)`; returns the hops of the sent requests, and the
+    /// result.
     fn play(
         mut tracer: Tracer,
-        answer: impl Fn(u8) -> Option<HopOutcome>,
+        respond: impl Fn(u8) -> Option<HopOutcome>,
     ) -> (Vec<u8>, Vec<RouteHop>, RouteEnd) {
         let mut now = Instant::now();
         let mut sent = Vec::new();
@@ -202,10 +203,10 @@ mod tests {
             while let Some((token, hop)) = tracer.next_request(now) {
                 tracer.record_sent(token, now);
                 sent.push(hop);
-                responses.extend(answer(hop).map(|fate| HopResponse {
+                responses.extend(respond(hop).map(|outcome| HopResponse {
                     token,
                     from: IpAddr::from([10, 0, 0, hop]),
-                    outcome: fate,
+                    outcome,
                 }));
             }
             let Some(until) = tracer.next_timeout(now) else { break };
@@ -223,11 +224,11 @@ mod tests {
             IpAddr::V4(v4) => v4.octets()[3],
             IpAddr::V6(_) => 0,
         };
-        hops.iter().map(|hop| hop.answers.iter().flatten().next().map(|answer| last(answer.from))).collect()
+        hops.iter().map(|hop| hop.answers.iter().flatten().next().map(|reply| last(reply.from))).collect()
     }
 
     #[tokio::test]
-    async fn the_way_ends_at_the_target_whatever_was_sent_beyond() {
+    async fn the_route_ends_at_the_target_despite_later_requests() {
         let target = |hop| Some(if hop < 4 { HopOutcome::TtlExceeded } else { HopOutcome::Reached });
         let (sent, hops, end) = play(walk_of(3, 30), target);
         assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silent_hops_end_it_unless_somebody_behind_them_answers() {
+    async fn silent_hops_end_the_route_unless_a_later_hop_replies() {
         let (sent, hops, end) = play(walk_of(1, 30), |hop| (hop < 3).then_some(HopOutcome::TtlExceeded));
         assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::Silent));
         assert!(sent.len() <= 2 + MAX_IN_FLIGHT, "{sent:?}");
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_ends_it_with_its_reason() {
+    async fn a_refusal_ends_the_route_with_its_reason() {
         let (_, hops, end) = play(walk_of(2, 30), |hop| {
             Some(if hop < 2 { HopOutcome::TtlExceeded } else { HopOutcome::Unreachable("host unreachable") })
         });
@@ -261,20 +262,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_hops_are_asked_than_wanted() {
+    async fn max_hops_is_not_exceeded() {
         let (sent, hops, end) = play(walk_of(2, 5), |_| Some(HopOutcome::TtlExceeded));
         assert_eq!((sent.len(), hops.len(), end), (10, 5, RouteEnd::MostHops));
     }
 
     #[tokio::test]
-    async fn what_nobody_asked_for_and_what_comes_twice_is_left_alone() {
+    async fn unexpected_and_duplicate_responses_are_ignored() {
         let mut tracer = walk_of(1, 3);
         let now = Instant::now();
         tracer.record_sent(0, now);
-        let said = |token, fate| HopResponse { token, from: IpAddr::from([10, 0, 0, 1]), outcome: fate };
-        tracer.on_response(said(9, HopOutcome::Reached), now);
-        tracer.on_response(said(0, HopOutcome::TtlExceeded), now);
-        tracer.on_response(said(0, HopOutcome::Reached), now);
+        let response = |token, outcome| HopResponse { token, from: IpAddr::from([10, 0, 0, 1]), outcome };
+        tracer.on_response(response(9, HopOutcome::Reached), now);
+        tracer.on_response(response(0, HopOutcome::TtlExceeded), now);
+        tracer.on_response(response(0, HopOutcome::Reached), now);
         assert_eq!((tracer.last, tracer.end_unknown), (3, true));
     }
 }

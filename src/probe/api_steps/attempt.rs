@@ -1,4 +1,4 @@
-//! One attempt: step after step, until one fails.
+//! One attempt at an API monitor: runs the steps in order until one fails.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::protocol::http::client::{
 use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
 use crate::redaction::redactor::{Redactor, redact_named_values};
 
-/// Bytes of a body that a result tells of each exchange.
+/// Longest excerpt of each response body in a result, in bytes.
 const EXCERPT_BYTES: usize = 2 * 1024;
-/// Characters of the failure of a step that has several.
+/// Longest failure detail of a step with several failures, in characters.
 const DETAIL: usize = 1000;
 
 pub(super) struct ApiStepsAttempt<'a> {
@@ -33,18 +33,18 @@ pub(super) struct ApiStepsAttempt<'a> {
     started: Instant,
     cookie_jar: CookieJar,
     variables: Arc<Variables>,
-    /// Texts of requests that let somebody in: they are told nowhere.
+    /// Credentials sent in requests. They are redacted everywhere.
     secrets: Vec<String>,
-    /// These and the secret variables, as they are found in texts; `None` when there are new ones.
+    /// Redacts the credentials and the secret variables; `None` after a new one was added.
     redactor: Option<Redactor>,
     observation: Observation,
 }
 
-/// What a step has come to so far.
+/// The state of the step in progress.
 struct StepState {
     result: StepResult,
     started: Instant,
-    /// Status, headers and such of the last answer.
+    /// Status, headers and other facts of the last response.
     facts: Option<HttpFacts>,
     warning: Option<String>,
     captures: Vec<Capture>,
@@ -62,12 +62,12 @@ impl<'a> ApiStepsAttempt<'a> {
         Self { options, cx, started, cookie_jar: jar, variables, secrets, redactor: None, observation }
     }
 
-    /// What was seen, complete up to where the attempt stopped.
+    /// Returns the observation, complete up to the point where the attempt stopped.
     pub(super) fn into_observation(self) -> Observation {
         self.observation
     }
 
-    /// Runs the steps. What went wrong stands in the observation.
+    /// Runs the steps. Failures are recorded in the observation.
     pub(super) async fn run_steps(&mut self) {
         let steps = Arc::clone(&self.options.steps);
         for index in 0..steps.len() {
@@ -77,7 +77,7 @@ impl<'a> ApiStepsAttempt<'a> {
         }
     }
 
-    /// Whether the step passed.
+    /// Runs one step and returns whether it passed.
     async fn run_step(&mut self, steps: &Arc<[StepPlan]>, index: usize) -> bool {
         let plan = &steps[index];
         let mut step = StepState {
@@ -114,7 +114,7 @@ impl<'a> ApiStepsAttempt<'a> {
         self.finish_step(step)
     }
 
-    /// Sends the request, follows where it leads, and judges the last answer.
+    /// Sends the request, follows redirects and authentication, and evaluates the last response.
     async fn send_request(
         &mut self,
         step: &mut StepState,
@@ -134,7 +134,7 @@ impl<'a> ApiStepsAttempt<'a> {
         let mut chain = RequestChain::new(client, request, &mut jar);
         let evaluation = loop {
             let (head, body) = match chain.send().await {
-                Ok(answer) => answer,
+                Ok(response) => response,
                 Err(failure) => {
                     step.record(
                         &mut chain,
@@ -243,7 +243,7 @@ impl<'a> ApiStepsAttempt<'a> {
         evaluation
     }
 
-    /// Puts the step into the observation. Whether it passed.
+    /// Adds the step to the observation and returns whether it passed.
     fn finish_step(&mut self, mut step: StepState) -> bool {
         step.result.total_us = duration_micros(step.started.elapsed());
         step.result.phases = step.chain_trace.phases;
@@ -277,12 +277,12 @@ impl<'a> ApiStepsAttempt<'a> {
         passed
     }
 
-    /// The texts that let somebody in.
+    /// Returns the credentials and secret variable values to redact.
     fn secrets(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(String::as_str).chain(self.variables.secret_values())
     }
 
-    /// Takes the texts that let somebody in out of all that is kept of the step.
+    /// Redacts credentials in everything that is kept of the step.
     fn redact(&mut self, step: &mut StepState) {
         let redactor = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.secrets()));
         let hide = |text: &mut String| {
@@ -290,7 +290,7 @@ impl<'a> ApiStepsAttempt<'a> {
                 *text = hidden;
             }
         };
-        // Of URLs and bodies also what their own names say.
+        // URLs and bodies: also values whose parameter names mark them as secret.
         let hide_all = |text: &mut String| {
             if let Cow::Owned(hidden) = redact_named_values(text) {
                 *text = hidden;
@@ -351,7 +351,8 @@ impl StepState {
         });
     }
 
-    /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
+    /// Returns the failure of a status that fails the step by itself. An assertion on the status replaces this rule
+    /// (fields.md 4).
     fn status_failure(
         &mut self,
         plan: &StepPlan,
@@ -383,7 +384,7 @@ impl StepState {
     }
 }
 
-/// The failure of the whole: the step's first, with the step and what else is wrong with it.
+/// Returns the failure of the attempt: the step's first, with the step's name and all its details.
 fn attempt_failure(first: &Failure, result: &StepResult) -> Failure {
     let details: Vec<&str> = result.failures.iter().map(|failure| failure.detail.as_str()).collect();
     let mut detail = with_step_prefix(result, &details.join("; "));
@@ -398,7 +399,7 @@ fn with_step_prefix(result: &StepResult, text: &str) -> String {
     format!("step {} `{}`: {text}", result.number, result.name)
 }
 
-/// The header fields as assertions look at them.
+/// Returns the header fields in the form that assertions read.
 fn header_pairs(head: &ResponseHead) -> Vec<(String, String)> {
     let value = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     head.headers.iter().map(|(name, text)| (name.as_str().to_owned(), value(text))).collect()

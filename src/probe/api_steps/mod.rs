@@ -1,5 +1,5 @@
-//! `website-api` and `website-ssl-api`: requests one after another, with what has to hold for their answers
-//! and what later ones take out of them (behaviour.md 4).
+//! `website-api` and `website-ssl-api`: a sequence of requests, with assertions on their responses and variables that
+//! later requests use (behaviour.md 4).
 
 mod attempt;
 mod evaluate;

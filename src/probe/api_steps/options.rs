@@ -14,16 +14,16 @@ use crate::schema::typed::api_steps::{ApiStepSettings, ApiStepsSettings};
 use crate::schema::typed::website::HttpMethod;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// What an API monitor asks for.
+/// The settings of an API monitor.
 pub(super) struct Options {
-    /// The steps, in their order.
+    /// The steps, in order.
     pub(super) steps: Arc<[StepPlan]>,
     pub(super) connect: ConnectOptions,
     pub(super) user_agent: HeaderValue,
     pub(super) max_body_bytes: u64,
-    /// What stands before the first step.
+    /// Variables set before the first step.
     pub(super) variables: Arc<BTreeMap<String, String>>,
-    /// The host of the first step, where it is written down.
+    /// The host of the first step, unless its URL has placeholders.
     pub(super) target: Option<Box<str>>,
 }
 
@@ -34,8 +34,8 @@ impl Options {
     ) -> Result<Self, String> {
         let agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is no header value".to_owned())?;
-        let wanted: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
-        let steps = steps(wanted)?;
+        let fields: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
+        let steps = steps(fields)?;
         Ok(Self {
             target: steps.first().and_then(StepPlan::host),
             steps: steps.into(),
@@ -56,14 +56,14 @@ fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, Invalid
     })
 }
 
-/// The steps by `step_number`, or by their place in the list where they have none.
-fn steps(wanted: ApiStepsSettings<'_>) -> Result<Vec<StepPlan>, String> {
-    let listed = wanted.api_steps.unwrap_or_default();
+/// Returns the steps ordered by `step_number`, or by list position for those without one.
+fn steps(settings: ApiStepsSettings<'_>) -> Result<Vec<StepPlan>, String> {
+    let listed = settings.api_steps.unwrap_or_default();
     if listed.is_empty() {
-        // The same step as convert-api makes of it.
-        let url = wanted.url.ok_or("`url` cannot be used: it is missing")?;
-        let method = wanted.http_method.unwrap_or(HttpMethod::Get);
-        let assertions = wanted.assertions.unwrap_or_default();
+        // The same step that `convert-api` creates.
+        let url = settings.url.ok_or("`url` cannot be used: it is missing")?;
+        let method = settings.http_method.unwrap_or(HttpMethod::Get);
+        let assertions = settings.assertions.unwrap_or_default();
         return Ok(vec![StepPlan::new(1, &ApiStepSettings::from_single_request(url, method, assertions))?]);
     }
     let number = |index: usize, own: Option<u32>| own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));

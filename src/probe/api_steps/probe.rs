@@ -12,8 +12,8 @@ use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
 use crate::schema::MonitorDocument;
 
-/// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose
-/// checks say so.
+/// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose attempts
+/// all fail with that error.
 #[must_use]
 pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::from_document(document, settings) {

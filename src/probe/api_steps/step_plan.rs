@@ -1,4 +1,4 @@
-//! One step as its monitor wants it, and the request that it becomes once its variables are known.
+//! One step of an API monitor, and the request that is built from it once its variables are set.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod};
 use crate::schema::typed::website::HeaderSettings;
 
-/// Bytes of a URL that can be put into a request.
+/// Longest URL that can be requested, in bytes.
 const LONGEST_URL: usize = 65_000;
 
-/// A step.
+/// A step of an API monitor, with its templates parsed.
 pub(super) struct StepPlan {
     pub(super) number: u32,
     pub(super) name: Box<str>,
@@ -41,7 +41,7 @@ pub(super) struct StepPlan {
     pub(super) variables: Box<[VariableExtractor]>,
 }
 
-/// Where the request goes.
+/// The URL of a step: fixed, or with placeholders.
 enum UrlTemplate {
     Known(Url),
     Template(Template),
@@ -71,7 +71,7 @@ fn invalid(text: impl Into<String>) -> Failure {
 }
 
 impl StepPlan {
-    /// The step of a monitor (interface.md 2.3).
+    /// Creates the step `number` from its settings (interface.md 2.3).
     pub(super) fn new(number: u32, step: &ApiStepSettings<'_>) -> Result<Self, String> {
         let name = step.step_name;
         let unusable = |field: &str, why: &dyn std::fmt::Display| {
@@ -109,7 +109,7 @@ impl StepPlan {
         })
     }
 
-    /// The host that it asks, where that is written down.
+    /// Returns the host of the request, unless the URL has placeholders.
     pub(super) fn host(&self) -> Option<Box<str>> {
         match &self.url {
             UrlTemplate::Known(url) => url.host_str().map(Box::from),
@@ -117,28 +117,28 @@ impl StepPlan {
         }
     }
 
-    /// Whether anything looks at the body of the answer.
+    /// Whether an assertion or variable reads the response body.
     pub(super) fn reads_body(&self) -> bool {
         self.assertions.iter().any(AssertionTemplate::reads_body)
             || self.variables.iter().any(VariableExtractor::reads_body)
     }
 
-    /// Whether anything looks at its header fields.
+    /// Whether an assertion or variable reads the response headers.
     pub(super) fn reads_headers(&self) -> bool {
         self.assertions.iter().any(AssertionTemplate::reads_headers)
             || self.variables.iter().any(VariableExtractor::reads_headers)
     }
 
-    /// Whether regular expressions are among what looks at an answer of this media type.
+    /// Whether an assertion or variable applies a regular expression to a response of this media type.
     pub(super) fn has_regex(&self, content_type: &str) -> bool {
         self.assertions.iter().any(AssertionTemplate::is_regex)
             || self.variables.iter().any(|variable| variable.is_regex(content_type))
     }
 
-    /// The request, and the texts in it that let somebody in.
+    /// Builds the request, and returns it with the credentials in it.
     ///
     /// # Errors
-    /// A variable that is not set, or whose value cannot stand where it is used.
+    /// Fails when a variable is not set, or when its value is not allowed where it is used.
     pub(super) fn build_request(
         &self,
         agent: &HeaderValue,
@@ -147,7 +147,7 @@ impl StepPlan {
         let mut url = self.url.url(variables)?;
         let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
         let login = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
-        // Neither has a setter that can fail on an http URL with a host.
+        // Neither setter can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
@@ -156,7 +156,7 @@ impl StepPlan {
             secrets.push(password);
         }
         let body = self.body.as_ref().map(|body| body.render(variables)).transpose()?;
-        // A POST without a body says that it has none.
+        // A POST without a body sends `Content-Length: 0`.
         let body = body.map(Bytes::from).or((self.method == Method::POST).then(Bytes::new));
         let request = RequestSpec {
             url,
@@ -171,7 +171,7 @@ impl StepPlan {
         Ok((request, secrets))
     }
 
-    /// The header fields; the first of the step's own of a name replaces the standard one.
+    /// Builds the header fields. The first of the step's own headers of a name replaces the standard one.
     fn header_map(
         &self,
         agent: &HeaderValue,
@@ -194,36 +194,37 @@ impl StepPlan {
             secrets.push(token.clone());
             headers.insert(AUTHORIZATION, header_value(token)?);
         }
-        for (at, (name, template)) in self.headers.iter().enumerate() {
+        for (index, (name, template)) in self.headers.iter().enumerate() {
             let text = template.render(variables)?;
             if is_sensitive_header(name.as_str()) {
                 secrets.push(text.clone());
             }
             let value = header_value(text)?;
-            if self.headers[..at].iter().any(|(earlier, _)| earlier == name) {
+            if self.headers[..index].iter().any(|(earlier, _)| earlier == name) {
                 headers.append(name, value);
             } else {
                 headers.insert(name, value);
             }
         }
-        // `Bearer abc` lets in by what stands behind the scheme.
-        let behind = |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
-        let tokens: Vec<String> = secrets.iter().filter_map(behind).collect();
+        // In `Bearer abc` the token alone is a credential too.
+        let token_after_scheme =
+            |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
+        let tokens: Vec<String> = secrets.iter().filter_map(token_after_scheme).collect();
         secrets.extend(tokens);
         Ok((headers, secrets))
     }
 }
 
-/// The body of a step, ready but for its variables.
+/// The body of a step, before its variables are filled in.
 struct PostBody {
     content_type: String,
     body: String,
 }
 
 impl PostBody {
-    /// That of `post`. A multipart body is written as it goes out, parts and boundaries, but for two things
-    /// that a text in a document can hardly have: the boundary in its type, which its first line says, and the
-    /// line ends that RFC 2046 4.1.1 wants.
+    /// Creates the body of `post`. A multipart body is sent as written, parts and boundaries included, with two
+    /// corrections that a document can hardly contain: the boundary is added to its type, taken from its first line,
+    /// and line ends become CRLF (RFC 2046 4.1.1).
     fn new(post: &PostSettings<'_>) -> Self {
         let mut content_type = match post.content_type {
             "" => "application/x-www-form-urlencoded".to_owned(),
@@ -250,7 +251,7 @@ fn headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]
     listed.iter().map(header).collect()
 }
 
-/// The URL of a request.
+/// Parses and checks the URL of a request.
 fn parse_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
@@ -262,7 +263,7 @@ fn parse_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The value of a header. It may be a secret: it is not shown.
+/// Returns the value of a header. The error does not quote it, since it may be a secret.
 fn header_value(text: String) -> Result<HeaderValue, Failure> {
     HeaderValue::from_maybe_shared(Bytes::from(text))
         .map_err(|_| invalid("a header has a character that is not allowed in its value"))

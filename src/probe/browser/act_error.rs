@@ -1,11 +1,11 @@
-//! How an act ended that did not pass.
+//! The errors of acts.
 
 use super::time_budget::{LimitKind, TimeBudget};
 use super::window_context::WindowContext;
 use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// How an act ended that did not pass.
+/// Why an act did not pass.
 #[derive(Debug)]
 pub(super) enum ActError {
     /// It failed.
@@ -20,29 +20,29 @@ impl From<Failure> for ActError {
     }
 }
 
-/// What `trouble` means for an act that had to end at `bound`.
+/// Converts `error` of an act that was limited by `bound`.
 pub(super) fn to_act_error(
     window: &WindowContext<'_>,
     budget: &TimeBudget,
     error: WebDriverError,
     bound: LimitKind,
 ) -> ActError {
-    let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
+    let failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
     ActError::Failed(match error {
         WebDriverError::DialogOpen(text) => return ActError::DialogOpen(text),
         WebDriverError::TimedOut | WebDriverError::ScriptTimedOut => budget.timeout_failure(bound, "it"),
         WebDriverError::PageTimedOut => budget.timeout_failure(budget.page_limit_kind(), "the page load"),
-        WebDriverError::ErrorPage(word) => window.error_page_failure(&word),
-        WebDriverError::NoDialog => of(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
-        WebDriverError::NotFound(reason) => of(FailureKind::ElementMissing, reason),
+        WebDriverError::ErrorPage(error_name) => window.error_page_failure(&error_name),
+        WebDriverError::NoDialog => failure(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
+        WebDriverError::NotFound(reason) => failure(FailureKind::ElementMissing, reason),
         WebDriverError::StaleElement | WebDriverError::Unloaded => {
-            of(FailureKind::ElementMissing, "the page changed under it".to_owned())
+            failure(FailureKind::ElementMissing, "the page changed under it".to_owned())
         }
-        WebDriverError::NotInteractable(reason) => of(FailureKind::BrowserEventTimedOut, reason),
-        WebDriverError::InvalidSelector(reason) => of(FailureKind::ScriptInvalid, reason),
-        WebDriverError::JavaScript(reason) => of(FailureKind::ScriptFailed, reason),
+        WebDriverError::NotInteractable(reason) => failure(FailureKind::BrowserEventTimedOut, reason),
+        WebDriverError::InvalidSelector(reason) => failure(FailureKind::ScriptInvalid, reason),
+        WebDriverError::JavaScript(reason) => failure(FailureKind::ScriptFailed, reason),
         WebDriverError::SessionLost(reason) | WebDriverError::Refused(reason) => {
-            of(FailureKind::BrowserFailed, reason)
+            failure(FailureKind::BrowserFailed, reason)
         }
     })
 }

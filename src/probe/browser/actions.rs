@@ -1,4 +1,4 @@
-//! Acts that no other file is for: addresses that are opened, keys, scrolling, dialogs, code of the script.
+//! Acts without a file of their own: opening addresses, keys, scrolling, dialogs, JavaScript of the script.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::evaluate::template::{EscapeContext, Variables};
 use crate::script::language::{Action, ActionKind, DialogResponse, ElementTarget, KeyChord, OptionSelector};
 use crate::syntax::template::{TemplatePart, parse};
 
-/// Tells the driver how long pages and scripts of `act` may take; of none, those of the rest of the step.
+/// Sets the driver's page load and script timeouts for `action`; without one, for the rest of the step.
 pub(super) async fn set_driver_timeouts(
     window: &mut WindowContext<'_>,
     budget: &mut TimeBudget,
     action: Option<&Action>,
 ) -> Result<(), ActError> {
-    // Drivers take milliseconds; a little more than is left, so that they are not early.
+    // Drivers take whole milliseconds. Round up by up to 50 ms so that they do not time out early.
     let rounded = |time: Duration| {
         Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
     };
@@ -33,18 +33,18 @@ pub(super) async fn set_driver_timeouts(
     budget.set_page_limit_kind(bound);
     let page = if matches!(bound, LimitKind::Page | LimitKind::Open(_)) { page } else { rounded(page) };
     let (until, _) = budget.end_of(action.and_then(|action| action.timeout));
-    // The page itself ends what it waits for; code of the script is ended by the driver.
+    // The page itself ends its waits; JavaScript of the script is ended by the driver.
     let is_code = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
-    let own = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
-    let script = rounded(until.saturating_duration_since(Instant::now()) + own);
+    let grace = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
+    let script = rounded(until.saturating_duration_since(Instant::now()) + grace);
     match window.session.set_timeouts(page, script, dom::short_deadline()).await {
-        // Told after it is answered.
+        // The next command reports the dialog.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
         Err(error) => Err(to_act_error(window, budget, error, LimitKind::Step)),
     }
 }
 
-/// Goes to `url`, a whole address.
+/// Navigates to `url`, an absolute URL.
 pub(super) async fn open(
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
@@ -62,7 +62,7 @@ pub(super) async fn open(
         )
         .into()),
         Err(error) => {
-            // Firefox waits for the page that a download never is.
+            // Firefox waits for a page that never comes when the response is a download.
             if error == WebDriverError::PageTimedOut {
                 check_navigation(window, true).await?;
             }
@@ -71,7 +71,7 @@ pub(super) async fn open(
     }
 }
 
-/// How an option is picked, and by what.
+/// Returns how the option is selected, and the value to select it by.
 pub(super) fn option_argument(
     page: PageAccess<'_>,
     option: &OptionSelector,
@@ -89,7 +89,7 @@ pub(super) async fn press(
     target: Option<&ElementTarget>,
     action: &Action,
 ) -> Result<(), ActError> {
-    let Some(KeyChord { modifiers: held, key }) = KeyChord::parse(key) else {
+    let Some(KeyChord { modifiers, key }) = KeyChord::parse(key) else {
         return Err(
             Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is no key")).into()
         );
@@ -98,7 +98,7 @@ pub(super) async fn press(
         interact(page, target, &Interaction::Focus, action).await?;
     }
     let (until, bound) = page.budget.end_of(action.timeout);
-    let keys: Vec<char> = held.into_iter().chain([key]).collect();
+    let keys: Vec<char> = modifiers.into_iter().chain([key]).collect();
     let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
     let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
     let actions: Vec<Value> = down.chain(up).collect();
@@ -130,20 +130,20 @@ pub(super) async fn scroll(
     scrolled.await.map(drop).map_err(|error| page.act_error(error, bound))
 }
 
-/// Answers the dialog that is open, or that opens soon.
+/// Answers the dialog that is open, or that opens in time.
 pub(super) async fn answer_dialog(
     page: PageAccess<'_>,
-    answer: &DialogResponse,
+    response: &DialogResponse,
     action: &Action,
 ) -> Result<(), ActError> {
     let time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
-    let text = match answer {
+    let text = match response {
         DialogResponse::AcceptWithText(text) => Some(page.fill(text, EscapeContext::Value)?),
         DialogResponse::Accept | DialogResponse::Dismiss => None,
     };
-    let ok = *answer != DialogResponse::Dismiss;
+    let accept = *response != DialogResponse::Dismiss;
     loop {
-        match page.session().close_dialog(ok, text.as_deref(), time.latest).await {
+        match page.session().close_dialog(accept, text.as_deref(), time.latest).await {
             Ok(()) => return Ok(()),
             Err(WebDriverError::NoDialog) if Instant::now() < time.until => dom::retry_delay().await,
             Err(error) => return Err(page.act_error(error, time.ending)),
@@ -151,19 +151,19 @@ pub(super) async fn answer_dialog(
     }
 }
 
-/// Runs `code` in the page; gives what it returned, as text.
+/// Runs `code` in the page and returns its result as text.
 pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) -> Result<String, ActError> {
     let (until, bound) = page.budget.end_of(action.timeout);
     let script = substitute_variables(page.variables, code)?;
-    let answer = page.session().execute(&script, Vec::new(), until + DRIVER_GRACE).await;
-    Ok(match answer.map_err(|error| page.act_error(error, bound))? {
+    let result = page.session().execute(&script, Vec::new(), until + DRIVER_GRACE).await;
+    Ok(match result.map_err(|error| page.act_error(error, bound))? {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
     })
 }
 
-/// `code` with a text of JavaScript for each placeholder: no value becomes code.
+/// Returns `code` with each placeholder replaced by a JavaScript string literal, so that no value becomes code.
 fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Failure> {
     let mut script = String::with_capacity(code.len());
     for part in parse(code) {
@@ -181,7 +181,7 @@ fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Fai
     Ok(script)
 }
 
-/// What the page load of `act` may take by itself.
+/// Returns the page load limit of `action` itself, if it has one.
 fn own_page_timeout(action: &Action) -> Option<Duration> {
     action.timeout.filter(|_| matches!(action.kind, ActionKind::Open { .. }))
 }

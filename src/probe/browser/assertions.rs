@@ -1,4 +1,4 @@
-//! What a text of the page must be, so that an act passes.
+//! Conditions on texts of the page.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::net::Deadline;
 use crate::probe::blocking_pool::{INLINE_SEARCH_BYTES, run_blocking};
 use crate::script::language::{Matcher, Pattern};
 
-/// Characters of a text that a failure shows.
+/// Longest text that a failure quotes, in characters.
 pub(super) const MAX_SHOWN_CHARS: usize = 200;
 
 /// A [`Matcher`] with its texts filled in.
@@ -28,16 +28,15 @@ pub(super) enum TextCondition {
 }
 
 impl TextCondition {
-    /// Anything but `text`.
+    /// Returns a condition that holds for any text but `text`.
     pub(super) fn differs_from(text: &str) -> Self {
         Self::Not(Box::new(Self::Equals(text.to_owned())))
     }
 
-    /// Whether `text` is so. A long one is searched apart from the threads that wait for other browsers, and no longer
-    /// than until `deadline`.
+    /// Whether `text` meets the condition. A long text is searched on a blocking thread, until `deadline` at most.
     ///
     /// # Errors
-    /// [`FailureKind::Internal`] for a search that would take longer.
+    /// Fails with [`FailureKind::Internal`] when the search would take longer.
     pub(super) async fn holds(&self, text: &Arc<str>, deadline: Deadline) -> Result<bool, Failure> {
         if text.len() <= INLINE_SEARCH_BYTES {
             return self.evaluate(text, deadline);
@@ -48,22 +47,22 @@ impl TextCondition {
 
     fn evaluate(&self, text: &str, deadline: Deadline) -> Result<bool, Failure> {
         let budget = SearchBudget::with_remaining(|| deadline.remaining());
-        let fits = self.matches(text, &budget);
+        let matches = self.matches(text, &budget);
         if budget.is_exhausted() {
             let bytes = text.len();
             let reason = format!("searching {bytes} bytes of the page would take longer than the script may");
             return Err(Failure::new(Phase::Play, FailureKind::Internal, reason));
         }
-        Ok(fits)
+        Ok(matches)
     }
 
     fn matches(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
         match self {
             Self::Anything => true,
-            Self::Equals(wanted) => collapse_whitespace(wanted) == collapse_whitespace(text),
-            Self::Contains(wanted) => collapse_whitespace(text).contains(&collapse_whitespace(wanted)),
+            Self::Equals(expected) => collapse_whitespace(expected) == collapse_whitespace(text),
+            Self::Contains(expected) => collapse_whitespace(text).contains(&collapse_whitespace(expected)),
             Self::Matches(regex) => budget.is_match(regex, text),
-            Self::Not(of) => !of.matches(text, budget),
+            Self::Not(inner) => !inner.matches(text, budget),
             Self::AtLeast(min) => text.parse::<u64>().is_ok_and(|count| count >= *min),
             Self::AtMost(max) => text.parse::<u64>().is_ok_and(|count| count <= *max),
         }
@@ -72,32 +71,32 @@ impl TextCondition {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Anything => "be there".to_owned(),
-            Self::Equals(wanted) => format!("be `{}`", truncate(wanted, MAX_SHOWN_CHARS)),
-            Self::Contains(wanted) => format!("contain `{}`", truncate(wanted, MAX_SHOWN_CHARS)),
+            Self::Equals(expected) => format!("be `{}`", truncate(expected, MAX_SHOWN_CHARS)),
+            Self::Contains(expected) => format!("contain `{}`", truncate(expected, MAX_SHOWN_CHARS)),
             Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_SHOWN_CHARS)),
-            Self::Not(of) => format!("not {}", of.describe()),
+            Self::Not(inner) => format!("not {}", inner.describe()),
             Self::AtLeast(min) => format!("be at least {min}"),
             Self::AtMost(max) => format!("be at most {max}"),
         }
     }
 }
 
-/// What must hold, with its texts filled in.
+/// Fills in the texts of `matcher`.
 pub(super) fn resolve_condition(page: PageAccess<'_>, matcher: &Matcher) -> Result<TextCondition, Failure> {
     Ok(match matcher {
         Matcher::Equals(text) => TextCondition::Equals(page.fill(text, EscapeContext::Value)?),
         Matcher::Contains(text) => TextCondition::Contains(page.fill(text, EscapeContext::Value)?),
         Matcher::Matches(Pattern(regex)) => TextCondition::Matches(regex.clone()),
-        Matcher::Not(of) => TextCondition::Not(Box::new(resolve_condition(page, of)?)),
+        Matcher::Not(inner) => TextCondition::Not(Box::new(resolve_condition(page, inner)?)),
         Matcher::AtLeast(count) => TextCondition::AtLeast(*count),
         Matcher::AtMost(count) => TextCondition::AtMost(*count),
     })
 }
 
-/// What `regex` takes from `text`, which it was seen to match: its first group, or all that it matches.
+/// Returns the first group of `regex` in `text`, or the whole match without groups. `text` is known to match.
 ///
 /// # Errors
-/// As of [`TextCondition::holds`].
+/// Fails like [`TextCondition::holds`].
 pub(super) async fn capture_group(
     regex: &Regex,
     text: &Arc<str>,
@@ -114,7 +113,7 @@ pub(super) async fn capture_group(
     run_blocking("the search in the page", deadline, move || group(&regex, &text)).await
 }
 
-/// Runs of white space as one space, as a reader sees them.
+/// Replaces each run of white space by one space, as readers see it.
 fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -126,8 +125,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_search_that_would_take_too_long_is_said_to_be_one() {
-        // In a text without order, this takes a second, even where the crate is optimised.
+    async fn a_search_beyond_its_deadline_fails_as_internal() {
+        // On random text this takes a second, even with an optimised regex crate.
         let slow = TextCondition::Matches(Regex::new("(?:[a-h].{1,60}){1,20}[0-9A-Z]").unwrap());
         let mut seed = 7_u64;
         let letter = |_| {
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_group_is_taken_of_short_and_of_long_texts() {
+    async fn the_first_group_is_captured_in_short_and_long_texts() {
         let deadline = Deadline::within(Duration::from_mins(1));
         for filling in ["", &" ".repeat(2 * INLINE_SEARCH_BYTES)] {
             let text: Arc<str> = format!("{filling}sum: 12.50").into();

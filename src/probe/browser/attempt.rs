@@ -1,4 +1,4 @@
-//! One attempt: a browser is started, plays the script, and is gone again.
+//! One attempt at a browser monitor: starts a browser, runs the script and closes the browser.
 
 use crate::sync::Mutex;
 use std::convert::Infallible;
@@ -21,14 +21,14 @@ use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, Step
 use crate::forward_proxy::ForwardProxy;
 use crate::probe::contract::ProbeContext;
 
-/// What closing a browser and its session may take.
+/// Limit for closing a browser and its session.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
+/// Limit for capturing the page that an act failed on, at the very end of a script.
 pub(super) const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a keeper may take to see that the browser is gone, after its driver said so: Firefox ends itself when a tab of it
-/// crashed, which takes seconds on a busy host.
+/// Limit for noticing that the browser exited after its driver reported it. Firefox exits by itself when one of its
+/// tabs crashed, which takes seconds on a busy host.
 const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(5);
-/// What it may take until a browser tells of its requests.
+/// Limit for connecting to the browser's event stream.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
@@ -101,14 +101,14 @@ async fn run_in_browser(
         let content = page_results::page_facts(&runner.window.session, runner.recorder.steps()).await;
         observation.facts.http = content.map(Box::new);
     }
-    // The step that was under way when the browser was lost.
+    // Ends the step in progress when the browser was lost.
     runner.recorder.finish_step(outcome.as_ref().err());
     let ScriptRunner { window: WindowContext { session, viewport, .. }, recorder, .. } = runner;
     let (steps, files) = recorder.into_parts();
     let outcome = evaluate(options, cx, steps, outcome, observation);
     observation.captures = files.into_kept(outcome.is_err());
     let until = Instant::now() + CLOSE_TIMEOUT / 2;
-    // What a driver says at its end changes nothing: it is ended anyhow.
+    // An error of the driver changes nothing: it is killed anyway.
     let _ = session.close(until).await;
     let mut facts = BrowserFacts { memory_bytes: browser_process.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
@@ -118,20 +118,20 @@ async fn run_in_browser(
     outcome
 }
 
-/// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
+/// Returns why the browser was lost. The driver may notice it first, but the process knows the cause.
 async fn browser_lost_failure(
     process: &mut BrowserProcess,
     recorder: &mut StepRecorder<'_>,
     failure: Failure,
 ) -> Failure {
-    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, process.wait_for_failure()).await else {
+    let Ok(cause) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, process.wait_for_failure()).await else {
         return failure;
     };
-    recorder.replace_failure(&failure, &seen);
-    seen
+    recorder.replace_failure(&failure, &cause);
+    cause
 }
 
-/// What the content views and the objects of the pages add to how the script went.
+/// Adds the results of content views and page objects to the outcome of the script.
 fn evaluate(
     options: &Options,
     cx: ProbeContext<'_>,
@@ -152,7 +152,7 @@ fn evaluate(
     outcome
 }
 
-/// What Firefox tells is listened to from the start; Chromium's driver keeps a log.
+/// Connects to Firefox's event stream, which must start before the script; Chromium's driver keeps a log instead.
 async fn listener(client: &Client) -> Result<Option<BidiListener>, Failure> {
     match bidi_url(client) {
         Some(address) => BidiListener::connect(address, BIDI_TIMEOUT).await.map(Some),

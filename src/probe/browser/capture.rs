@@ -1,4 +1,4 @@
-//! What is kept of the pages: pictures, sources, header fields.
+//! Captures of the pages: screenshots, sources, header fields.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use crate::browser::BrowserSession;
 use crate::domain::Capture;
 use crate::redaction::redactor::Redactor;
 
-/// Bytes of the source of one page.
+/// Longest page source that is kept, in bytes.
 const MAX_SOURCE_BYTES: usize = 1024 * 1024;
-/// What taking one file may take; a browser that hangs gives none.
+/// Limit for capturing one file. A browser that hangs gives none.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Bytes of a decoded picture, whatever its header says.
+/// Largest decoded screenshot, in bytes, whatever its header claims.
 const MAX_IMAGE_BYTES: usize = 512 * 1024 * 1024;
-/// Of JPEG, in percent.
+/// JPEG quality in percent.
 const JPEG_QUALITY: u8 = 80;
 
-/// Takes what the monitor wants at this moment; `name` tells the files of the moment apart.
+/// Captures what the monitor wants at this moment; `name` is the prefix of the file names.
 pub(super) async fn capture(
     recorder: &mut StepRecorder<'_>,
     session: &BrowserSession,
@@ -55,13 +55,13 @@ pub(super) async fn capture(
         let name = format!("{name}-headers.txt");
         recorder.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
     }
-    // A step is no slower for being looked at.
+    // Captures do not count as time of the step.
     let took = started.elapsed();
     recorder.exclude_time(took);
     budget.refund(took);
 }
 
-/// The act `screenshot`: kept whatever the level is, but for `Disabled`.
+/// Performs the act `screenshot`. The file is kept at every level but `Disabled`.
 pub(super) async fn screenshot(
     recorder: &mut StepRecorder<'_>,
     session: &BrowserSession,
@@ -72,8 +72,8 @@ pub(super) async fn screenshot(
         return;
     }
     let name = file_name(name);
-    let taken = recorder.files.count_named(&name);
-    let name = if taken > 0 { format!("{name}-{}", taken + 1) } else { name };
+    let count = recorder.files.count_named(&name);
+    let name = if count > 0 { format!("{name}-{}", count + 1) } else { name };
     if let Some(file) = capture_screenshot(session, rule, &name).await {
         recorder.files.add(file, CaptureRetention::Always);
     }
@@ -84,38 +84,38 @@ async fn capture_screenshot(session: &BrowserSession, rule: &CaptureRule, name: 
     if rule.png {
         return Some(Capture::new(&format!("{name}.png"), "image/png", &png));
     }
-    // Milliseconds of work: not between the sockets.
+    // Encoding takes milliseconds, too long for the async thread.
     let jpeg = tokio::task::spawn_blocking(move || jpeg(&png)).await.ok().flatten();
     jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
 async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &str) -> Option<Capture> {
-    let told = dom::read_text(
+    let reading = dom::read_text(
         session,
         &TextSource::Source,
         None,
         WaitLimit::no_wait(Instant::now() + CAPTURE_TIMEOUT),
     )
     .await;
-    let Ok(TextReading::Text(text, _)) = told else { return None };
-    let masked = redactor.redact(&text);
-    let mut end = masked.len().min(MAX_SOURCE_BYTES);
-    while !masked.is_char_boundary(end) {
+    let Ok(TextReading::Text(text, _)) = reading else { return None };
+    let redacted = redactor.redact(&text);
+    let mut end = redacted.len().min(MAX_SOURCE_BYTES);
+    while !redacted.is_char_boundary(end) {
         end -= 1;
     }
-    Some(Capture::new(&format!("{name}.html"), "text/html; charset=utf-8", masked[..end].as_bytes()))
+    Some(Capture::new(&format!("{name}.html"), "text/html; charset=utf-8", redacted[..end].as_bytes()))
 }
 
-/// `png` as JPEG, which is a fraction of its size.
+/// Converts `png` to JPEG, which is a fraction of its size.
 fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(png), png::Limits { bytes: MAX_IMAGE_BYTES });
-    // Of 8 bits a channel, and without a palette.
+    // Converts to 8 bits per channel, without a palette.
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().ok()?;
     let mut pixels = vec![0; reader.output_buffer_size().filter(|size| *size <= MAX_IMAGE_BYTES)?];
-    let read = reader.next_frame(&mut pixels).ok()?;
-    pixels.truncate(read.buffer_size());
-    let color = match read.color_type {
+    let frame = reader.next_frame(&mut pixels).ok()?;
+    pixels.truncate(frame.buffer_size());
+    let color = match frame.color_type {
         png::ColorType::Rgb => ColorType::Rgb,
         png::ColorType::Rgba => ColorType::Rgba,
         png::ColorType::Grayscale => ColorType::Luma,
@@ -125,19 +125,19 @@ fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
         }
         png::ColorType::Indexed => return None,
     };
-    let (width, height) = (u16::try_from(read.width).ok()?, u16::try_from(read.height).ok()?);
+    let (width, height) = (u16::try_from(frame.width).ok()?, u16::try_from(frame.height).ok()?);
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, JPEG_QUALITY);
-    // Colours in full resolution, or coloured text is blurred.
+    // No chroma subsampling: it blurs coloured text.
     encoder.set_sampling_factor(SamplingFactor::F_1_1);
     encoder.encode(&pixels, width, height, color).ok()?;
     Some(out)
 }
 
-/// `text` as the name of a file.
+/// Converts `text` to a file name.
 fn file_name(text: &str) -> String {
-    let fits = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let name: String = text.chars().take(60).map(fits).collect();
+    let to_allowed = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = text.chars().take(60).map(to_allowed).collect();
     if name.is_empty() { "screenshot".to_owned() } else { name }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_png_of_every_kind_becomes_a_jpeg_of_the_same_colours() {
+    fn a_png_of_any_colour_type_becomes_a_jpeg_of_the_same_colours() {
         use png::{BitDepth, ColorType};
         let (width, height) = (24, 17);
         let rgb = [200, 40, 90];
@@ -172,7 +172,7 @@ mod tests {
             let read = decoder.info().unwrap();
             assert_eq!((u32::from(read.width), u32::from(read.height)), (width, height), "{color:?}");
             for pixel in pixels.chunks(pixels.len() / (width * height) as usize) {
-                let near = pixel.iter().zip(expected).all(|(is, wanted)| is.abs_diff(wanted) < 4);
+                let near = pixel.iter().zip(expected).all(|(actual, wanted)| actual.abs_diff(wanted) < 4);
                 assert!(near, "{color:?} {depth:?}: {pixel:?}, not {expected:?}");
             }
             assert_eq!(jpeg(&packed[..packed.len() / 2]), None, "{color:?}");

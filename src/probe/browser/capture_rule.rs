@@ -1,13 +1,13 @@
-//! When something of a page is kept (interface.md 2.3 Capture, fields.md 3 `capture`): an action is a step, an event
-//! one act in it.
+//! When captures are taken and kept (interface.md 2.3 Capture, fields.md 3 `capture`). In the settings an action is a
+//! step, and an event is one act in it.
 
 use crate::domain::Capture;
 use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFormat};
 
-/// Bytes of all files of one attempt; what comes after is left out.
+/// Size limit of all files of one attempt, in bytes; later files are dropped.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// When something may be taken.
+/// A moment at which a capture can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CaptureMoment {
     /// After an act that passed.
@@ -18,7 +18,7 @@ pub(super) enum CaptureMoment {
     Failure,
 }
 
-/// What becomes of what could be taken.
+/// Whether a capture is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CaptureRetention {
     Never,
@@ -27,7 +27,7 @@ pub(super) enum CaptureRetention {
     Always,
 }
 
-/// What of a `moment` is kept at `level`.
+/// Returns whether captures of `moment` are kept at `level`.
 const fn keep(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
     use CaptureLevel::{Actions, ActionsOnError, Disabled, Events, EventsOnError};
     match (level, moment) {
@@ -38,7 +38,7 @@ const fn keep(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
         (ActionsOnError, CaptureMoment::Action) | (EventsOnError, CaptureMoment::Event) => {
             CaptureRetention::OnError
         }
-        // The end of a step is the end of its last act.
+        // The end of a step coincides with the end of its last act.
         _ => CaptureRetention::Never,
     }
 }
@@ -54,29 +54,29 @@ pub(super) struct CaptureRule {
 }
 
 impl CaptureRule {
-    /// `pictures`: of each act, whatever the monitor says.
-    pub(super) fn new(settings: CaptureSettings, pictures: bool) -> Self {
+    /// Creates the rule of `settings`. With `screenshots`, keeps a screenshot of each act whatever the monitor says.
+    pub(super) fn new(settings: CaptureSettings, screenshots: bool) -> Self {
         Self {
-            level: if pictures { CaptureLevel::Events } else { settings.level },
+            level: if screenshots { CaptureLevel::Events } else { settings.level },
             png: settings.mimetype == ScreenshotFormat::Png,
             headers: settings.headers,
-            images: settings.images || pictures,
+            images: settings.images || screenshots,
             sources: settings.sources,
         }
     }
 
-    /// What of a `moment` is kept.
+    /// Returns whether captures of `moment` are kept.
     pub(super) const fn keeps(self, moment: CaptureMoment) -> CaptureRetention {
         keep(self.level, moment)
     }
 
-    /// Whether nothing is kept, whatever happens.
+    /// Whether nothing is ever kept.
     pub(super) const fn is_disabled(self) -> bool {
         matches!(self.level, CaptureLevel::Disabled)
     }
 }
 
-/// What was taken so far.
+/// The captures of an attempt so far.
 #[derive(Debug, Default)]
 pub(super) struct CaptureFiles {
     files: Vec<(Capture, CaptureRetention)>,
@@ -93,7 +93,7 @@ impl CaptureFiles {
         self.bytes >= MAX_BYTES
     }
 
-    /// Those that are kept of a check that `failed`.
+    /// Returns the files to keep, given whether the check `failed`.
     pub(super) fn into_kept(self, failed: bool) -> Vec<Capture> {
         let kept = |(file, keep): (Capture, CaptureRetention)| {
             (keep == CaptureRetention::Always || failed).then_some(file)
@@ -101,7 +101,7 @@ impl CaptureFiles {
         self.files.into_iter().filter_map(kept).collect()
     }
 
-    /// How many there are whose name begins with `name`.
+    /// Returns the number of files whose name starts with `name`.
     pub(super) fn count_named(&self, name: &str) -> usize {
         self.files.iter().filter(|(file, _)| file.name.starts_with(name)).count()
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_keep_what_the_fields_say() {
+    fn each_level_keeps_its_moments() {
         use CaptureRetention::{Always, Never, OnError};
         for (level, event, action, failure) in [
             (CaptureLevel::Disabled, Never, Never, Never),

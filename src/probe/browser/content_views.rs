@@ -3,14 +3,14 @@
 use crate::domain::{ContentViewResult, Failure, Status, StepResult, Warning};
 use crate::schema::typed::browser::ContentViewSettings;
 
-/// One view of a monitor.
+/// A content view of a monitor.
 #[derive(Clone, Debug)]
 pub(super) struct ContentView {
     id: i64,
     name: String,
-    /// Whether its errors are those of the check.
+    /// Whether its failures fail the check.
     notify_on_error: bool,
-    /// Whether errors of the script are its own.
+    /// Whether failures of the script count as failures of the view.
     inherit_script_errors: bool,
     patterns: Vec<String>,
     steps: Vec<u64>,
@@ -28,8 +28,8 @@ impl ContentView {
         }
     }
 
-    /// What it came to. Steps that belong to it count with all their objects and failures, other steps with the
-    /// objects whose address fits a pattern.
+    /// Returns the result of the view. Steps in the view count with all their objects and failures, other steps with
+    /// the objects whose URL matches a pattern.
     fn result(&self, steps: &[StepResult], global: Option<&Failure>) -> ContentViewResult {
         let (mut from, mut to, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
         let mut failures: Vec<Failure> = Vec::new();
@@ -40,13 +40,13 @@ impl ContentView {
                 to = to.max(step.started_us + step.total_us);
                 failures.extend(step.failures.iter().cloned());
             }
-            let played = step.browser_step.iter().flat_map(|played| &played.objects);
-            for object in played.filter(|object| {
+            let objects_of_step = step.browser_step.iter().flat_map(|browser_step| &browser_step.objects);
+            for object in objects_of_step.filter(|object| {
                 whole || self.patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
             }) {
-                let began = step.started_us + object.started_us;
-                from = from.min(began);
-                to = to.max(began + object.total_us);
+                let started = step.started_us + object.started_us;
+                from = from.min(started);
+                to = to.max(started + object.total_us);
                 objects += 1;
                 bytes += object.body_bytes;
                 failures.extend(
@@ -73,8 +73,8 @@ impl ContentView {
     }
 }
 
-/// The results of `views`, and what they make of the check: the failure of the first that tells its errors,
-/// and a warning for each other one.
+/// Returns the results of `views`, and their effect on the check: the first failure of a view that notifies on errors,
+/// and a warning for each other failed view.
 pub(super) fn evaluate_views(
     views: &[ContentView],
     steps: &[StepResult],
@@ -84,30 +84,30 @@ pub(super) fn evaluate_views(
     let (mut failure, mut warnings) = (None, Vec::new());
     for (view, result) in views.iter().zip(&results) {
         let Some(first) = result.failures.iter().find(|failure| Some(*failure) != global) else { continue };
-        let mut told = first.clone();
-        told.detail = format!("content view `{}`: {}", view.name, told.detail);
+        let mut reported = first.clone();
+        reported.detail = format!("content view `{}`: {}", view.name, reported.detail);
         if !view.notify_on_error {
-            warnings.push(Warning::from_page_failure(&told));
+            warnings.push(Warning::from_page_failure(&reported));
         } else if failure.is_none() {
-            failure = Some(told);
+            failure = Some(reported);
         }
     }
     (results, failure, warnings)
 }
 
-/// Whether `url` fits `pattern`, in which `*` stands for anything; one without stands for a part of the address.
+/// Whether `url` matches `pattern`. `*` stands for any text; a pattern without it matches any part of the URL.
 fn matches_pattern(pattern: &str, url: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
+    let mut literals = pattern.split('*');
+    let first = literals.next().unwrap_or_default();
     if !pattern.contains('*') {
         return url.contains(first);
     }
     let Some(mut rest) = url.strip_prefix(first) else { return false };
-    let pieces: Vec<&str> = pieces.collect();
-    let (last, middle) = pieces.split_last().map_or(("", &[][..]), |(last, middle)| (*last, middle));
-    for piece in middle {
-        let Some(at) = rest.find(piece) else { return false };
-        rest = &rest[at + piece.len()..];
+    let literals: Vec<&str> = literals.collect();
+    let (last, middle) = literals.split_last().map_or(("", &[][..]), |(last, middle)| (*last, middle));
+    for literal in middle {
+        let Some(position) = rest.find(literal) else { return false };
+        rest = &rest[position + literal.len()..];
     }
     rest.ends_with(last)
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::matches_pattern;
 
     #[test]
-    fn patterns_fit_addresses() {
+    fn patterns_match_urls() {
         for (pattern, url, expected) in [
             ("/img/", "http://a/img/x.png", true),
             ("/img/", "http://a/css/x.png", false),

@@ -1,8 +1,8 @@
-//! Words for acts and locators, in failures and results.
+//! Descriptions of acts and locators in failures and results.
 
 use crate::script::language::{Action, ElementTarget, Locator};
 
-/// The act and where it stands: `` `click` in line 7 ``.
+/// Describes the act and its position: `` `click` in line 7 ``.
 pub(super) fn describe_act(action: &Action) -> String {
     match action.position.line {
         0 => format!("`{}`", action.kind.name()),
@@ -10,13 +10,13 @@ pub(super) fn describe_act(action: &Action) -> String {
     }
 }
 
-/// How an element is looked for, as the script writes it, placeholders and all.
+/// Describes how an element is located, as the script writes it, including placeholders.
 pub(super) fn describe_target(target: &ElementTarget) -> String {
-    let words: Vec<String> = target.locators.iter().map(locator).collect();
-    words.join(", ")
+    let descriptions: Vec<String> = target.locators.iter().map(locator).collect();
+    descriptions.join(", ")
 }
 
-/// The attribute that stands for a locator, and its text.
+/// Returns the attribute that a locator is written as, and its text.
 pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) {
     match locator {
         Locator::Id(text) => ("id", text),

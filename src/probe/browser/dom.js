@@ -1,21 +1,20 @@
-// What the player asks of a page, as the body of a function: one question in, one answer out. Nothing of it
-// stays in the page but the marks of `watch`, which are taken away when they were read. ECMAScript 5, as all browsers
-// understand it.
-var ask = arguments[0];
+// The queries of a script to a page, as the body of a function: one query in, one response out. Nothing remains
+// in the page but the mark of `watch`, which is removed when it is read. ECMAScript 5, which all browsers support.
+var query = arguments[0];
 var squeeze = function (text) { return (text || '').replace(/\s+/g, ' ').trim(); };
 var root = document.documentElement;
 // Scripts of a driver share nothing with each other but the document.
 var MARK = 'data-vigie-mark';
 var list = function (found) { return Array.prototype.slice.call(found); };
 
-// Whether a person sees it.
-var seen = function (element) {
+// Whether an element is visible.
+var isVisible = function (element) {
   if (element.checkVisibility && !element.checkVisibility({ visibilityProperty: true })) return false;
   var box = element.getBoundingClientRect();
   return box.width > 0 && box.height > 0 || element.getClientRects().length > 0;
 };
 var matching = Element.prototype.matches || Element.prototype.msMatchesSelector;
-var usable = function (element) { return seen(element) && !matching.call(element, ':disabled'); };
+var usable = function (element) { return isVisible(element) && !matching.call(element, ':disabled'); };
 
 var byXPath = function (expression) {
   if (!document.evaluate) throw new Error('this browser knows no XPath');
@@ -28,139 +27,139 @@ var byXPath = function (expression) {
   return elements;
 };
 
-// The innermost elements that show exactly this text.
+// The innermost elements with exactly this visible text.
 var byText = function (text) {
-  var wanted = squeeze(text), found = [];
+  var expected = squeeze(text), found = [];
   var walker = document.createTreeWalker(document.body || root, NodeFilter.SHOW_TEXT, null, false);
-  // A text may be cut in pieces by elements within: those around a piece of it are looked at too, a few levels up.
+  // Child elements may split a text: for each part of it, ancestors are checked too, up to six levels.
   for (var node = walker.nextNode(); node; node = walker.nextNode()) {
-    var piece = squeeze(node.data);
-    if (!piece || wanted.indexOf(piece) < 0) continue;
-    var around = node.parentNode;
-    for (var level = 0; around && around.nodeType === Node.ELEMENT_NODE && level < 6; level++, around = around.parentNode) {
-      var whole = squeeze(around.textContent.slice(0, 4 * wanted.length + 1000));
-      // Pieces of one element follow each other.
-      if (whole === wanted) { if (found[found.length - 1] !== around) found.push(around); break; }
-      if (whole.length > wanted.length) break;
+    var part = squeeze(node.data);
+    if (!part || expected.indexOf(part) < 0) continue;
+    var ancestor = node.parentNode;
+    for (var level = 0; ancestor && ancestor.nodeType === Node.ELEMENT_NODE && level < 6; level++, ancestor = ancestor.parentNode) {
+      var whole = squeeze(ancestor.textContent.slice(0, 4 * expected.length + 1000));
+      // Parts of one element follow each other.
+      if (whole === expected) { if (found[found.length - 1] !== ancestor) found.push(ancestor); break; }
+      if (whole.length > expected.length) break;
     }
   }
   return found.filter(function (element) { return ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE'].indexOf(element.tagName) < 0; });
 };
 
-// An attribute of this value.
-var having = function (name, value) {
+// The elements whose attribute has this value.
+var byAttribute = function (name, value) {
   return document.querySelectorAll('[' + name + '="' + value.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ') + '"]');
 };
 
-// Lists as the browser has them: an array would be an object for each of a million elements.
+// Node lists of the browser: an array would create an object for each of a million elements.
 var matches = function (locator) {
   var value = locator.value;
   switch (locator.by) {
-    case 'id': return having('id', value);
+    case 'id': return byAttribute('id', value);
     case 'css': return document.querySelectorAll(value);
     case 'xpath': return byXPath(value);
-    case 'name': return having('name', value);
+    case 'name': return byAttribute('name', value);
     case 'link': return list(document.querySelectorAll('a')).filter(function (a) { return squeeze(a.innerText || a.textContent) === squeeze(value); });
     case 'text': return byText(value);
   }
   return [];
 };
 
-// The element of several locators: of the first that matches one alone, else of the best of all that match.
+// The element of several locators: that of the first with a single match, else the best of all matches.
 var find = function (locators) {
-  var scores = [], most = 0;
+  var scores = [], mostMatches = 0;
   var score = function (element, points) {
     for (var at = 0; at < scores.length; at++) {
       if (scores[at].element === element) { scores[at].points += points; return; }
     }
     scores.push({ element: element, points: points });
   };
-  for (var which = 0; which < locators.length; which++) {
-    var locator = locators[which], found;
+  for (var index = 0; index < locators.length; index++) {
+    var locator = locators[index], found;
     try { found = matches(locator); } catch (error) { return { bad: locator.by + ' `' + locator.value + '`: ' + error.message }; }
     if (found.length === 1) return { element: found[0], by: locator.by };
-    most = Math.max(most, found.length);
+    mostMatches = Math.max(mostMatches, found.length);
     if (found.length > 1000) continue;
     for (var at = 0; at < found.length; at++) score(found[at], 1 / found.length);
   }
-  if (most === 0) return { none: true };
-  var visible = scores.filter(function (one) { return seen(one.element); });
+  if (mostMatches === 0) return { none: true };
+  var visible = scores.filter(function (one) { return isVisible(one.element); });
   var ranked = (visible.length ? visible : scores).sort(function (a, b) { return b.points - a.points; });
   var best = ranked[0], second = ranked[1];
-  // Two locators that meet in one element say as much as one that matches it alone.
+  // Two locators that agree on one element count like one that matches it alone.
   if (best && best.points >= 0.75 && (!second || second.points < best.points)) return { element: best.element, by: 'score' };
-  return { weak: most };
+  return { weak: mostMatches };
 };
 
 var stateHolds = function (found, state) {
   switch (state) {
     case 'absent': return Boolean(found.none);
-    case 'hidden': return Boolean(found.none) || Boolean(found.element && !seen(found.element));
+    case 'hidden': return Boolean(found.none) || Boolean(found.element && !isVisible(found.element));
     case 'present': return Boolean(found.element);
-    case 'visible': return Boolean(found.element && seen(found.element));
+    case 'visible': return Boolean(found.element && isVisible(found.element));
     case 'enabled': return Boolean(found.element && usable(found.element));
   }
   return false;
 };
 
-// The lowest 32 bits of a product, which numbers of this language do not have beyond 53.
-var times = Math.imul || function (a, b) {
+// The lowest 32 bits of a product; numbers of this language are only exact up to 53 bits.
+var multiply = Math.imul || function (a, b) {
   return ((a & 0xffff) * b + (((a >>> 16) * b & 0xffff) << 16)) | 0;
 };
-// A number that tells texts apart, so that a long one needs not be sent to be compared.
-var sum = function (text) {
+// A hash of a text, so that a long text need not be sent to be compared.
+var hashOf = function (text) {
   var hash = 0x811c9dc5;
-  for (var at = 0; at < text.length; at++) hash = times(hash ^ text.charCodeAt(at), 0x01000193);
+  for (var at = 0; at < text.length; at++) hash = multiply(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 };
-// A text, done when it is another one than that which was seen last.
-var told = function (text) {
-  var cut = text.slice(0, ask.longest), now = sum(cut);
-  return now === ask.last ? { done: false, last: now } : { done: true, last: now, text: cut };
+// A reading of a text; done when its hash differs from that of the last reading.
+var reading = function (text) {
+  var cut = text.slice(0, query.longest), current = hashOf(cut);
+  return current === query.last ? { done: false, last: current } : { done: true, last: current, text: cut };
 };
-// What `tell` says of the element that is asked for, once it is there.
-var ofElement = function (tell) {
-  var found = find(ask.locators);
+// Applies `read` to the requested element, once it exists.
+var withElement = function (read) {
+  var found = find(query.locators);
   if (found.bad) return { done: true, bad: found.bad };
   if (!found.element) return { done: false, none: Boolean(found.none), weak: found.weak || 0 };
-  return tell(found.element);
+  return read(found.element);
 };
-var shown = function (element) { return squeeze(typeof element.innerText === 'string' ? element.innerText : element.textContent); };
+var visibleText = function (element) { return squeeze(typeof element.innerText === 'string' ? element.innerText : element.textContent); };
 
-var answers = {
-  // The element, once it is in the state that is asked for.
+var handlers = {
+  // The element, once it is in the requested state.
   element: function () {
-    var found = find(ask.locators);
+    var found = find(query.locators);
     if (found.bad) return { done: true, bad: found.bad };
     var element = found.element || null;
-    return { done: stateHolds(found, ask.state), element: element, weak: found.weak || 0, none: Boolean(found.none), seen: Boolean(element && seen(element)) };
+    return { done: stateHolds(found, query.state), element: element, weak: found.weak || 0, none: Boolean(found.none), seen: Boolean(element && isVisible(element)) };
   },
   text: function () {
-    if (!ask.locators) return told(squeeze(document.body ? document.body.innerText : root.textContent));
-    return ofElement(function (element) { return told(shown(element)); });
+    if (!query.locators) return reading(squeeze(document.body ? document.body.innerText : root.textContent));
+    return withElement(function (element) { return reading(visibleText(element)); });
   },
-  // An attribute, or what stands in a field.
+  // An attribute, or the value of a field.
   attribute: function () {
-    return ofElement(function (element) {
-      var value = ask.name === undefined ? element.value : element.getAttribute(ask.name);
-      return value === null || value === undefined ? { done: false, lacking: true } : told(String(value));
+    return withElement(function (element) {
+      var value = query.name === undefined ? element.value : element.getAttribute(query.name);
+      return value === null || value === undefined ? { done: false, lacking: true } : reading(String(value));
     });
   },
   count: function () {
-    try { return told(String(matches(ask.locators[0]).length)); } catch (error) { return { done: true, bad: error.message }; }
+    try { return reading(String(matches(query.locators[0]).length)); } catch (error) { return { done: true, bad: error.message }; }
   },
-  url: function () { return told(location.href); },
-  title: function () { return told(squeeze(document.title)); },
+  url: function () { return reading(location.href); },
+  title: function () { return reading(squeeze(document.title)); },
   source: function () {
     var kind = document.doctype ? '<!DOCTYPE ' + document.doctype.name + '>\n' : '';
-    return told(kind + (root ? root.outerHTML : ''));
+    return reading(kind + (root ? root.outerHTML : ''));
   },
-  // The page as far as it can change, of which only the number is wanted. Drivers touch styles and put them back.
+  // A hash of the whole page; its text is not returned. Empty styles are ignored: drivers change and restore styles.
   shape: function () {
-    var now = told(root ? root.outerHTML.replace(/ style=""/g, '') : '');
-    return { done: now.done, last: now.last, text: '' };
+    var current = reading(root ? root.outerHTML.replace(/ style=""/g, '') : '');
+    return { done: current.done, last: current.last, text: '' };
   },
-  // Whether what `watch` waits for came; a page that was left since then took its marks along.
+  // Whether the event of `watch` occurred; a page that was left since then took its mark along.
   noticed: function () {
     var done = root.getAttribute(MARK) !== 'waiting';
     if (done) root.removeAttribute(MARK);
@@ -168,40 +167,40 @@ var answers = {
   }
 };
 
-// Notes an event from now on.
-if (ask.what === 'watch') {
+// Records an event from now on.
+if (query.what === 'watch') {
   root.setAttribute(MARK, 'waiting');
-  var came = function () {
-    document.removeEventListener(ask.event, came, true);
+  var onEvent = function () {
+    document.removeEventListener(query.event, onEvent, true);
     root.setAttribute(MARK, 'came');
   };
-  document.addEventListener(ask.event, came, true);
+  document.addEventListener(query.event, onEvent, true);
   return { done: true };
 }
 
-var answer = function () { return answers[ask.what](); };
-var first = answer();
-// A browser without promises cannot be waited for: it is asked again.
-if (first.done || !ask.within || typeof Promise === 'undefined') return first;
+var run = function () { return handlers[query.what](); };
+var first = run();
+// A browser without promises cannot wait: the query is repeated.
+if (first.done || !query.within || typeof Promise === 'undefined') return first;
 return new Promise(function (resolve) {
-  var ends = performance.now() + ask.within;
+  var ends = performance.now() + query.within;
   var due = false, over = false;
-  var look = function () {
+  var check = function () {
     due = false;
     if (over) return;
-    var now;
-    try { now = answer(); } catch (error) { now = { done: true, bad: error.message }; }
-    if (now.done || performance.now() >= ends) {
+    var current;
+    try { current = run(); } catch (error) { current = { done: true, bad: error.message }; }
+    if (current.done || performance.now() >= ends) {
       over = true;
       observer.disconnect();
       clearInterval(timer);
-      resolve(now);
+      resolve(current);
     }
   };
-  var soon = function () { if (!due && !over) { due = true; setTimeout(look, 10); } };
-  var observer = new MutationObserver(soon);
+  var checkSoon = function () { if (!due && !over) { due = true; setTimeout(check, 10); } };
+  var observer = new MutationObserver(checkSoon);
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   // Styles, values of fields and addresses change without a mutation.
-  var timer = setInterval(look, 100);
-  setTimeout(look, ask.within);
+  var timer = setInterval(check, 100);
+  setTimeout(check, query.within);
 });

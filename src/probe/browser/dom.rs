@@ -1,4 +1,4 @@
-//! Questions to the page that is looked at, answered by `page.js`.
+//! Queries to the current page, answered by `dom.js`.
 
 use std::time::Duration;
 
@@ -9,49 +9,49 @@ use super::time_budget::{DRIVER_GRACE, WaitLimit};
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::ElementState;
 
-/// The body of the function that answers.
+/// The body of the function that answers the queries.
 const DOM_SCRIPT: &str = include_str!("dom.js");
-/// UTF-16 units of a text that is read at most.
+/// Longest text that is read, in UTF-16 units.
 const LONGEST_TEXT: usize = 1024 * 1024;
-/// Those of a page's source.
+/// Longest page source that is read, in UTF-16 units.
 const LONGEST_SOURCE: usize = 10 * 1024 * 1024;
-/// Between two tries on a page that goes away or does not take an act yet.
+/// Delay before a retry on a page that is being left or does not accept an act yet.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A locator whose texts are filled in, as `page.js` takes it.
+/// A locator whose texts are filled in, as `dom.js` expects it.
 pub(super) type LocatorArgs = Vec<Value>;
 
-/// What was found of an element.
+/// The result of looking for an element.
 #[derive(Debug)]
 pub(super) enum ElementLookup {
-    /// The element, in the state that was asked for; none where it is to be absent.
+    /// The element, in the requested state; `None` when it was expected to be absent.
     Match(Option<ElementRef>),
-    /// It is there, in another state.
+    /// It exists, in another state.
     WrongState,
-    /// So many match, and none is better than the others.
+    /// This many elements match, and none is better than the others.
     Ambiguous(u64),
-    /// None matches.
+    /// No element matches.
     NotFound,
 }
 
-/// A text of the page.
+/// The result of reading a text of the page.
 #[derive(Debug)]
 pub(super) enum TextReading {
-    /// It, and the number that stands for it.
+    /// The text, and the fingerprint that identifies it.
     Text(String, u64),
-    /// It is the same as the last one.
+    /// It is the same as the last time.
     Unchanged,
-    /// The element is there and lacks it.
+    /// The element exists, but does not have the text.
     Missing,
-    /// The element is not there.
+    /// The element was not found.
     ElementNotFound(ElementLookup),
 }
 
-/// Why a question was not answered.
+/// Why a query failed.
 #[derive(Debug)]
 pub(super) enum DomError {
     Driver(WebDriverError),
-    /// A locator that the browser does not take.
+    /// The browser rejects a locator, as described.
     InvalidLocator(String),
 }
 
@@ -61,7 +61,7 @@ impl From<WebDriverError> for DomError {
     }
 }
 
-/// What text is asked for.
+/// The text to read.
 #[derive(Debug)]
 pub(super) enum TextSource<'a> {
     Page,
@@ -72,7 +72,7 @@ pub(super) enum TextSource<'a> {
     Url,
     Title,
     Source,
-    /// What tells whether the page changed; its text is empty.
+    /// A fingerprint that changes when the page does; the text itself is empty.
     Fingerprint,
 }
 
@@ -99,81 +99,81 @@ impl TextSource<'_> {
     }
 }
 
-/// Looks for an element, until it is in `state` or the time is over.
+/// Looks for an element until it is in `state` or the time is over.
 pub(super) async fn find_element(
     session: &BrowserSession,
     locators: &LocatorArgs,
     state: ElementState,
     time: WaitLimit,
 ) -> Result<ElementLookup, DomError> {
-    let question = json!({ "what": "element", "locators": locators, "state": state.name() });
-    let answer = query(session, question, time).await?;
-    if answer["done"] == true {
-        return Ok(ElementLookup::Match(ElementRef::from_value(&answer["element"])));
+    let request = json!({ "what": "element", "locators": locators, "state": state.name() });
+    let response = query(session, request, time).await?;
+    if response["done"] == true {
+        return Ok(ElementLookup::Match(ElementRef::from_value(&response["element"])));
     }
-    Ok(to_lookup(&answer))
+    Ok(to_lookup(&response))
 }
 
-/// Reads a text, until it is another one than `last` stands for, or the time is over.
+/// Reads a text until its fingerprint differs from `last`, or the time is over.
 pub(super) async fn read_text(
     session: &BrowserSession,
-    of: &TextSource<'_>,
+    source: &TextSource<'_>,
     last: Option<u64>,
     time: WaitLimit,
 ) -> Result<TextReading, DomError> {
-    let mut question = of.to_query();
-    question["last"] = json!(last);
-    let mut answer = query(session, question, time).await?;
-    if answer["done"] == true {
-        let number = answer["last"].as_u64().unwrap_or_default();
-        let Value::String(text) = answer["text"].take() else { return Ok(TextReading::Unchanged) };
-        return Ok(TextReading::Text(text, number));
+    let mut request = source.to_query();
+    request["last"] = json!(last);
+    let mut response = query(session, request, time).await?;
+    if response["done"] == true {
+        let fingerprint = response["last"].as_u64().unwrap_or_default();
+        let Value::String(text) = response["text"].take() else { return Ok(TextReading::Unchanged) };
+        return Ok(TextReading::Text(text, fingerprint));
     }
-    Ok(if answer["lacking"] == true {
+    Ok(if response["lacking"] == true {
         TextReading::Missing
-    } else if answer["last"].is_u64() {
+    } else if response["last"].is_u64() {
         TextReading::Unchanged
     } else {
-        TextReading::ElementNotFound(to_lookup(&answer))
+        TextReading::ElementNotFound(to_lookup(&response))
     })
 }
 
-/// Notes from now on whether the page gets `event`.
+/// Starts recording whether the page gets `event`.
 pub(super) async fn watch_event(
     session: &BrowserSession,
     event: &str,
     time: WaitLimit,
 ) -> Result<(), DomError> {
-    let question = json!({ "what": "watch", "event": event });
-    session.execute(DOM_SCRIPT, vec![question], time.latest).await?;
+    let request = json!({ "what": "watch", "event": event });
+    session.execute(DOM_SCRIPT, vec![request], time.latest).await?;
     Ok(())
 }
 
-/// Whether what [`watch_event`] noted came, or comes in time. A page that was left took the note along: then it counts
-/// as come.
+/// Whether the event of [`watch_event`] occurred, or occurs in time. When the page was left, the record is lost; the
+/// event then counts as having occurred.
 pub(super) async fn event_fired(session: &BrowserSession, time: WaitLimit) -> Result<bool, DomError> {
     Ok(query(session, json!({ "what": "noticed" }), time).await?["done"] == true)
 }
 
-/// Asks, and lets the page wait for a better answer; asks again when the page went away meanwhile.
-async fn query(session: &BrowserSession, mut question: Value, time: WaitLimit) -> Result<Value, DomError> {
+/// Sends the query, and leaves the page to wait for a better answer; asks again when the page was left meanwhile.
+async fn query(session: &BrowserSession, mut request: Value, time: WaitLimit) -> Result<Value, DomError> {
     loop {
         let within = time.until.saturating_duration_since(Instant::now());
-        question["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
-        match session.execute(DOM_SCRIPT, vec![question.clone()], time.latest).await {
-            // Chromium's driver gives nothing when a dialog opens meanwhile.
+        request["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
+        match session.execute(DOM_SCRIPT, vec![request.clone()], time.latest).await {
+            // Chromium's driver returns null when a dialog opens meanwhile.
             Ok(Value::Null) => match session.dialog_text(time.latest).await? {
                 Some(text) => return Err(WebDriverError::DialogOpen(text).into()),
                 None if has_time_before(time.until) => retry_delay().await,
                 None => return Ok(json!({ "done": false })),
             },
-            Ok(answer) => match answer["bad"].as_str() {
+            Ok(response) => match response["bad"].as_str() {
                 Some(reason) => return Err(DomError::InvalidLocator(reason.to_owned())),
-                // A browser without promises, which cannot wait by itself.
-                None if answer["done"] == false && has_time_before(time.until) => retry_delay().await,
-                None => return Ok(answer),
+                // A browser without promises cannot wait by itself.
+                None if response["done"] == false && has_time_before(time.until) => retry_delay().await,
+                None => return Ok(response),
             },
-            // The page was left while it was asked: the next one answers.
+            // The page was left during the query: ask the next one.
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if has_time_before(time.latest) => {
                 retry_delay().await;
             }
@@ -182,26 +182,26 @@ async fn query(session: &BrowserSession, mut question: Value, time: WaitLimit) -
     }
 }
 
-/// Whether there is time for another try before `until`.
+/// Whether there is time for a retry before `until`.
 fn has_time_before(until: Instant) -> bool {
     Instant::now() + PAUSE < until
 }
 
-/// Until when what is asked in passing has to be answered.
+/// Returns the deadline of a query that is answered at once or not at all.
 pub(super) fn short_deadline() -> Instant {
     Instant::now() + DRIVER_GRACE
 }
 
-/// Lets the browser go on for a moment.
+/// Waits briefly before a retry.
 pub(super) async fn retry_delay() {
     tokio::time::sleep(PAUSE).await;
 }
 
-fn to_lookup(answer: &Value) -> ElementLookup {
-    if ElementRef::from_value(&answer["element"]).is_some() {
+fn to_lookup(response: &Value) -> ElementLookup {
+    if ElementRef::from_value(&response["element"]).is_some() {
         ElementLookup::WrongState
     } else {
-        match answer["weak"].as_u64() {
+        match response["weak"].as_u64() {
             Some(weak) if weak > 0 => ElementLookup::Ambiguous(weak),
             _ => ElementLookup::NotFound,
         }

@@ -1,4 +1,4 @@
-//! How long an element is looked for, and the failure of one that is not found.
+//! The failure of an element that is not found, and how long elements are looked for.
 
 use std::time::Duration;
 
@@ -7,21 +7,23 @@ use super::dom::ElementLookup;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::script::language::ElementTarget;
 
-/// How long an element is looked for, where the act does not say.
+/// How long an element is looked for when the act sets no timeout.
 pub(super) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The failure of an element that was looked for in vain.
+/// Returns the failure of an element that was not found.
 pub(super) fn element_failure(found: &ElementLookup, target: &ElementTarget) -> Failure {
-    let of = |kind, reason: String| {
+    let failure = |kind, reason: String| {
         Failure::new(Phase::Play, kind, format!("{}: {reason}", describe::describe_target(target)))
     };
     match found {
         ElementLookup::Ambiguous(count) => {
-            of(FailureKind::ElementWeak, format!("the best of them matches {count} elements"))
+            failure(FailureKind::ElementWeak, format!("the best of them matches {count} elements"))
         }
         ElementLookup::WrongState | ElementLookup::Match(_) => {
-            of(FailureKind::BrowserEventTimedOut, "it is there, and cannot be seen or used".to_owned())
+            failure(FailureKind::BrowserEventTimedOut, "it is there, and cannot be seen or used".to_owned())
         }
-        ElementLookup::NotFound => of(FailureKind::ElementMissing, "nothing on the page matches".to_owned()),
+        ElementLookup::NotFound => {
+            failure(FailureKind::ElementMissing, "nothing on the page matches".to_owned())
+        }
     }
 }

@@ -1,6 +1,5 @@
-// What the browser knows of the page that is looked at: address, answer, times in milliseconds from the start
-// of the navigation. With `experience`, paints and shifts too, as far as they came. ECMAScript 5, as all browsers
-// understand it.
+// Reports on the current page: address, status, and times in milliseconds from the start of the navigation.
+// With `experience`, also paints and layout shifts so far. ECMAScript 5, which all browsers support.
 var experience = arguments[0];
 var entries = function (type) { return performance.getEntriesByType ? performance.getEntriesByType(type) : []; };
 var entry = entries('navigation')[0];
@@ -12,7 +11,7 @@ if (entry) {
 }
 var paint = {};
 entries('paint').forEach(function (mark) { paint[mark.name] = mark.startTime; });
-var answer = {
+var report = {
   url: location.href,
   title: document.title.slice(0, 1000),
   status: entry ? entry.responseStatus || 0 : 0,
@@ -23,13 +22,13 @@ var answer = {
   paint: paint,
   viewport: [window.innerWidth, window.innerHeight]
 };
-if (!experience || typeof Promise === 'undefined') return answer;
-// The page, and with `all` the frames in it that it may look into: not those of another origin.
+if (!experience || typeof Promise === 'undefined') return report;
+// The page, and with `all` its frames, except those of another origin.
 var views = [window];
 if (experience === 'all') {
   for (var at = 0; at < views.length && views.length < 50; at++) {
     for (var frame = 0; frame < views[at].frames.length; frame++) {
-      try { if (views[at].frames[frame].performance) views.push(views[at].frames[frame]); } catch (elsewhere) { continue; }
+      try { if (views[at].frames[frame].performance) views.push(views[at].frames[frame]); } catch (error) { continue; }
     }
   }
 }
@@ -40,11 +39,11 @@ var buffered = function (view, type) {
     var found = [];
     var observer = new Observer(function (list) { found = found.concat(list.getEntries()); });
     observer.observe({ type: type, buffered: true });
-    // What was buffered is told in a task after this one.
+    // Buffered entries are delivered in a later task.
     setTimeout(function () { found = found.concat(observer.takeRecords()); observer.disconnect(); resolve(found); }, 0);
   });
 };
-// The greatest sum of shifts within a window of at most 5 s without a gap of 1 s, those after an input aside.
+// The largest sum of shifts within a window of at most 5 s without a gap of 1 s, ignoring those after an input.
 var shift = function (moves) {
   var worst = 0, sum = 0, first = 0, last = -Infinity;
   moves.forEach(function (move) {
@@ -56,12 +55,12 @@ var shift = function (moves) {
   });
   return worst;
 };
-var look = function (view) {
+var measure = function (view) {
   return Promise.all([buffered(view, 'largest-contentful-paint'), buffered(view, 'layout-shift')]).then(function (found) {
-    var later = view.performance.timeOrigin - performance.timeOrigin;
+    var offset = view.performance.timeOrigin - performance.timeOrigin;
     var largest = found[0], shifts = found[1];
-    if (largest && largest.length) answer.largest = Math.max(answer.largest || 0, later + largest[largest.length - 1].startTime);
-    if (shifts) answer.shift = (answer.shift || 0) + shift(shifts);
+    if (largest && largest.length) report.largest = Math.max(report.largest || 0, offset + largest[largest.length - 1].startTime);
+    if (shifts) report.shift = (report.shift || 0) + shift(shifts);
   });
 };
-return Promise.all(views.map(look)).then(function () { return answer; });
+return Promise.all(views.map(measure)).then(function () { return report; });

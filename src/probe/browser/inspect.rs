@@ -1,4 +1,4 @@
-//! What a page says of itself once it is there: its answer, its times, whether it is a page at all.
+//! Inspects a loaded page: its status, its timings, and whether it is an error page.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use super::window_context::WindowContext;
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
-/// How long a page may take to tell of itself where the step can do without.
+/// How long a page may take to report on itself where the step does not depend on it.
 pub(super) const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The body of the function that tells.
+/// The body of the function that inspects the page.
 const INSPECT_SCRIPT: &str = include_str!("inspect.js");
 
-/// What `look.js` tells.
+/// The result of `inspect.js`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct PageReport {
     pub(super) url: String,
     pub(super) title: String,
     pub(super) status: u16,
-    /// `performance.timeOrigin`, as text: tells documents apart.
+    /// `performance.timeOrigin`, as text: identifies the document.
     pub(super) origin: String,
     times: NavigationTiming,
     paint: PaintTiming,
@@ -59,7 +59,7 @@ struct PaintTiming {
 }
 
 impl PageReport {
-    /// What was measured. Marks that the browser does not know are 0 there.
+    /// Returns the measured timings. Marks that the browser does not support are 0 in the report.
     pub(super) fn page_timing(&self, experience: bool) -> PageTiming {
         let times = &self.times;
         let mut phases = Phases::default();
@@ -77,11 +77,12 @@ impl PageReport {
         span(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
         span(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
         span(Phase::PageLoad, 0.0, times.load_event_end);
-        let shown = |time: Option<f64>| time.filter(|_| experience).map(|time| duration_micros(millis(time)));
+        let measured =
+            |time: Option<f64>| time.filter(|_| experience).map(|time| duration_micros(millis(time)));
         PageTiming {
             phases,
-            first_contentful_paint_us: shown(self.paint.first_contentful_paint),
-            largest_contentful_paint_us: shown(self.largest),
+            first_contentful_paint_us: measured(self.paint.first_contentful_paint),
+            largest_contentful_paint_us: measured(self.largest),
             layout_shift: self.shift.filter(|_| experience),
         }
     }
@@ -91,8 +92,8 @@ fn millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
 
-/// Looks at the page that was gone to, which may tell of itself until `latest`: its answer must be no error
-/// (status 7), and it must be the site's own.
+/// Inspects the page that was navigated to, until `latest`. Fails when its status is an error (status 7), or when it is
+/// not a page of the site.
 pub(super) async fn check_page(
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
@@ -109,8 +110,8 @@ pub(super) async fn check_page(
     Ok(evaluate_page(window, &report).await?)
 }
 
-/// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
-/// no page. One that was given up because it was `late` says nothing by its end.
+/// Fails when the navigation led to no page: a browser that shows another page than requested was redirected, or stayed
+/// on the old page since the response was no page. After a timeout (`late`), how the request ended says nothing.
 pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
     window.read_requests(dom::short_deadline()).await;
     let network_log = window.network.log();
@@ -129,15 +130,15 @@ pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> 
     Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
 }
 
-/// What an act that failed means where the page is none of the site's any more, or the driver fell silent.
+/// Replaces the failure of an act where the browser shows an error page or the driver stopped responding.
 pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
-    let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
+    let new_failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
     if window.session.is_busy() {
         let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
         if late.contains(&failure.kind) && !window.session.is_alive().await {
             let detail = format!("{}; the driver says nothing any more", failure.detail);
-            return of(Kind::BrowserTimedOut, detail);
+            return new_failure(Kind::BrowserTimedOut, detail);
         }
         return failure;
     }
@@ -155,13 +156,13 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
     }
     match inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
         Ok(report) => evaluate_page(window, &report).await.err().unwrap_or(failure),
-        Err(WebDriverError::SessionLost(reason)) => of(Kind::BrowserFailed, reason),
+        Err(WebDriverError::SessionLost(reason)) => new_failure(Kind::BrowserFailed, reason),
         Err(_) => failure,
     }
 }
 
-/// An error page does not say what it stands for: it is the document that was asked for last. Answers the browser's
-/// word for why that came to nothing.
+/// Returns the browser's name for the cause of its error page. An error page does not name its address, so the last
+/// requested document is used.
 async fn error_page_cause(window: &mut WindowContext<'_>) -> Option<String> {
     window.read_requests(dom::short_deadline()).await;
     let document =
@@ -171,7 +172,7 @@ async fn error_page_cause(window: &mut WindowContext<'_>) -> Option<String> {
     error.map(|error| error.strip_prefix("net::").map(str::to_owned).unwrap_or(error))
 }
 
-/// What the page of the window says of itself, whatever frame the script is in.
+/// Inspects the top-level page of the window, whatever frame the script is in.
 pub(super) async fn inspect_top(
     window: &WindowContext<'_>,
     experience: UserExperience,
@@ -182,7 +183,7 @@ pub(super) async fn inspect_top(
     }
     let report = inspect(&window.session, experience, until).await;
     for frame in &window.frames {
-        // A frame that is gone is told by the act that looks for something in it.
+        // A frame that no longer exists is reported by the next act that looks for something in it.
         if window.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
             break;
         }
@@ -202,20 +203,20 @@ async fn inspect(
                 None if Instant::now() < until => dom::retry_delay().await,
                 None => return Err(WebDriverError::TimedOut),
             },
-            Ok(answer) => {
-                return serde_json::from_value(answer).map_err(|error| {
+            Ok(response) => {
+                return serde_json::from_value(response).map_err(|error| {
                     WebDriverError::Refused(format!("the page tells nonsense of itself: {error}"))
                 });
             }
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if Instant::now() < until => {
                 dom::retry_delay().await;
             }
-            Err(trouble) => return Err(trouble),
+            Err(error) => return Err(error),
         }
     }
 }
 
-/// Whether the page that was `seen` is the site's own, and its answer no error.
+/// Whether the inspected page is the site's own and its status no error.
 pub(super) async fn evaluate_page(
     window: &mut WindowContext<'_>,
     report: &PageReport,
@@ -224,9 +225,9 @@ pub(super) async fn evaluate_page(
         Some(CRASHED) => {
             return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
         }
-        Some(word) => {
-            let text = error_page_cause(window).await;
-            return Err(window.error_page_failure(text.as_deref().unwrap_or(word)));
+        Some(prefix) => {
+            let cause = error_page_cause(window).await;
+            return Err(window.error_page_failure(cause.as_deref().unwrap_or(prefix)));
         }
         None => {}
     }

@@ -1,4 +1,4 @@
-//! What is done with one element, again while the element changes or does not take it yet.
+//! Interactions with one element, retried while the element changes or does not accept them yet.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -10,20 +10,20 @@ use super::page_access::PageAccess;
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::{Action, ElementState, ElementTarget};
 
-/// Picks options of a `select`, and tells the page.
+/// Selects options of a `select`, and fires its events.
 const PICK: &str = include_str!("select_option.js");
 const CHECKED: &str = "return Boolean(arguments[0].checked);";
 const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: 'center'});";
 
-/// A deed.
+/// An interaction with an element.
 #[derive(Debug)]
 pub(super) enum Interaction {
     Click,
-    /// The pointer moves over it, and clicks so many times.
+    /// Moves the pointer over it and clicks this many times.
     Pointer(u32),
     Type(String),
     Clear,
-    /// Picks an option by `value`, `label` or `index`.
+    /// Selects an option by `value`, `label` or `index`.
     Pick(&'static str, Value),
     Check(bool),
     Focus,
@@ -32,7 +32,7 @@ pub(super) enum Interaction {
 }
 
 impl Interaction {
-    /// What the element must be first.
+    /// The state that the element must be in first.
     const fn required_state(&self) -> ElementState {
         match self {
             Self::Pointer(0) => ElementState::Visible,
@@ -42,7 +42,7 @@ impl Interaction {
     }
 }
 
-/// Does `deed` with the element, once it can be done; gives the element.
+/// Performs `interaction` on the element once it is possible, and returns the element.
 pub(super) async fn interact(
     page: PageAccess<'_>,
     target: &ElementTarget,
@@ -50,12 +50,12 @@ pub(super) async fn interact(
     action: &Action,
 ) -> Result<ElementRef, ActError> {
     let locators = page.locator_args(target)?;
-    // What it sets off may take as long as the page and the step may.
+    // What it triggers may take as long as the page and the step may.
     let mut time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     loop {
-        let asked = Instant::now();
+        let asked_at = Instant::now();
         let found = dom::find_element(page.session(), &locators, interaction.required_state(), time).await;
-        time.extend_if_late(asked);
+        time.extend_if_late(asked_at);
         let element = match found.map_err(|error| page.dom_failure(error, time))? {
             ElementLookup::Match(Some(element)) => element,
             found => return Err(element_failure(&found, target).into()),
@@ -67,7 +67,7 @@ pub(super) async fn interact(
             {
                 dom::retry_delay().await;
             }
-            Err(trouble) => return Err(page.act_error(trouble, time.ending)),
+            Err(error) => return Err(page.act_error(error, time.ending)),
         }
     }
 }
@@ -87,7 +87,7 @@ async fn perform(
             let arguments = vec![element.to_argument(), json!(by), value.clone()];
             match session.execute(PICK, arguments, until).await?.as_str() {
                 None => Ok(()),
-                // Its options may come later.
+                // The options may be added later.
                 Some(reason) => Err(WebDriverError::NotInteractable(reason.to_owned())),
             }
         }
@@ -109,8 +109,9 @@ async fn point(
     until: Instant,
 ) -> Result<(), WebDriverError> {
     session.execute(TO_CENTER, vec![element.to_argument()], until).await?;
-    let over = json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
-    let mut actions = vec![over];
+    let move_over =
+        json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
+    let mut actions = vec![move_over];
     for _ in 0..clicks {
         actions.push(json!({"type": "pointerDown", "button": 0}));
         actions.push(json!({"type": "pointerUp", "button": 0}));

@@ -1,12 +1,12 @@
-//! What browsers show and say of pages that could not be loaded.
+//! Error pages of browsers, and their names for failed loads.
 
 use url::Url;
 
 use crate::domain::FailureKind;
 
-/// What the browser's word for a failed load means.
-pub(super) fn load_failure_kind(word: &str) -> FailureKind {
-    match word {
+/// Returns the failure kind of the browser's name for a failed load.
+pub(super) fn load_failure_kind(name: &str) -> FailureKind {
+    match name {
         "ERR_NAME_NOT_RESOLVED" | "dnsNotFound" => FailureKind::NameNotFound,
         "ERR_CONNECTION_REFUSED" | "connectionFailure" | "proxyConnectFailure" => FailureKind::ConnectRefused,
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" | "netTimeout" => FailureKind::TimedOut,
@@ -17,30 +17,30 @@ pub(super) fn load_failure_kind(word: &str) -> FailureKind {
         "ERR_CERT_AUTHORITY_INVALID" => FailureKind::CertificateIssuer,
         "ERR_TOO_MANY_REDIRECTS" | "redirectLoop" => FailureKind::RedirectLoop,
         "ERR_INVALID_HTTP_RESPONSE" | "ERR_INVALID_RESPONSE" => FailureKind::ResponseInvalid,
-        word if word.starts_with("ERR_CERT") || word == "nssBadCert" => FailureKind::CertificateInvalid,
-        word if word.starts_with("ERR_SSL") || word == "nssFailure2" => FailureKind::TlsHandshake,
+        name if name.starts_with("ERR_CERT") || name == "nssBadCert" => FailureKind::CertificateInvalid,
+        name if name.starts_with("ERR_SSL") || name == "nssFailure2" => FailureKind::TlsHandshake,
         _ => FailureKind::PageUnloadable,
     }
 }
 
-/// What Firefox shows in place of a page that crashed.
+/// The address of Firefox's page for a crashed tab.
 pub(super) const CRASHED: &str = "about:tabcrashed";
 
-/// `url` as a server gets it.
+/// Returns `url` without its fragment, as servers get it.
 pub(super) fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
-/// Whether `url` is that of an error page of the browser's own.
+/// Returns the matching prefix when `url` is that of an error page of the browser itself.
 pub(super) fn error_page_prefix(url: &str) -> Option<&str> {
     let internal = ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", CRASHED];
     internal.into_iter().find(|start| url.starts_with(start))
 }
 
-/// `url` without credentials, as it is kept.
+/// Returns `url` without credentials, as it is kept.
 pub(super) fn display_url(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.chars().take(2000).collect() };
-    // Neither can fail where there is a login.
+    // Neither setter can fail on a URL that has credentials.
     let _ = parsed.set_username("");
     let _ = parsed.set_password(None);
     parsed.as_str().chars().take(2000).collect()

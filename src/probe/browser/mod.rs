@@ -1,4 +1,4 @@
-//! `browserscript`: a script that a real browser plays (behaviour.md 8).
+//! `browserscript`: a script that is run in a real browser (behaviour.md 8).
 
 mod act_error;
 mod actions;

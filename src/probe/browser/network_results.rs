@@ -1,4 +1,4 @@
-//! What the browser loaded in a step and wrote to its console, as it is kept and judged.
+//! The requests and console messages of a step, in the form that is kept and evaluated.
 
 use std::time::Duration;
 
@@ -20,20 +20,20 @@ use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::MASK;
 use crate::webpage::same_site;
 
-/// Objects of a step that are kept.
+/// Maximum number of objects kept per step.
 const MAX_OBJECTS: usize = 500;
 
-/// A request, and where it belongs.
+/// A request with its classification.
 struct AttributedRequest<'e> {
     exchange: &'e LoggedRequest,
-    /// Whether it is of another site than the page that was there when it began.
+    /// Whether it went to another site than that of the page at the time it started.
     third_party: bool,
-    /// Whether Vigie itself did not let it through.
+    /// Whether Vigie itself blocked it.
     blocked: bool,
 }
 
-/// Takes what happened since the last time into the step; answers what is wrong with its documents: a frame that could
-/// not be loaded, those of other sites only where `third_party` ones count.
+/// Adds the requests since the last time to the step. Fails when the document of a frame could not be loaded; those of
+/// other sites only count with `third_party`.
 pub(super) async fn collect_network(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
@@ -41,7 +41,7 @@ pub(super) async fn collect_network(
     redactor: &Redactor,
     third_party: bool,
 ) -> Result<(), Failure> {
-    // A page that computes keeps its driver from telling the log, and one that is not waited for is lost.
+    // A page that computes delays the driver's log, and entries that are not waited for are lost.
     let latest = budget.wait_limit(None, None).latest.max(dom::short_deadline());
     let complete = window.read_requests(latest).await;
     window.read_new_window(budget).await;
@@ -54,88 +54,87 @@ pub(super) async fn collect_network(
     for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
         exchange.cause = window.proxy_failure(&exchange.url);
     }
-    let placed = attribute_requests(&pages.exchanges, previous_page(recorder.steps()), window);
+    let requests = attribute_requests(&pages.exchanges, previous_page(recorder.steps()), window);
     let start = first_request_time(&pages.exchanges, recorder.step_started_at());
     let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
     let status = document.map(|document| document.http_status);
-    let failure = document_failure(&placed, third_party);
+    let failure = document_failure(&requests, third_party);
     recorder.last_document = document.cloned();
-    let shown = placed.iter().filter(|placed| !placed.exchange.cancelled || placed.blocked);
-    let objects: Vec<PageObject> = shown
-        .map(|placed| {
-            let seen = to_page_object(placed.exchange, placed.third_party, start, redactor);
-            if placed.blocked { to_blocked(seen) } else { seen }
+    let listed = requests.iter().filter(|request| !request.exchange.cancelled || request.blocked);
+    let objects: Vec<PageObject> = listed
+        .map(|request| {
+            let object = to_page_object(request.exchange, request.third_party, start, redactor);
+            if request.blocked { to_blocked(object) } else { object }
         })
         .collect();
     if recorder.keeps_exchanges() {
-        let recorded = |placed: &AttributedRequest<'_>| {
-            let seen = to_http_exchange(placed.exchange, start, redactor);
-            if placed.blocked { HttpExchange { failure: Some(blocked_failure()), ..seen } } else { seen }
+        let recorded = |request: &AttributedRequest<'_>| {
+            let object = to_http_exchange(request.exchange, start, redactor);
+            if request.blocked { HttpExchange { failure: Some(blocked_failure()), ..object } } else { object }
         };
-        recorder.record_exchanges(placed.iter().map(recorded).collect());
+        recorder.record_exchanges(requests.iter().map(recorded).collect());
     }
     let unlisted = u32::try_from(objects.len().saturating_sub(MAX_OBJECTS)).unwrap_or(u32::MAX);
     let step = recorder.browser_step();
     if let Some(status) = status.filter(|status| *status > 0) {
         step.http_status = status;
     }
-    // Of a log that did not come nobody knows how much it had.
+    // A log that did not arrive counts as one unlisted object, since its size is unknown.
     step.unlisted = pages.unlisted + unlisted + u32::from(!complete);
     step.objects = objects;
     step.objects.truncate(MAX_OBJECTS);
-    let hidden =
+    let redacted =
         |entry: ConsoleEntry| ConsoleEntry { text: redactor.redact(&entry.text).into_owned(), ..entry };
-    step.console = pages.console.into_iter().map(hidden).collect();
+    step.console = pages.console.into_iter().map(redacted).collect();
     failure.map_or(Ok(()), Err)
 }
 
-/// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
-/// `third_party_document_errors`).
-fn document_failure(placed: &[AttributedRequest<'_>], third_party: bool) -> Option<Failure> {
-    let counts = |placed: &&AttributedRequest<'_>| {
-        placed.exchange.is_document
-            && placed.exchange.kind.is_some()
-            && (third_party || !placed.third_party)
-            && !placed.blocked
+/// Returns the failure of a frame whose document could not be loaded; those of other sites only where they count
+/// (fields.md 3, `third_party_document_errors`).
+fn document_failure(requests: &[AttributedRequest<'_>], third_party: bool) -> Option<Failure> {
+    let counts = |request: &&AttributedRequest<'_>| {
+        request.exchange.is_document
+            && request.exchange.kind.is_some()
+            && (third_party || !request.third_party)
+            && !request.blocked
     };
-    placed.iter().filter(counts).find_map(|AttributedRequest { exchange, .. }| {
+    requests.iter().filter(counts).find_map(|AttributedRequest { exchange, .. }| {
         let failure = request_failure(exchange)?;
         Some(failure.into_page_object(&display_url(&exchange.url)))
     })
 }
 
-/// When the first request of the step that `began_at` then began, by the browser's clock: what a window tells of itself
-/// may be older.
-fn first_request_time(exchanges: &[LoggedRequest], began_at: Timestamp) -> f64 {
+/// Returns when the first request of the step started, by the browser's clock. A new window may report older requests.
+fn first_request_time(exchanges: &[LoggedRequest], step_started_at: Timestamp) -> f64 {
     let mut all = exchanges.iter().map(|exchange| exchange.started_at);
     let first = all.clone().next().unwrap_or_default();
-    let step = Duration::from_micros(began_at.as_micros().unsigned_abs()).as_secs_f64();
-    all.find(|began| *began >= step).unwrap_or(first)
+    let step = Duration::from_micros(step_started_at.as_micros().unsigned_abs()).as_secs_f64();
+    all.find(|started| *started >= step).unwrap_or(first)
 }
 
-/// Each of `exchanges` with its place; `page` was there before them.
+/// Classifies each of `exchanges`; `page` was open before them.
 fn attribute_requests<'e>(
     exchanges: &'e [LoggedRequest],
     mut page: Option<Url>,
     window: &WindowContext<'_>,
 ) -> Vec<AttributedRequest<'e>> {
-    let place = |exchange: &'e LoggedRequest| {
+    let classify = |exchange: &'e LoggedRequest| {
         if exchange.kind.is_none() {
             page = Url::parse(&exchange.url).ok();
         }
         let third_party = is_third_party(page.as_ref(), &exchange.url);
         AttributedRequest { exchange, third_party, blocked: window.is_denied(&exchange.url) }
     };
-    exchanges.iter().map(place).collect()
+    exchanges.iter().map(classify).collect()
 }
 
-/// The page at the end of the step before the last of `steps`.
+/// Returns the page at the end of the step before the last of `steps`.
 fn previous_page(steps: &[StepResult]) -> Option<Url> {
-    let before = steps.iter().rev().nth(1)?.browser_step.as_deref()?;
-    Url::parse(&before.url).ok()
+    let previous = steps.iter().rev().nth(1)?.browser_step.as_deref()?;
+    Url::parse(&previous.url).ok()
 }
 
-/// `object`, of which nothing came since Vigie itself kept it back: what the browser has for an answer is Vigie's own.
+/// Returns `object` marked as blocked, without the response: that came from Vigie's own proxy.
 fn to_blocked(object: PageObject) -> PageObject {
     let (http_status, body_wire_bytes, body_bytes) = (0, 0, 0);
     let (http_version, mimetype) = Default::default();
@@ -175,8 +174,8 @@ fn to_page_object(
     }
 }
 
-/// A request as HAR files show it (`vigie check --har`), from the first one of the step. What the browser read and
-/// sent beyond heads is not known.
+/// Converts a request for HAR files (`vigie check --har`); times start at the first request of the step. Bodies are not
+/// known.
 fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -> HttpExchange {
     let fields = |fields: &[(String, String)]| -> HeaderList {
         let value = |name: &str, value: &str| {
@@ -184,9 +183,9 @@ fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -
         };
         fields.iter().map(|(name, text)| (name.clone(), value(name, text))).collect()
     };
-    let began = Duration::try_from_secs_f64(exchange.started_at - start).unwrap_or_default();
+    let started = Duration::try_from_secs_f64(exchange.started_at - start).unwrap_or_default();
     HttpExchange {
-        started_us: duration_micros(began),
+        started_us: duration_micros(started),
         method: exchange.method.clone(),
         url: redactor.redact(&display_url(&exchange.url)).into_owned(),
         phases: exchange.phases,
@@ -214,12 +213,12 @@ fn is_third_party(page: Option<&Url>, url: &str) -> bool {
     page.zip(url.as_ref()).is_some_and(|(page, url)| !same_site(page, url))
 }
 
-/// Whether `url` is that of the icon that browsers ask for of their own accord.
+/// Whether `url` is that of the icon that browsers request by themselves.
 pub(super) fn is_favicon(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| url.path() == "/favicon.ico")
 }
 
-/// Why an exchange came to nothing.
+/// Returns why a request failed, if it did.
 fn request_failure(exchange: &LoggedRequest) -> Option<Failure> {
     if exchange.cancelled || is_favicon(&exchange.url) {
         return None;
@@ -228,14 +227,14 @@ fn request_failure(exchange: &LoggedRequest) -> Option<Failure> {
         return Some(cause.clone());
     }
     if let Some(error) = &exchange.error {
-        let word = error.strip_prefix("net::").unwrap_or(error);
-        return Some(Failure::new(Phase::Play, load_failure_kind(word), word.to_owned()));
+        let name = error.strip_prefix("net::").unwrap_or(error);
+        return Some(Failure::new(Phase::Play, load_failure_kind(name), name.to_owned()));
     }
     (exchange.http_status >= 400)
         .then(|| Failure::new(Phase::FirstByte, FailureKind::HttpStatus, exchange.http_status.to_string()))
 }
 
-/// The header fields of an exchange as text; values that let somebody in are masked.
+/// Returns the header fields of an exchange as text, with credentials redacted.
 pub(super) fn header_text(exchange: &LoggedRequest, redactor: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
         captures::header_lines(fields.iter().map(|(name, value)| (&**name, &**value)))

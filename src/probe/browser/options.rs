@@ -26,14 +26,14 @@ use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::{ActionKind, Script};
 use crate::webpage::site;
 
-/// What is measured of how people experience a page.
+/// Which user experience metrics are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UserExperience {
     /// Nothing (`user_experience_enabled` false).
     Off,
-    /// Of the page and its frames.
+    /// Those of the page and its frames.
     All,
-    /// Of the page alone (`user_experience_base_page_only`).
+    /// Those of the page alone (`user_experience_base_page_only`).
     BasePage,
 }
 
@@ -46,7 +46,7 @@ impl UserExperience {
         }
     }
 
-    /// As `look.js` takes it.
+    /// Returns the argument of `inspect.js`.
     pub(super) fn to_argument(self) -> Value {
         match self {
             Self::Off => Value::Null,
@@ -56,29 +56,29 @@ impl UserExperience {
     }
 }
 
-/// What a browser monitor asks for.
+/// The settings of a browser monitor.
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) script: Script,
-    /// What relative addresses stand on.
+    /// The base of relative addresses.
     base: Option<Template>,
     pub(super) session: SessionOptions,
     /// `transaction_trace`.
     trace_requests: bool,
-    /// The device that it pretends to be (`subtype`).
+    /// The device to emulate (`subtype`).
     pub(super) device: DeviceProfile,
-    /// Variables that are given from outside; they beat those of the script.
+    /// Variables set from outside; they override those of the script.
     pub(super) overrides: Arc<BTreeMap<String, String>>,
     pub(super) limits: ScriptLimits,
     /// `continue_playback_on_timeout`.
     pub(super) continue_on_timeout: bool,
-    /// The keyword of the monitor, and whether it is waited for.
+    /// The keyword of the monitor, and whether to wait for it.
     pub(super) keyword: Option<(Box<KeywordRule>, bool)>,
     pub(super) experience: UserExperience,
     pub(super) capture: CaptureRule,
-    /// Where it wants full pages.
+    /// The full page rule, if the monitor has full page checks.
     pub(super) full_page: Option<FullPageRule>,
-    /// Whether a change of the last page is told.
+    /// Whether a change of the last page is reported.
     pub(super) detect_change: bool,
     pub(super) views: Vec<ContentView>,
     /// `third_party_document_errors`.
@@ -89,14 +89,15 @@ pub(super) struct Options {
 
 impl Options {
     /// # Errors
-    /// What every check of such a monitor ends with: 96 for a script that is none, 94 for one with too many steps.
+    /// Fails with the failure that every check of such a monitor gives: 96 for an invalid script, 94 for too many
+    /// steps.
     pub(super) fn from_document(
         document: &MonitorDocument,
         settings: &ProbeSettings,
     ) -> Result<Self, Failure> {
-        let wanted: BrowserSettings<'_> = document.to_typed().map_err(|error| unusable(&error))?;
-        let url = wanted.url.filter(|url| !url.is_empty());
-        let script = script(&wanted, url)?;
+        let fields: BrowserSettings<'_> = document.to_typed().map_err(|error| unusable(&error))?;
+        let url = fields.url.filter(|url| !url.is_empty());
+        let script = script(&fields, url)?;
         let base = script.base.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
         let opened =
             script.steps.iter().flat_map(|step| &step.actions).find_map(|action| match &action.kind {
@@ -104,11 +105,11 @@ impl Options {
                 _ => None,
             });
         let declared = initial_variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
-        let filled = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
-        let below = base.as_ref().and_then(filled);
+        let fill = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
+        let base_url = base.as_ref().and_then(fill);
         let first = opened.and_then(|url| {
             let url = Template::new(url, EscapeContext::Url).render(&declared).ok()?;
-            Url::options().base_url(below.as_ref()).parse(&url).ok()
+            Url::options().base_url(base_url.as_ref()).parse(&url).ok()
         });
         let monitor = document.settings();
         let page = Duration::from_secs(u64::from(monitor.schedule.timeout).max(1));
@@ -117,49 +118,49 @@ impl Options {
             let reason = format!("`{}`: {}", error.field, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, reason)
         })?;
-        let device = device(wanted.subtype.unwrap_or_default(), settings)?;
-        let waits = wanted.keyword_action == KeywordAction::Wait;
-        let options = session_options(document, wanted.browser_type).map_err(|error| unusable(&error))?;
+        let device = device(fields.subtype.unwrap_or_default(), settings)?;
+        let waits = fields.keyword_action == KeywordAction::Wait;
+        let options = session_options(document, fields.browser_type).map_err(|error| unusable(&error))?;
         Ok(Self {
             session: SessionOptions {
                 headful: settings.authoring.headful,
                 emulation: device.emulation.clone(),
                 ..options
             },
-            trace_requests: wanted.transaction_trace,
+            trace_requests: fields.transaction_trace,
             device,
             overrides: Arc::clone(&settings.variables),
             limits: ScriptLimits { page, step },
-            continue_on_timeout: wanted.continue_playback_on_timeout,
+            continue_on_timeout: fields.continue_playback_on_timeout,
             keyword: keyword.map(|rule| (rule, waits)),
-            experience: UserExperience::from_settings(&wanted),
-            capture: CaptureRule::new(wanted.capture, settings.authoring.screenshots),
+            experience: UserExperience::from_settings(&fields),
+            capture: CaptureRule::new(fields.capture, settings.authoring.screenshots),
             full_page: FullPageRule::from_settings(monitor.full_page),
             detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
-            views: wanted.content_views.iter().map(ContentView::new).collect(),
-            third_party_documents: wanted.third_party_document_errors,
-            target: first.or(below).and_then(|url| url.host_str().map(str::to_owned)),
+            views: fields.content_views.iter().map(ContentView::new).collect(),
+            third_party_documents: fields.third_party_document_errors,
+            target: first.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
             base,
             script,
         })
     }
 
-    /// What an attempt wants of its browser: each has a trace of its own (`transaction_trace`).
+    /// Returns the session options of one attempt: each attempt has its own trace id (`transaction_trace`).
     pub(super) fn session_options_for_attempt(&self) -> SessionOptions {
         let trace = self.trace_requests.then(|| TraceId::from_bits(crate::probe::random::random()));
         SessionOptions { trace_id: trace, ..self.session.clone() }
     }
 
-    /// The site that the script is about, once it opens `url`: that of its base, or else of the first page.
+    /// Returns the site under test once the script opens `url`: that of the script's base, or of the first page.
     pub(super) fn site(&self, url: &str, variables: &Variables) -> Option<String> {
         match self.base(variables) {
             Ok(Some(base)) => site(&base),
-            // A base that comes to nothing is told by the first address that stands on it.
+            // An invalid base is reported by the first address that is relative to it.
             _ => site(&Url::parse(url).ok()?),
         }
     }
 
-    /// The whole address that `open` means with `url`.
+    /// Returns the absolute address that `open` means with `url`.
     pub(super) fn resolve_url(&self, url: &str, variables: &Variables) -> Result<String, Failure> {
         let parsed = match Url::parse(url) {
             Err(ParseError::RelativeUrlWithoutBase) => {
@@ -175,7 +176,7 @@ impl Options {
         Err(invalid(Phase::Play, format!("`{}`: {reason}", truncate(url, MAX_SHOWN_CHARS))))
     }
 
-    /// What relative addresses stand on, with the values that `variables` have now.
+    /// Returns the base of relative addresses, with the current values of `variables`.
     fn base(&self, variables: &Variables) -> Result<Option<Url>, Failure> {
         let Some(base) = &self.base else { return Ok(None) };
         let text = base.render(variables)?;
@@ -188,10 +189,10 @@ impl Options {
     }
 }
 
-/// The variables of `script` at its beginning; those that are `given` from outside beat its own.
+/// Returns the initial variables of `script`; those in `overrides` replace its own.
 pub(super) fn initial_variables(
     script: &Script,
-    given: &BTreeMap<String, String>,
+    overrides: &BTreeMap<String, String>,
     now: Timestamp,
     random: u128,
 ) -> Variables {
@@ -202,7 +203,7 @@ pub(super) fn initial_variables(
             variables.protect(&variable.name);
         }
     }
-    for (name, value) in given {
+    for (name, value) in overrides {
         variables.set(name, value.clone());
     }
     variables
@@ -212,17 +213,17 @@ fn invalid(phase: Phase, reason: String) -> Failure {
     Failure::new(phase, FailureKind::ScriptInvalid, reason)
 }
 
-fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Failure> {
-    let Some(text) = wanted.script.filter(|text| !text.is_empty()) else {
+fn script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Failure> {
+    let Some(text) = settings.script.filter(|text| !text.is_empty()) else {
         let url =
             url.ok_or_else(|| invalid(Phase::Prepare, "there is neither a script nor a URL".to_owned()))?;
         return Ok(Script::from_url(url));
     };
     let script = Script::parse(text).map_err(|errors| {
-        let told: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
-        invalid(Phase::Prepare, told.join("; "))
+        let messages: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
+        invalid(Phase::Prepare, messages.join("; "))
     })?;
-    let allowed = match wanted.transaction_steps_allowed {
+    let allowed = match settings.transaction_steps_allowed {
         0 => DEFAULT_MAX_STEPS,
         allowed => allowed,
     };
@@ -233,7 +234,7 @@ fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Fai
     Ok(script)
 }
 
-/// The device of `subtype`; of 0 a screen on a desk, which has no name.
+/// Returns the device of `subtype`. 0 is a desktop screen, which has no name.
 fn device(subtype: i64, settings: &ProbeSettings) -> Result<DeviceProfile, Failure> {
     if subtype == 0 {
         return Ok(DeviceProfile::default());

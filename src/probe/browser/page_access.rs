@@ -1,4 +1,4 @@
-//! What an act may use of the page that the script is at.
+//! The page that an act works on.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::script::language::ElementTarget;
 
-/// The page that a script is at, the time that is left for it, and the values of variables.
+/// The page that the script is at, the time left for it, and the variables.
 #[derive(Clone, Copy)]
 pub(super) struct PageAccess<'p> {
     pub(super) window: &'p WindowContext<'p>,
@@ -21,33 +21,33 @@ pub(super) struct PageAccess<'p> {
 }
 
 impl<'p> PageAccess<'p> {
-    /// The session that the page is asked by.
+    /// Returns the session to query the page with.
     pub(super) const fn session(&self) -> &'p BrowserSession {
         &self.window.session
     }
 
-    /// What `trouble` means for an act that had to end at `bound`.
+    /// Converts `error` of an act that was limited by `bound`.
     pub(super) fn act_error(&self, error: WebDriverError, bound: LimitKind) -> ActError {
         to_act_error(self.window, self.budget, error, bound)
     }
 
-    /// What a question means that the page did not answer in `time`.
-    pub(super) fn dom_failure(&self, why: DomError, time: WaitLimit) -> ActError {
-        match why {
+    /// Converts the error of a query that was limited by `time`.
+    pub(super) fn dom_failure(&self, error: DomError, time: WaitLimit) -> ActError {
+        match error {
             DomError::Driver(error) => self.act_error(error, time.ending),
-            DomError::InvalidLocator(why) => {
-                Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {why}"))
+            DomError::InvalidLocator(error) => {
+                Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {error}"))
                     .into()
             }
         }
     }
 
-    /// `text` with the values of its placeholders.
+    /// Fills in the placeholders of `text`.
     pub(super) fn fill(&self, text: &str, escape: EscapeContext) -> Result<String, Failure> {
         Template::new(text, escape).render(self.variables)
     }
 
-    /// The locators of `target`, filled in.
+    /// Returns the locators of `target`, filled in.
     pub(super) fn locator_args(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
         let one = |locator| {
             let (by, text) = describe::locator_parts(locator);

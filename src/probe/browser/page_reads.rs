@@ -18,25 +18,25 @@ use crate::evaluate::template::EscapeContext;
 use crate::probe::keyword_search::search_keyword;
 use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
 
-/// How long an assertion is given to become true, where the act does not say: pages change in steps.
+/// How long an assertion may take to become true when the act sets no timeout: pages change in steps.
 const ASSERTION_GRACE: Duration = Duration::from_secs(2);
-/// The type of a page's source as the browser tells it.
+/// The media type of page sources as the browser returns them.
 const UTF_8: &str = "text/html; charset=utf-8";
 
 pub(super) async fn assert_text(
     page: PageAccess<'_>,
     property: &PageProperty,
-    must: &Matcher,
+    condition: &Matcher,
     action: &Action,
 ) -> Result<(), ActError> {
     let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
-    let must = resolve_condition(page, must)?;
-    let Err(found) = wait_for_value(page, property, time, &must).await? else { return Ok(()) };
-    let seen = match found {
+    let condition = resolve_condition(page, condition)?;
+    let Err(found) = wait_for_value(page, property, time, &condition).await? else { return Ok(()) };
+    let actual = match found {
         Some(text) => format!("it is `{}`", truncate(&text, MAX_SHOWN_CHARS)),
         None => "there is none".to_owned(),
     };
-    let detail = format!("{} must {}, and {seen}", describe_check(property), must.describe());
+    let detail = format!("{} must {}, and {actual}", describe_check(property), condition.describe());
     Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -111,7 +111,7 @@ pub(super) async fn assert_keyword(
     wait_for_keyword(page, &rule, if wait { time } else { time.without_wait() }).await
 }
 
-/// Judges the source of the page, until it passes or the limit is there.
+/// Evaluates the source of the page until it passes or the limit is reached.
 pub(super) async fn wait_for_keyword(
     page: PageAccess<'_>,
     rule: &KeywordRule,
@@ -120,24 +120,25 @@ pub(super) async fn wait_for_keyword(
     let deadline = page.budget.deadline();
     let (mut last, mut failure) = (None, None);
     loop {
-        let told = dom::read_text(page.session(), &TextSource::Source, last, time).await;
-        let TextReading::Text(text, number) = told.map_err(|error| page.dom_failure(error, time))? else {
+        let reading = dom::read_text(page.session(), &TextSource::Source, last, time).await;
+        let TextReading::Text(text, fingerprint) = reading.map_err(|error| page.dom_failure(error, time))?
+        else {
             break;
         };
         let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
         match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
             Ok(()) => return Ok(()),
-            Err(found) => (last, failure) = (Some(number), Some(found)),
+            Err(found) => (last, failure) = (Some(fingerprint), Some(found)),
         }
         if Instant::now() >= time.until {
             break;
         }
     }
-    let none = || Failure::new(Phase::Validate, FailureKind::KeywordMissing, "the page has no source");
-    Err(failure.unwrap_or_else(none).into())
+    let no_source = || Failure::new(Phase::Validate, FailureKind::KeywordMissing, "the page has no source");
+    Err(failure.unwrap_or_else(no_source).into())
 }
 
-/// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
+/// Returns the value of `property` once it meets `condition`; otherwise its last value, if there was one.
 pub(super) async fn wait_for_value(
     page: PageAccess<'_>,
     property: &PageProperty,
@@ -152,7 +153,7 @@ pub(super) async fn wait_for_value(
         | PageProperty::Count(target) => (located(target)?, Some(target)),
         PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
     };
-    let of = match property {
+    let source = match property {
         PageProperty::Text(None) => TextSource::Page,
         PageProperty::Text(Some(_)) => TextSource::Element(&locators),
         PageProperty::Attribute(_, name) => TextSource::Attribute(&locators, name),
@@ -161,50 +162,50 @@ pub(super) async fn wait_for_value(
         PageProperty::Title => TextSource::Title,
         PageProperty::Count(_) => TextSource::Count(&locators),
     };
-    match wait_for_text(page, &of, time, condition).await? {
+    match wait_for_text(page, &source, time, condition).await? {
         Ok(text) => Ok(Ok(text)),
         Err(UnmetCondition { text: None, found: Some(found) }) => match target {
             Some(target) => Err(element_failure(&found, target).into()),
             None => Ok(Err(None)),
         },
-        Err(missed) => Ok(Err(missed.text)),
+        Err(unmet) => Ok(Err(unmet.text)),
     }
 }
 
-/// Reads a text until it is as it `must` be, each time that it is another one.
+/// Reads a text until it meets `condition`, each time that it changed.
 pub(super) async fn wait_for_text(
     page: PageAccess<'_>,
-    of: &TextSource<'_>,
+    source: &TextSource<'_>,
     mut time: WaitLimit,
     condition: &TextCondition,
 ) -> Result<Result<Arc<str>, UnmetCondition>, ActError> {
-    let (mut last, mut seen) = (None, None);
+    let (mut last, mut last_text) = (None, None);
     loop {
-        let told = dom::read_text(page.session(), of, last, time).await;
+        let reading = dom::read_text(page.session(), source, last, time).await;
         let is_first = last.is_none();
-        match told.map_err(|error| page.dom_failure(error, time))? {
-            TextReading::Text(text, number) => {
+        match reading.map_err(|error| page.dom_failure(error, time))? {
+            TextReading::Text(text, fingerprint) => {
                 let text = Arc::from(text);
                 if condition.holds(&text, page.budget.deadline()).await? {
                     return Ok(Ok(text));
                 }
-                (last, seen) = (Some(number), Some(text));
+                (last, last_text) = (Some(fingerprint), Some(text));
             }
             TextReading::ElementNotFound(found) => {
-                return Ok(Err(UnmetCondition { text: seen, found: Some(found) }));
+                return Ok(Err(UnmetCondition { text: last_text, found: Some(found) }));
             }
             TextReading::Unchanged | TextReading::Missing => {
-                return Ok(Err(UnmetCondition { text: seen, found: None }));
+                return Ok(Err(UnmetCondition { text: last_text, found: None }));
             }
         }
-        // A page that computed until now had no time to become so.
+        // A page that computed until now had no time to meet it.
         if Instant::now() >= time.until && !(is_first && time.restart()) {
-            return Ok(Err(UnmetCondition { text: seen, found: None }));
+            return Ok(Err(UnmetCondition { text: last_text, found: None }));
         }
     }
 }
 
-/// What was there when the time was over.
+/// What was found when the time was over.
 #[derive(Debug)]
 pub(super) struct UnmetCondition {
     text: Option<Arc<str>>,

@@ -1,5 +1,5 @@
-//! The whole page as the browser loaded it: full page checks, and the fingerprint by which a change of the
-//! content is told (behaviour.md 4, fields.md 3).
+//! Results of the whole page as the browser loaded it: full page checks, and the fingerprint that detects content
+//! changes (behaviour.md 4, fields.md 3).
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::domain::{
 use crate::probe::full_page::FullPageRule;
 use crate::webpage::text_fingerprint;
 
-/// What a change of the content is told by, of the page that the script ended on; `steps` are those that were played.
+/// Returns the facts that detect a content change, of the page that the script ended on; `steps` are those that ran.
 pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
-    let told =
+    let reading =
         dom::read_text(session, &TextSource::Source, None, WaitLimit::no_wait(dom::short_deadline())).await;
-    let Ok(TextReading::Text(text, _)) = told else { return None };
+    let Ok(TextReading::Text(text, _)) = reading else { return None };
     let step = steps.last()?.browser_step.as_deref()?;
     let bytes = text.len() as u64;
     let text_sha256 = tokio::task::spawn_blocking(move || text_fingerprint(&text)).await.ok();
@@ -33,23 +33,24 @@ pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -
     })
 }
 
-/// The objects of all pages of the script, as those of one page: the documents of the steps aside, each address once.
+/// Evaluates the objects of all pages of the script as those of one page: without the documents of the steps, each
+/// address once.
 pub(super) fn evaluate_full_page(
     rule: &FullPageRule,
     steps: &[StepResult],
     timeout: Duration,
     observation: &mut Observation,
 ) {
-    let mut known = HashSet::new();
+    let mut seen_urls = HashSet::new();
     let mut page = FullPage::default();
     for step in steps {
-        let Some(played) = &step.browser_step else { continue };
-        page.unlisted += played.unlisted;
+        let Some(browser_step) = &step.browser_step else { continue };
+        page.unlisted += browser_step.unlisted;
         page.total_us = page.total_us.max(step.started_us + step.total_us);
-        for object in &played.objects {
+        for object in &browser_step.objects {
             page.bytes += object.body_bytes;
-            let is_own = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
-            if known.insert(object.url.clone()) && is_own {
+            let counts = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
+            if seen_urls.insert(object.url.clone()) && counts {
                 let mut object =
                     PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
                 let late = !object.blocked && Duration::from_micros(object.total_us) > rule.object_timeout;
@@ -61,9 +62,9 @@ pub(super) fn evaluate_full_page(
             }
         }
     }
-    let wrong = rule.evaluate(&page, false, timeout);
+    let failure = rule.evaluate(&page, false, timeout);
     observation.details.page = Some(Box::new(page));
-    match wrong {
+    match failure {
         Some(failure) if rule.is_error => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}

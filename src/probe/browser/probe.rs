@@ -11,7 +11,7 @@ use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
 use crate::schema::MonitorDocument;
 
-/// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
+/// Builds the probe of a browser monitor. An invalid script gives a probe whose attempts all fail with that error.
 #[must_use]
 pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::from_document(document, settings) {
@@ -53,19 +53,19 @@ mod tests {
     use super::{QUEUE_TIMEOUT, attempt, time_budget};
     use crate::schema::Monitor;
 
-    /// A run is open at least as long as its attempts may take.
+    /// A run stays open at least as long as its attempts may take.
     #[test]
-    fn what_is_around_a_playback_has_its_time_in_the_plan() {
-        // As long as `browser.start_seconds` may be.
-        let around = QUEUE_TIMEOUT
+    fn the_browser_overhead_covers_every_limit_outside_the_script() {
+        // The maximum of `browser.start_seconds`.
+        let overhead = QUEUE_TIMEOUT
             + Duration::from_mins(2)
             + time_budget::CAPTURE_ALLOWANCE
             + attempt::EVIDENCE_TIMEOUT
             + attempt::CLOSE_TIMEOUT;
-        assert!(around <= Monitor::BROWSER_OVERHEAD, "{around:?}");
+        assert!(overhead <= Monitor::BROWSER_OVERHEAD, "{overhead:?}");
     }
 
-    /// Internet Explorer, which an end point elsewhere may have, parses ECMAScript 5 alone.
+    /// Internet Explorer, which a remote WebDriver end point may provide, parses ECMAScript 5 only.
     #[test]
     fn scripts_for_pages_are_written_in_ecmascript_5() {
         let scripts = [
@@ -73,16 +73,18 @@ mod tests {
             ("page.js", include_str!("dom.js")),
             ("pick.js", include_str!("select_option.js")),
         ];
-        let aside = Regex::new(r"'[^']*'|// .*").unwrap();
-        let newer = Regex::new(concat!(
+        let strings_and_comments = Regex::new(r"'[^']*'|// .*").unwrap();
+        let newer_syntax = Regex::new(concat!(
             r"=>|`|\.\.\.|\?\?|\?\.|\*\*|\b(const|let|class|of|async|await|Set|Map|Symbol)\b|catch \{",
             r"|new Event\b|\.(includes|find|from|assign|replaceAll)\("
         ));
-        let newer = newer.unwrap();
+        let newer_syntax = newer_syntax.unwrap();
         for (name, script) in scripts {
-            for (at, line) in script.lines().enumerate() {
-                let found = newer.find(&aside.replace_all(line, "''")).map(|found| found.as_str().to_owned());
-                assert_eq!(found, None, "{name}:{}: {line}", at + 1);
+            for (index, line) in script.lines().enumerate() {
+                let found = newer_syntax
+                    .find(&strings_and_comments.replace_all(line, "''"))
+                    .map(|found| found.as_str().to_owned());
+                assert_eq!(found, None, "{name}:{}: {line}", index + 1);
             }
         }
     }

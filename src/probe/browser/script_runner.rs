@@ -1,4 +1,4 @@
-//! Walks the steps of a script, act by act, each within its limits, and decides what follows from each.
+//! Runs the steps of a script, act by act, each within its limits, and handles their failures.
 
 use tokio::time::Instant;
 
@@ -25,14 +25,14 @@ pub(super) struct ScriptRunner<'a> {
     script: &'a Script,
     variables: Variables,
     budget: TimeBudget,
-    /// Optional acts that were left out.
+    /// Number of optional acts that were skipped.
     skipped_acts: u32,
     pub(super) window: WindowContext<'a>,
     pub(super) recorder: StepRecorder<'a>,
 }
 
 impl<'a> ScriptRunner<'a> {
-    /// For the script of `options`, whose `variables` have their first values.
+    /// Creates the runner of the script of `options`; `variables` have their initial values.
     pub(super) fn new(
         options: &'a Options,
         variables: Variables,
@@ -44,28 +44,28 @@ impl<'a> ScriptRunner<'a> {
         Self { options, script, variables, budget, skipped_acts: 0, window, recorder }
     }
 
-    /// Plays the script.
+    /// Runs the script.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         self.window.enter_first_window().await?;
-        // What the browser took to be there is none of the script's time.
+        // Start-up of the browser does not count as time of the script.
         self.budget = TimeBudget::new(self.options.limits, self.script);
         self.steps().await
     }
 
-    /// Waits until the driver is done with what it was left with, as far as there is time.
+    /// Waits until the driver has finished an abandoned command, as long as there is time.
     pub(super) async fn recover(&self) {
         self.window.recover(&self.budget).await;
     }
 
-    /// Plays the steps in their order. Ends with the first that failed, but for those that may be late.
+    /// Runs the steps in order. Stops at the first failure, except for timeouts where the monitor continues on those.
     async fn steps(&mut self) -> Result<(), Failure> {
         let script = self.script;
         let mut late = None;
-        for (at, step) in script.steps.iter().enumerate() {
-            if let Err(failure) = self.step(at, step).await {
-                let goes_on = self.options.continue_on_timeout
+        for (index, step) in script.steps.iter().enumerate() {
+            if let Err(failure) = self.step(index, step).await {
+                let continues = self.options.continue_on_timeout
                     && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
-                if !goes_on {
+                if !continues {
                     return Err(late.unwrap_or(failure));
                 }
                 late.get_or_insert(failure);
@@ -74,45 +74,46 @@ impl<'a> ScriptRunner<'a> {
         late.map_or(Ok(()), Err)
     }
 
-    async fn step(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
+    async fn step(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
         let started = Instant::now();
         self.budget.begin_step(step);
-        self.recorder.begin_step(at, step, started);
-        let played = match self.run_acts(at, step).await {
-            Ok(()) => self.end_step(at).await,
+        self.recorder.begin_step(index, step, started);
+        let outcome = match self.run_acts(index, step).await {
+            Ok(()) => self.end_step(index).await,
             failed => failed,
         };
-        // Texts of the page and of the script may hold values of protected variables.
+        // Texts of the page and of the script may contain values of protected variables.
         let redactor = self.redactor();
-        let played = played
+        let outcome = outcome
             .map_err(|failure| Failure { detail: redactor.redact(&failure.detail).into_owned(), ..failure });
-        self.recorder.finish_step(played.as_ref().err());
-        played
+        self.recorder.finish_step(outcome.as_ref().err());
+        outcome
     }
 
-    /// The end of a step whose acts passed.
-    async fn end_step(&mut self, at: usize) -> Result<(), Failure> {
+    /// Ends a step whose acts passed.
+    async fn end_step(&mut self, index: usize) -> Result<(), Failure> {
         self.recover().await;
-        let mut good = self.reset_driver_timeouts(at).await;
-        if good.is_ok() {
-            let next = self.script.steps.get(at + 1).and_then(|step| step.actions.first());
+        let mut outcome = self.reset_driver_timeouts(index).await;
+        if outcome.is_ok() {
+            let next = self.script.steps.get(index + 1).and_then(|step| step.actions.first());
             let (redactor, rules) = (self.redactor(), self.page_rules());
             let Self { recorder, window, budget, .. } = self;
-            good = end_of_step(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
-                .await;
+            outcome =
+                end_of_step(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
+                    .await;
         }
-        if good.is_ok() && at + 1 == self.script.steps.len() {
+        if outcome.is_ok() && index + 1 == self.script.steps.len() {
             self.recover().await;
-            good = self.check_keyword().await;
+            outcome = self.check_keyword().await;
         }
-        let when = if good.is_ok() { CaptureMoment::Action } else { CaptureMoment::Failure };
-        self.capture(when, &capture_name(at, None)).await;
-        good
+        let when = if outcome.is_ok() { CaptureMoment::Action } else { CaptureMoment::Failure };
+        self.capture(when, &capture_name(index, None)).await;
+        outcome
     }
 
-    /// What is looked at after an act with a time of its own has the rest of the step again.
-    async fn reset_driver_timeouts(&mut self, at: usize) -> Result<(), Failure> {
-        let last = self.script.steps[at].actions.last();
+    /// Gives the checks at the end of the step the rest of its time, after an act with its own timeout.
+    async fn reset_driver_timeouts(&mut self, index: usize) -> Result<(), Failure> {
+        let last = self.script.steps[index].actions.last();
         if last
             .is_some_and(|action| action.timeout.is_some() || matches!(action.kind, ActionKind::RunJs { .. }))
             && let Err(ActError::Failed(failure)) =
@@ -123,7 +124,7 @@ impl<'a> ScriptRunner<'a> {
         Ok(())
     }
 
-    /// The keyword of the monitor, judged on the last page: once, or until it is there.
+    /// Searches the last page for the monitor's keyword, once or until it is found.
     async fn check_keyword(&self) -> Result<(), Failure> {
         let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
         let time = self.budget.wait_limit(None, None);
@@ -136,39 +137,39 @@ impl<'a> ScriptRunner<'a> {
         }
     }
 
-    async fn run_acts(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
+    async fn run_acts(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
         for (number, action) in step.actions.iter().enumerate() {
             let started = Instant::now();
             let next =
-                step.actions.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.actions.first());
-            let mut done = self.run_act(action, next).await;
+                step.actions.get(number + 1).or_else(|| self.script.steps.get(index + 1)?.actions.first());
+            let mut outcome = self.run_act(action, next).await;
             let mut skipped = false;
-            if let Err(failure) = &done
+            if let Err(failure) = &outcome
                 && action.optional
                 && is_skippable(failure)
                 && self.budget.exceeded().is_none()
             {
-                done = self.skip(failure);
-                skipped = done.is_ok();
+                outcome = self.skip(failure);
+                skipped = outcome.is_ok();
             }
-            self.recorder.record_act(number, action.kind.name(), started, skipped, done.as_ref().err());
-            match done {
+            self.recorder.record_act(number, action.kind.name(), started, skipped, outcome.as_ref().err());
+            match outcome {
                 Err(failure) => {
                     let (redactor, rules) = (self.redactor(), self.page_rules());
                     let Self { recorder, window, budget, .. } = self;
                     record_evidence(recorder, window, budget, &redactor, rules, &failure).await;
-                    self.capture(CaptureMoment::Failure, &capture_name(at, Some(number))).await;
+                    self.capture(CaptureMoment::Failure, &capture_name(index, Some(number))).await;
                     return Err(failure);
                 }
-                // A dialog hides the page until it is answered.
+                // An open dialog hides the page until it is answered.
                 Ok(()) if skipped || next.is_some_and(answers_dialog) => {}
-                Ok(()) => self.capture(CaptureMoment::Event, &capture_name(at, Some(number))).await,
+                Ok(()) => self.capture(CaptureMoment::Event, &capture_name(index, Some(number))).await,
             }
         }
         Ok(())
     }
 
-    /// One act, with what has to follow from it.
+    /// Runs one act and waits for its expected effect.
     async fn run_act(&mut self, action: &Action, next: Option<&Action>) -> Result<(), Failure> {
         let what = describe::describe_act(action);
         if let Some(bound) = self.budget.exceeded() {
@@ -179,13 +180,13 @@ impl<'a> ScriptRunner<'a> {
                 Some(bound) => Err(self.budget.timeout_failure(bound, &what)),
                 None => Ok(()),
             },
-            // The next act answers it.
+            // The next act answers the dialog.
             Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(action) => {
                 Ok(())
             }
             Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
             Err(ActError::Failed(failure)) => {
-                // What an act fails with never names the act, whatever it quotes.
+                // Failures of acts do not name the act, whatever they quote.
                 let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
                 Err(explain_failure(&mut self.window, failure).await)
             }
@@ -199,7 +200,7 @@ impl<'a> ScriptRunner<'a> {
             Some(expected) => Some(wait::prepare_wait(self.page(), expected, action).await?),
             None => None,
         };
-        // Of an act that opens a dialog, what has to follow may be told once that is answered.
+        // When an act opens a dialog, its expected effect may come after the dialog is answered.
         self.perform(action).await?;
         match awaited {
             Some(awaited) => wait::wait_for_effect(self.page(), &awaited, action).await,
@@ -210,27 +211,27 @@ impl<'a> ScriptRunner<'a> {
     async fn perform(&mut self, action: &Action) -> Result<(), ActError> {
         match &action.kind {
             ActionKind::Open { url } => self.open(url, action).await,
-            ActionKind::Click { target: on, double: false } => {
-                self.interact(on, Interaction::Click, action).await
+            ActionKind::Click { target, double: false } => {
+                self.interact(target, Interaction::Click, action).await
             }
-            ActionKind::Click { target: on, double: true } => {
-                self.interact(on, Interaction::Pointer(2), action).await
+            ActionKind::Click { target, double: true } => {
+                self.interact(target, Interaction::Pointer(2), action).await
             }
-            ActionKind::Hover { target: over } => self.interact(over, Interaction::Pointer(0), action).await,
+            ActionKind::Hover { target } => self.interact(target, Interaction::Pointer(0), action).await,
             ActionKind::Type { target: into, text } => {
                 let text = self.page().fill(text, EscapeContext::Value)?;
                 self.interact(into, Interaction::Type(text), action).await
             }
-            ActionKind::Clear { target: field } => self.interact(field, Interaction::Clear, action).await,
-            ActionKind::Select { target: field, option } => {
+            ActionKind::Clear { target } => self.interact(target, Interaction::Clear, action).await,
+            ActionKind::Select { target, option } => {
                 let (by, value) = actions::option_argument(self.page(), option)?;
-                self.interact(field, Interaction::Pick(by, value), action).await
+                self.interact(target, Interaction::Pick(by, value), action).await
             }
-            ActionKind::SetChecked { target: field, checked: on } => {
-                self.interact(field, Interaction::Check(*on), action).await
+            ActionKind::SetChecked { target, checked } => {
+                self.interact(target, Interaction::Check(*checked), action).await
             }
-            ActionKind::Press { key, target: on } => {
-                actions::press(self.page(), key, on.as_ref(), action).await
+            ActionKind::Press { key, target } => {
+                actions::press(self.page(), key, target.as_ref(), action).await
             }
             ActionKind::Scroll { target: to, x, y } => {
                 actions::scroll(self.page(), to.as_ref(), (*x, *y), action).await
@@ -242,8 +243,8 @@ impl<'a> ScriptRunner<'a> {
                 windows::switch_window(&mut self.window, &self.budget, &self.variables, window, action).await
             }
             ActionKind::CloseWindow => windows::close_window(&mut self.window, &self.budget).await,
-            ActionKind::Dialog(answer) => actions::answer_dialog(self.page(), answer, action).await,
-            ActionKind::WaitFor(wanted) => wait::wait_for(self.page(), wanted, action).await,
+            ActionKind::Dialog(response) => actions::answer_dialog(self.page(), response, action).await,
+            ActionKind::WaitFor(condition) => wait::wait_for(self.page(), condition, action).await,
             ActionKind::Extract { into_variable: into, property: from, pattern } => {
                 let value = page_reads::extract(self.page(), into, from, pattern.as_ref(), action).await?;
                 self.set(into, value);
@@ -261,8 +262,8 @@ impl<'a> ScriptRunner<'a> {
                 screenshot(&mut self.recorder, &self.window.session, rule, name).await;
                 Ok(())
             }
-            ActionKind::Assert { property: what, matcher } => {
-                page_reads::assert_text(self.page(), what, matcher, action).await
+            ActionKind::Assert { property, matcher } => {
+                page_reads::assert_text(self.page(), property, matcher, action).await
             }
             ActionKind::AssertElement { target: element, state } => {
                 page_reads::assert_element(self.page(), element, *state, action).await
@@ -291,13 +292,13 @@ impl<'a> ScriptRunner<'a> {
         interact(self.page(), target, &interaction, action).await.map(drop)
     }
 
-    /// Sets a variable, and notes in the result that it was set.
+    /// Sets a variable, and records its name in the result.
     fn set(&mut self, name: &str, value: String) {
         self.variables.set(name, value);
         self.recorder.set_variable(name);
     }
 
-    /// Leaves out an optional act that failed, unless too many were.
+    /// Skips an optional act that failed, unless too many were skipped.
     fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
         self.skipped_acts += 1;
         if self.skipped_acts <= self.script.max_skipped {
@@ -322,18 +323,18 @@ impl<'a> ScriptRunner<'a> {
         PageRules { experience, third_party_documents }
     }
 
-    /// What hides the values of protected variables.
+    /// Returns the redactor of the values of protected variables.
     fn redactor(&self) -> Redactor {
         Redactor::from_secrets(self.variables.secret_values())
     }
 }
 
-/// Whether `act` answers a dialog.
+/// Whether `action` answers a dialog.
 const fn answers_dialog(action: &Action) -> bool {
     matches!(action.kind, ActionKind::Dialog(_))
 }
 
-/// Whether an optional act that failed so may be left out: what it needs is not there.
+/// Whether an optional act with this failure may be skipped: what it needs does not exist.
 fn is_skippable(failure: &Failure) -> bool {
     matches!(
         failure.kind,
@@ -347,7 +348,7 @@ fn is_skippable(failure: &Failure) -> bool {
     )
 }
 
-/// What the files of a moment are called: `step-02-act-03`, at the end of a step `step-02`.
+/// Returns the file name prefix of a moment: `step-02-act-03`, or `step-02` at the end of a step.
 fn capture_name(step: usize, act: Option<usize>) -> String {
     match act {
         Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),

@@ -1,4 +1,4 @@
-//! What is kept of a step when it ends, and of the page that an act failed on.
+//! Results recorded at the end of a step, and of the page that an act failed on.
 
 use tokio::time::Instant;
 
@@ -14,16 +14,16 @@ use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, PageTiming};
 use crate::redaction::redactor::Redactor;
 
-/// What a monitor wants to know of the pages of its steps.
+/// Which results of pages a monitor records and evaluates.
 #[derive(Clone, Copy)]
 pub(super) struct PageRules {
     pub(super) experience: UserExperience,
-    /// Whether documents of other sites that could not be loaded count.
+    /// Whether documents of other sites that could not be loaded are failures.
     pub(super) third_party_documents: bool,
 }
 
-/// What is kept of a step at its end; the page must be good then too. A dialog that is open hides it: that is no
-/// failure where the next act `answers` it.
+/// Records the results of a step at its end, and fails when the page is an error page. An open dialog hides the page;
+/// that is no failure where the next act `answers` it.
 pub(super) async fn end_of_step(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
@@ -48,20 +48,20 @@ pub(super) async fn end_of_step(
             };
         }
     };
-    let (new, timing) =
+    let (is_new, timing) =
         (report.origin != window.document, report.page_timing(experience != UserExperience::Off));
     window.document.clone_from(&report.origin);
     window.viewport.get_or_insert(report.viewport);
-    if new {
+    if is_new {
         recorder.step().phases = timing.phases;
     }
-    record_page(recorder, redactor, &report, new, timing);
-    let good = evaluate_page(window, &report).await;
+    record_page(recorder, redactor, &report, is_new, timing);
+    let page = evaluate_page(window, &report).await;
     let documents = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
-    good.and(documents)
+    page.and(documents)
 }
 
-/// What is learned of the page that an act failed on, as far as the browser still answers.
+/// Records the page that an act failed on, as far as the browser still responds.
 pub(super) async fn record_evidence(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
@@ -77,22 +77,22 @@ pub(super) async fn record_evidence(
     if let Ok(report) = inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
         record_page(recorder, redactor, &report, report.origin != window.document, report.page_timing(false));
     }
-    // The act decides.
+    // The failure of the act decides.
     let _ = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
 }
 
-/// Keeps in the step what was seen of the page, with its `timing` when it is `new` to the step.
+/// Records the inspected page in the step, with its `timing` if the page `is_new` to the step.
 fn record_page(
     recorder: &mut StepRecorder<'_>,
     redactor: &Redactor,
     report: &PageReport,
-    new: bool,
+    is_new: bool,
     timing: PageTiming,
 ) {
     let step = recorder.browser_step();
     step.url = redactor.redact(&display_url(&report.url)).into_owned();
     step.title = redactor.redact(&report.title).into_owned();
-    if new {
+    if is_new {
         step.http_status = report.status;
         step.timing = Some(timing);
     }

@@ -1,4 +1,4 @@
-//! What is kept of a script while it is played: steps and their times, exchanges, files.
+//! Records the results of a script while it runs: steps and their times, exchanges, files.
 
 use std::time::Duration;
 
@@ -12,29 +12,30 @@ use crate::domain::{
 };
 use crate::script::language::ScriptStep;
 
-/// Records what a script comes to.
+/// Records the results of a script.
 pub(super) struct StepRecorder<'a> {
     clock: &'a dyn Clock,
-    /// When the attempt began.
+    /// When the attempt started.
     started: Instant,
-    /// Whether requests are kept as HTTP exchanges too.
+    /// Whether requests are also kept as HTTP exchanges.
     keeps_exchanges: bool,
-    /// What was captured.
+    /// The captured files.
     pub(super) files: CaptureFiles,
-    /// The last document of the page, as far as the browser told of it.
+    /// The last document of the page, if the browser reported one.
     pub(super) last_document: Option<LoggedRequest>,
-    /// When the step that is under way began.
+    /// When the step in progress started.
     began: Option<Instant>,
-    /// The same by the clock, of the step that began last.
+    /// When the last step started, as wall time.
     began_at: Timestamp,
-    /// Time of this step that went into what is kept of it.
+    /// Time of this step that was spent on captures.
     excluded_time: Duration,
-    /// What the steps came to.
+    /// Results of the steps.
     steps: Vec<StepResult>,
 }
 
 impl<'a> StepRecorder<'a> {
-    /// For an attempt that `started` then; `keeps_exchanges` when requests are to be kept as HTTP exchanges too.
+    /// Creates the recorder of an attempt that started at `started`; `keeps_exchanges` also keeps requests as HTTP
+    /// exchanges.
     pub(super) fn new(clock: &'a dyn Clock, started: Instant, keeps_exchanges: bool) -> Self {
         Self {
             clock,
@@ -49,13 +50,13 @@ impl<'a> StepRecorder<'a> {
         }
     }
 
-    /// The step at this place in the script begins, which `began` then.
-    pub(super) fn begin_step(&mut self, at: usize, step: &ScriptStep, started: Instant) {
+    /// Starts the step at `index`, which started at `started`.
+    pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
         self.began = Some(started);
         self.began_at = self.clock.now();
         self.excluded_time = Duration::ZERO;
         self.steps.push(StepResult {
-            number: u32::try_from(at + 1).unwrap_or(u32::MAX),
+            number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
             status: Status::OK,
             started_us: duration_micros(started - self.started),
@@ -68,7 +69,7 @@ impl<'a> StepRecorder<'a> {
         });
     }
 
-    /// Ends the step that is under way, where one is: it passed, or `failure` ended it.
+    /// Ends the step in progress, if there is one: it passed, or `failure` ended it.
     pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
         let Some(started) = self.began.take() else { return };
         let took = duration_micros(started.elapsed().saturating_sub(self.excluded_time));
@@ -80,80 +81,82 @@ impl<'a> StepRecorder<'a> {
         }
     }
 
-    /// Leaves `time` out of the time of the step.
+    /// Excludes `time` from the duration of the step.
     pub(super) fn exclude_time(&mut self, time: Duration) {
         self.excluded_time += time;
     }
 
-    /// The act at this place in its step has ended, which `began` then: it passed, was skipped, or `failed`.
+    /// Records the act with `index` in its step: it passed, was skipped, or failed with `failure`.
     pub(super) fn record_act(
         &mut self,
-        number: usize,
+        index: usize,
         name: &str,
         started: Instant,
         skipped: bool,
-        failed: Option<&Failure>,
+        failure: Option<&Failure>,
     ) {
         self.browser_step().actions.push(ActionResult {
-            number: u32::try_from(number + 1).unwrap_or(u32::MAX),
+            number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
-            status: failed.map_or(Status::OK, Failure::status),
+            status: failure.map_or(Status::OK, Failure::status),
             total_us: duration_micros(started.elapsed()),
             skipped,
         });
     }
 
-    /// The step set the variable `name`.
+    /// Records that the step set the variable `name`.
     pub(super) fn set_variable(&mut self, name: &str) {
         self.step().variables.push(name.to_owned());
     }
 
-    /// Puts `now` in the place of `before`, where the last step failed with that.
-    pub(super) fn replace_failure(&mut self, before: &Failure, now: &Failure) {
+    /// Replaces the failure `old_failure` of the last step by `new_failure`.
+    pub(super) fn replace_failure(&mut self, old_failure: &Failure, new_failure: &Failure) {
         if let Some(step) = self.steps.last_mut()
-            && let Some(first) = step.failures.first_mut().filter(|first| *first == before)
+            && let Some(first) = step.failures.first_mut().filter(|first| *first == old_failure)
         {
-            step.status = now.status();
-            first.clone_from(now);
+            step.status = new_failure.status();
+            first.clone_from(new_failure);
         }
     }
 
-    /// Whether requests are kept as HTTP exchanges too.
+    /// Whether requests are also kept as HTTP exchanges.
     pub(super) const fn keeps_exchanges(&self) -> bool {
         self.keeps_exchanges
     }
 
-    /// Keeps `exchanges`, whose times are those since the step began.
+    /// Adds `exchanges`, whose times are relative to the start of the step.
     pub(super) fn record_exchanges(&mut self, exchanges: Vec<HttpExchange>) {
         let step = self.step();
-        let began = step.started_us;
-        let placed =
-            |exchange: HttpExchange| HttpExchange { started_us: began + exchange.started_us, ..exchange };
-        step.exchanges.extend(exchanges.into_iter().map(placed));
+        let step_started_us = step.started_us;
+        let with_offset = |exchange: HttpExchange| HttpExchange {
+            started_us: step_started_us + exchange.started_us,
+            ..exchange
+        };
+        step.exchanges.extend(exchanges.into_iter().map(with_offset));
     }
 
-    /// When the step that is under way began, by the clock.
+    /// Returns when the last step started, as wall time.
     pub(super) const fn step_started_at(&self) -> Timestamp {
         self.began_at
     }
 
-    /// The step that is under way.
+    /// Returns the step in progress.
     pub(super) fn step(&mut self) -> &mut StepResult {
-        let at = self.steps.len().saturating_sub(1);
-        &mut self.steps[at]
+        let index = self.steps.len().saturating_sub(1);
+        &mut self.steps[index]
     }
 
-    /// What the browser did in the step that is under way.
+    /// Returns the browser's part of the step in progress.
     pub(super) fn browser_step(&mut self) -> &mut BrowserStep {
         self.step().browser_step.get_or_insert_default()
     }
 
-    /// The steps so far.
+    /// Returns the steps so far.
     pub(super) fn steps(&self) -> &[StepResult] {
         &self.steps
     }
 
-    /// What was recorded: the steps and the files.
+    /// Returns the steps and the files.
     pub(super) fn into_parts(self) -> (Vec<StepResult>, CaptureFiles) {
         (self.steps, self.files)
     }

@@ -1,4 +1,4 @@
-//! How long things may take (fields.md 3, `step_timeout`), and what it is called when they took longer.
+//! Time limits of scripts, steps and acts (fields.md 3, `step_timeout`), and the failures when they are exceeded.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::script::language::{Script, ScriptStep};
 /// The limits of a monitor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScriptLimits {
-    /// Of each page load: `timeout`.
+    /// The limit of each page load: `timeout`.
     pub(super) page: Duration,
-    /// Of each step without a limit of its own: `step_timeout`.
+    /// The limit of each step without its own: `step_timeout`.
     pub(super) step: Option<Duration>,
 }
 
@@ -22,25 +22,25 @@ impl ScriptLimits {
         step.timeout.or(self.step)
     }
 
-    /// Of the script: the sum of its steps; one without a limit counts as a page load.
+    /// Returns the limit of the script: the sum of its steps; one without a limit counts as a page load.
     pub(super) fn script_limit(&self, script: &Script) -> Duration {
         script.max_duration(self.page, self.step)
     }
 }
 
-/// How much of a page's time may be gone already when its load begins, and the page still has all of it.
+/// How much time may have passed before a page load begins without shortening the page's limit.
 const PAGE_TOLERANCE: Duration = Duration::from_millis(500);
 
-/// What the captures of a script may take that is none of its time: beyond that they are a part of it.
+/// Time for captures that does not count as time of the script; anything beyond does.
 pub(super) const CAPTURE_ALLOWANCE: Duration = Duration::from_mins(1);
 
-/// What a driver has beyond a limit to say that it was reached.
+/// How long a driver has beyond a limit to report that it was reached.
 pub(super) const DRIVER_GRACE: Duration = Duration::from_secs(2);
 
-/// What judging a text may take when its step is over.
+/// Limit for evaluating a text when its step is over.
 const FINAL_EVALUATION: Duration = Duration::from_secs(1);
 
-/// Which limit comes first.
+/// A limit, to name the one that ends first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitKind {
     Act,
@@ -51,40 +51,42 @@ pub(super) enum LimitKind {
     Script,
 }
 
-/// How long the page may wait until something of it is so, and how long its answer is waited for: a page that
-/// computes says nothing meanwhile.
+/// How long the page may wait until a condition holds, and how long its response is waited for: a page that computes
+/// cannot respond meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitLimit {
     /// Until when the page may wait, and the limit that sets it.
     pub(super) until: Instant,
     pub(super) bound: LimitKind,
-    /// Until when it may answer, and the limit that sets that.
+    /// Until when it may respond, and the limit that sets that.
     pub(super) latest: Instant,
     pub(super) ending: LimitKind,
-    /// What `until` stands for, where nobody asked for so much.
+    /// The default that `until` was set by, if the act sets no timeout.
     grace: Duration,
 }
 
 impl WaitLimit {
-    /// For a question in passing, which is answered at once or not at all.
+    /// Creates the limit of a query that is answered at once or not at all.
     pub(super) fn no_wait(latest: Instant) -> Self {
         let bound = LimitKind::Act;
         Self { until: Instant::now(), bound, latest, ending: bound, grace: Duration::ZERO }
     }
 
-    /// The page has to be so already.
+    /// Returns the limit of a condition that must hold already.
     pub(super) fn without_wait(self) -> Self {
         Self { until: Instant::now(), grace: Duration::ZERO, ..self }
     }
 
-    /// Gives a page all of its patience that could say nothing as long as that was; `false` where it has none.
+    /// Restarts the wait with the full default, for a page that could not respond during it. Returns `false` where
+    /// there is no default.
     pub(super) fn restart(&mut self) -> bool {
         let timeout = std::mem::take(&mut self.grace);
         self.until = (Instant::now() + timeout).min(self.latest);
         !timeout.is_zero()
     }
 
-    /// The same for a page that was `asked` in time, and answered long after that.
+    /// Restarts the wait like `restart` when a query that was sent in time, at `asked`, was answered
+    /// long after.
     pub(super) fn extend_if_late(&mut self, asked: Instant) {
         if asked < self.until && Instant::now() > self.until + PAGE_TOLERANCE {
             self.restart();
@@ -92,7 +94,7 @@ impl WaitLimit {
     }
 }
 
-/// When things have to be over.
+/// The time limits of a script in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimeBudget {
     limits: ScriptLimits,
@@ -100,17 +102,17 @@ pub(super) struct TimeBudget {
     script: Duration,
     step_ends: Instant,
     script_ends: Instant,
-    /// What limits the page loads of the act that is under way.
+    /// The limit of the page loads of the act in progress.
     page_bound: LimitKind,
-    /// What captures may still give back.
+    /// Time for captures that can still be refunded.
     spare: Duration,
 }
 
 impl TimeBudget {
-    /// From now on, for the whole of `script`.
+    /// Starts the budget of `script` now.
     pub(super) fn new(limits: ScriptLimits, script: &Script) -> Self {
         let whole = limits.script_limit(script);
-        // A step's own limit is named before that of the script when both end together.
+        // When both end together, a step's own limit is named before that of the script.
         let ends = Instant::now() + whole + PAGE_TOLERANCE;
         Self {
             limits,
@@ -123,24 +125,24 @@ impl TimeBudget {
         }
     }
 
-    /// A step begins.
+    /// Starts the limit of a step.
     pub(super) fn begin_step(&mut self, step: &ScriptStep) {
         let limit = self.limits.step_limit(step);
         self.step = limit.unwrap_or(self.script);
         self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
     }
 
-    /// What limits the page loads of the act that is under way.
+    /// Returns the limit of the page loads of the act in progress.
     pub(super) const fn page_limit_kind(&self) -> LimitKind {
         self.page_bound
     }
 
-    /// Notes what limits the page loads of the act that begins.
+    /// Sets the limit of the page loads of the act that starts.
     pub(super) const fn set_page_limit_kind(&mut self, bound: LimitKind) {
         self.page_bound = bound;
     }
 
-    /// Gives back `time` that was spent on what is kept of the page, as far as there is any to spare.
+    /// Refunds `time` that was spent on captures, as far as the allowance lasts.
     pub(super) fn refund(&mut self, time: Duration) {
         let time = time.min(self.spare);
         self.spare -= time;
@@ -148,12 +150,12 @@ impl TimeBudget {
         self.script_ends += time;
     }
 
-    /// The end of this step, for work that is not the browser's. What the page said at the very last is judged too.
+    /// Returns the end of this step for work outside the browser. The last response of the page is evaluated too.
     pub(super) fn deadline(&self) -> Deadline {
         Deadline { at: self.end_of(None).0.max(Instant::now() + FINAL_EVALUATION), timeout: self.step }
     }
 
-    /// Whether nothing more can be done in this step.
+    /// Returns the limit that was reached, if the step cannot continue.
     pub(super) fn exceeded(&self) -> Option<LimitKind> {
         let now = Instant::now();
         if now >= self.script_ends {
@@ -165,7 +167,7 @@ impl TimeBudget {
         }
     }
 
-    /// The end of what may take `own`, and the limit that sets it.
+    /// Returns the end of something limited to `own`, and the limit that sets it.
     pub(super) fn end_of(&self, own: Option<Duration>) -> (Instant, LimitKind) {
         let (ends, bound) = if self.script_ends <= self.step_ends {
             (self.script_ends, LimitKind::Script)
@@ -178,7 +180,8 @@ impl TimeBudget {
         }
     }
 
-    /// For what may take `own`; without, the page waits for `patience`, or as long as the step may take.
+    /// Returns the limits of a wait with the timeout `own`; without, the page waits for the default `timeout`, or until
+    /// the step ends.
     pub(super) fn wait_limit(&self, own: Option<Duration>, timeout: Option<Duration>) -> WaitLimit {
         let (until, bound) = self.end_of(own.or(timeout));
         let (ends, ending) = self.end_of(own);
@@ -186,12 +189,12 @@ impl TimeBudget {
         WaitLimit { until, bound, latest: ends + DRIVER_GRACE, ending, grace: timeout }
     }
 
-    /// How long the driver may wait for a page, and the limit that sets it. A page load with a time of its `own` may
-    /// be shorter than others, and not longer.
+    /// Returns how long the driver may wait for a page, and the limit that sets it. `own` can shorten the page limit,
+    /// but not extend it.
     pub(super) fn page_limit(&self, own: Option<Duration>) -> (Duration, LimitKind) {
         let (ends, bound) = self.end_of(None);
         let left = ends.saturating_duration_since(Instant::now());
-        // Where a step or a script is one page load long, it is the page that is late.
+        // Where a step or script is limited to one page load, the page is named as too slow.
         let own = own.filter(|own| *own < self.limits.page);
         let page = own.unwrap_or(self.limits.page);
         if page <= left + PAGE_TOLERANCE {
@@ -201,7 +204,7 @@ impl TimeBudget {
         }
     }
 
-    /// The failure of something that was not over at `bound`; `what` stands for it.
+    /// Returns the failure of `what`, which was not done at `bound`.
     pub(super) fn timeout_failure(&self, bound: LimitKind, what: &str) -> Failure {
         let (kind, limit) = match bound {
             LimitKind::Page => (FailureKind::PageTooSlow, self.limits.page),
@@ -225,7 +228,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_page_said_at_the_very_last_is_judged() {
+    async fn the_last_response_of_a_page_is_evaluated() {
         let limits = ScriptLimits { page: Duration::from_secs(1), step: None };
         let budget = TimeBudget::new(limits, &Script::from_url("http://a.example/"));
         tokio::time::advance(Duration::from_secs(10)).await;
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn captures_give_back_a_minute_at_most() {
+    async fn captures_are_refunded_a_minute_at_most() {
         let limits = ScriptLimits { page: Duration::from_secs(10), step: None };
         let script = Script::from_url("http://a.example/");
         let mut budget = TimeBudget::new(limits, &script);

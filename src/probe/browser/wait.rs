@@ -1,4 +1,4 @@
-//! Waiting for what the page does: without fixed sleeps, the page itself says when it is there.
+//! Waits for effects in the page. There are no fixed sleeps: the page itself reports when a condition holds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,50 +17,50 @@ use crate::script::language::{
     Action, ElementState, ElementTarget, ExpectedEffect, PageProperty, WaitCondition,
 };
 
-/// Between two looks at what the browser tells of its requests.
+/// Interval between reads of the browser's network log.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What has to follow from an act, with what was before it.
+/// The expected effect of an act, with the state before it.
 #[derive(Debug)]
 pub(super) enum AwaitedEffect<'s> {
-    /// Another address than this.
+    /// The address becomes another one than this.
     UrlChange(Arc<str>),
-    /// Another page than the one that this number stands for.
+    /// The fingerprint of the page becomes another one than this.
     PageChange(u64),
-    /// The event of this name, which is watched for.
+    /// The event of this name, which is being watched for, occurs.
     Event(&'s str),
 }
 
 pub(super) async fn wait_for(
     page: PageAccess<'_>,
-    wanted: &WaitCondition,
+    expected: &WaitCondition,
     action: &Action,
 ) -> Result<(), ActError> {
     let time = page.budget.wait_limit(action.timeout, None);
-    match wanted {
+    match expected {
         WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, action).await,
-        WaitCondition::Text(target, must) => {
-            let must = resolve_condition(page, must)?;
+        WaitCondition::Text(target, condition) => {
+            let condition = resolve_condition(page, condition)?;
             let property = PageProperty::Text(target.clone());
-            match wait_for_value(page, &property, time, &must).await? {
+            match wait_for_value(page, &property, time, &condition).await? {
                 Ok(_) => Ok(()),
                 Err(_) => Err(missing_failure(
                     page,
                     FailureKind::PageUpdateMissing,
-                    &format!("no text that must {}", must.describe()),
+                    &format!("no text that must {}", condition.describe()),
                     time.bound,
                     action,
                 )),
             }
         }
-        WaitCondition::Url(must) => {
-            let must = resolve_condition(page, must)?;
-            match wait_for_text(page, &TextSource::Url, time, &must).await? {
+        WaitCondition::Url(condition) => {
+            let condition = resolve_condition(page, condition)?;
+            match wait_for_text(page, &TextSource::Url, time, &condition).await? {
                 Ok(_) => Ok(()),
                 Err(_) => Err(missing_failure(
                     page,
                     FailureKind::LocationChangeMissing,
-                    &format!("the address must {}", must.describe()),
+                    &format!("the address must {}", condition.describe()),
                     time.bound,
                     action,
                 )),
@@ -84,13 +84,13 @@ async fn wait_for_element(
 ) -> Result<(), ActError> {
     let locators = page.locator_args(target)?;
     let found = dom::find_element(page.session(), &locators, state, time).await;
-    let kind = match found.map_err(|why| page.dom_failure(why, time))? {
+    let kind = match found.map_err(|error| page.dom_failure(error, time))? {
         ElementLookup::Match(_) => return Ok(()),
         ElementLookup::Ambiguous(_) => FailureKind::ElementWeak,
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
-    let why = format!("{} did not become {}", describe::describe_target(target), state.name());
-    Err(missing_failure(page, kind, &why, time.bound, action))
+    let detail = format!("{} did not become {}", describe::describe_target(target), state.name());
+    Err(missing_failure(page, kind, &detail, time.bound, action))
 }
 
 async fn wait_for_network_idle(
@@ -103,7 +103,7 @@ async fn wait_for_network_idle(
     let mut started = Instant::now();
     loop {
         if !page.window.read_requests(time.latest).await {
-            // Nobody knows what was asked for meanwhile.
+            // Requests may have started meanwhile without being logged.
             started = Instant::now();
         }
         let since = page.window.network.log().idle_since(started);
@@ -120,7 +120,7 @@ async fn wait_for_network_idle(
     }
 }
 
-/// Notes what is before an act that `expected` has to follow from.
+/// Records the state before an act with the effect `expected`.
 pub(super) async fn prepare_wait<'s>(
     page: PageAccess<'_>,
     expected: &'s ExpectedEffect,
@@ -129,15 +129,15 @@ pub(super) async fn prepare_wait<'s>(
     let time = page.budget.wait_limit(action.timeout, None);
     match expected {
         ExpectedEffect::LocationChange => {
-            let told =
+            let reading =
                 wait_for_text(page, &TextSource::Url, time.without_wait(), &TextCondition::Anything).await?;
-            Ok(AwaitedEffect::UrlChange(told.unwrap_or_default()))
+            Ok(AwaitedEffect::UrlChange(reading.unwrap_or_default()))
         }
         ExpectedEffect::PageUpdate => {
-            let told =
+            let reading =
                 dom::read_text(page.session(), &TextSource::Fingerprint, None, time.without_wait()).await;
-            match told.map_err(|error| page.dom_failure(error, time))? {
-                TextReading::Text(_, number) => Ok(AwaitedEffect::PageChange(number)),
+            match reading.map_err(|error| page.dom_failure(error, time))? {
+                TextReading::Text(_, fingerprint) => Ok(AwaitedEffect::PageChange(fingerprint)),
                 _ => Ok(AwaitedEffect::PageChange(0)),
             }
         }
@@ -149,7 +149,7 @@ pub(super) async fn prepare_wait<'s>(
     }
 }
 
-/// Waits for what has to follow from an act.
+/// Waits for the expected effect of an act.
 pub(super) async fn wait_for_effect(
     page: PageAccess<'_>,
     awaited: &AwaitedEffect<'_>,
@@ -164,30 +164,30 @@ pub(super) async fn wait_for_effect(
             {
                 return Ok(());
             }
-            let why = format!("it stayed `{before}`");
-            Err(missing_failure(page, FailureKind::LocationChangeMissing, &why, time.bound, action))
+            let detail = format!("it stayed `{before}`");
+            Err(missing_failure(page, FailureKind::LocationChangeMissing, &detail, time.bound, action))
         }
         AwaitedEffect::PageChange(before) => {
-            let told = dom::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
-            if matches!(told.map_err(|why| page.dom_failure(why, time))?, TextReading::Text(..)) {
+            let reading = dom::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
+            if matches!(reading.map_err(|error| page.dom_failure(error, time))?, TextReading::Text(..)) {
                 return Ok(());
             }
-            let why = "nothing of it changed";
-            Err(missing_failure(page, FailureKind::PageUpdateMissing, why, time.bound, action))
+            let detail = "nothing of it changed";
+            Err(missing_failure(page, FailureKind::PageUpdateMissing, detail, time.bound, action))
         }
         AwaitedEffect::Event(name) => wait_for_event(page, name, time, action).await,
     }
 }
 
-/// Waits for an event that is watched for.
+/// Waits for an event that is being watched for.
 async fn wait_for_event(
     page: PageAccess<'_>,
     name: &str,
     time: WaitLimit,
     action: &Action,
 ) -> Result<(), ActError> {
-    let noticed = dom::event_fired(page.session(), time).await;
-    if noticed.map_err(|error| page.dom_failure(error, time))? {
+    let fired = dom::event_fired(page.session(), time).await;
+    if fired.map_err(|error| page.dom_failure(error, time))? {
         return Ok(());
     }
     Err(missing_failure(
@@ -199,7 +199,8 @@ async fn wait_for_event(
     ))
 }
 
-/// What did not come: named by what it is, unless a limit of the step or script cut a time of its own short.
+/// Returns the failure of an effect that did not come. Named by its kind, unless a limit of the step or script cut the
+/// act's own timeout short.
 fn missing_failure(
     page: PageAccess<'_>,
     kind: FailureKind,

@@ -12,34 +12,34 @@ use crate::browser::{BrowserPool, BrowserSession, RESOURCE_TIMING_SCRIPT, Sessio
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::forward_proxy::ForwardProxy;
 
-/// The session of the browser, and the window and frame that it is at.
+/// The session of the browser, with its current window and frame.
 pub(super) struct WindowContext<'a> {
     pub(super) session: BrowserSession,
     /// The browser's log of its requests and its console.
     pub(super) network: NetworkLogReader<'a>,
-    /// Where the browser is from.
+    /// The pool that the browser comes from.
     pool: &'a BrowserPool,
     session_options: &'a SessionOptions,
-    /// The forward proxy that the browser goes through.
+    /// The forward proxy that the browser uses.
     forward: &'a ForwardProxy,
-    /// Windows in the order in which they were seen first; the first is the main one.
+    /// Windows in the order in which they were first seen; the first is the main one.
     pub(super) windows: Vec<String>,
-    /// Windows that have what holds for one window alone.
+    /// Windows that have their per-window settings.
     prepared: Vec<String>,
-    /// Whether the window is new, so that requests of it may be missing from the log.
+    /// Whether the window is new, so that its first requests may be missing from the log.
     has_unlogged_requests: bool,
-    /// Frames that were entered, from the page inwards.
+    /// Frames that were entered, outermost first.
     pub(super) frames: Vec<Value>,
-    /// Start of the document that was looked at last, by the browser's clock: identifies the document.
+    /// Start of the document that was inspected last, by the browser's clock: identifies the document.
     pub(super) document: String,
-    /// How large the page of the browser is, once it was seen.
+    /// The size of the page's viewport, once known.
     pub(super) viewport: Option<(u32, u32)>,
-    /// The address that was gone to last.
+    /// The address that was last navigated to.
     pub(super) last_url: String,
 }
 
 impl<'a> WindowContext<'a> {
-    /// Of a `session` that nothing was done in.
+    /// Creates the context of a new `session`.
     pub(super) const fn new(
         session: BrowserSession,
         network: NetworkLogReader<'a>,
@@ -63,7 +63,7 @@ impl<'a> WindowContext<'a> {
         }
     }
 
-    /// Begins at the window that the browser began with.
+    /// Starts with the first window of the browser.
     pub(super) async fn enter_first_window(&mut self) -> Result<(), Failure> {
         let first = self.session.window(dom::short_deadline()).await.map_err(|error| {
             let detail = format!("it has no window: {error}");
@@ -74,7 +74,7 @@ impl<'a> WindowContext<'a> {
         Ok(())
     }
 
-    /// Enters `window`, and prepares it when it is a new one.
+    /// Switches to `window`, and prepares it when it is new.
     pub(super) async fn enter_window(
         &mut self,
         window: String,
@@ -84,32 +84,33 @@ impl<'a> WindowContext<'a> {
         if !self.prepared.contains(&window) {
             self.prepared.push(window);
             self.has_unlogged_requests = true;
-            // Header fields of the guise hold for one window; one without them is still a window.
+            // Emulated header fields are set per window; a window without them is still usable.
             let _ = self.pool.prepare_window(self.session.client(), self.session_options).await;
         }
         Ok(())
     }
 
-    /// A driver that was left with a command does nothing else until that is over, and a step has time for it.
+    /// Waits until the driver has finished an abandoned command, as long as the step has time: it accepts no other
+    /// until then.
     pub(super) async fn recover(&self, budget: &TimeBudget) {
         while self.session.is_busy() && budget.exceeded().is_none() {
-            // That it answers is enough.
+            // Any response is enough.
             let _ = self.session.window(dom::short_deadline()).await;
         }
     }
 
-    /// Reads the requests that the browser made since the last time into the log; `false` when its driver did not
-    /// answer before `until`.
+    /// Reads the requests since the last time into the log. Returns `false` when the driver did not respond before
+    /// `until`.
     pub(super) async fn read_requests(&self, until: Instant) -> bool {
         self.network.read_requests(&self.session, until).await
     }
 
-    /// Reads what a new window loaded before Chromium's driver found it.
+    /// Adds what a new window loaded before Chromium's driver attached to it.
     pub(super) async fn read_new_window(&mut self, budget: &TimeBudget) {
         if !std::mem::take(&mut self.has_unlogged_requests) || !self.network.is_kept_by_driver() {
             return;
         }
-        // What is in the log already must not be in it twice.
+        // Read the log first, to not add the same requests twice.
         self.read_requests(budget.wait_limit(None, None).latest).await;
         if let Ok(loaded) =
             self.session.execute(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::short_deadline()).await
@@ -118,12 +119,12 @@ impl<'a> WindowContext<'a> {
         }
     }
 
-    /// Dismisses a dialog that the script has no act for, so that the page can be looked at; gives the failure.
+    /// Dismisses a dialog that the script does not handle, so that the page can be inspected, and returns the failure.
     pub(super) async fn dismiss_dialog(&self, what: &str, text: &str) -> Failure {
         let until = dom::short_deadline();
         // Firefox may report a dialog before it knows its text.
         let late = if text.is_empty() { self.session.dialog_text(until).await.ok().flatten() } else { None };
-        // More of them are those of a page that never ends to ask.
+        // A page that opens more of them never stops.
         for _ in 0..3 {
             if self.session.close_dialog(false, None, until).await.is_err() {
                 break;
@@ -133,41 +134,41 @@ impl<'a> WindowContext<'a> {
         Failure::new(Phase::Play, FailureKind::DialogUnexpected, format!("{what}: it says `{text}`"))
     }
 
-    /// The page at `url` is gone to, outside of all frames.
+    /// Records that the page at `url` is being opened, outside of all frames.
     pub(super) fn start_navigation(&mut self, url: &str) {
         self.frames.clear();
         url.clone_into(&mut self.last_url);
     }
 
-    /// Sets the site whose requests carry the trace.
+    /// Sets the site whose requests carry the trace id.
     pub(super) fn set_traced_site(&self, site: &str) {
         self.forward.set_trace_site(site);
     }
 
-    /// Whether Vigie itself does not let the browser reach the host of `url`, for what the settings say.
+    /// Whether the settings forbid the browser to reach the host of `url`.
     pub(super) fn is_denied(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
         let at = url.host_str().zip(url.port_or_known_default());
         at.is_some_and(|(host, port)| self.forward.is_denied(host, port))
     }
 
-    /// Why our own proxy could not reach the host of `url`.
+    /// Returns why Vigie's own proxy could not reach the host of `url`.
     pub(super) fn proxy_failure(&self, url: &str) -> Option<Failure> {
         let url = Url::parse(url).ok()?;
         let failure = self.forward.last_failure(url.host_str()?, url.port_or_known_default()?)?;
         Some(Failure { phase: Phase::Play, ..failure })
     }
 
-    /// The failure of a page that the browser shows in place of the site's: what our own proxy saw on the way
-    /// to it, else what the browser says.
-    pub(super) fn error_page_failure(&self, word: &str) -> Failure {
+    /// Returns the failure of an error page of the browser: the cause that Vigie's own proxy saw, otherwise the
+    /// browser's name for it.
+    pub(super) fn error_page_failure(&self, name: &str) -> Failure {
         if let Some(failure) = self.proxy_failure(&self.last_url) {
             return failure;
         }
         Failure::new(
             Phase::Play,
-            load_failure_kind(word),
-            format!("`{}`: {word}", display_url(&self.last_url)),
+            load_failure_kind(name),
+            format!("`{}`: {name}", display_url(&self.last_url)),
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Which window and which frame in it is looked at.
+//! Acts that switch and close windows and frames.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -46,9 +46,9 @@ pub(super) async fn switch_frame(
         }
     };
     loop {
-        let asked = Instant::now();
+        let asked_at = Instant::now();
         let entered = window.session.switch_to_frame(id.clone(), time.latest).await;
-        time.extend_if_late(asked);
+        time.extend_if_late(asked_at);
         match entered {
             Ok(()) => break,
             Err(WebDriverError::NotFound(_)) if Instant::now() < time.until => dom::retry_delay().await,
@@ -91,9 +91,9 @@ pub(super) async fn switch_window(
     window.recover(budget).await;
     let mut time = budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     loop {
-        let asked = Instant::now();
+        let asked_at = Instant::now();
         let entered = enter_chosen(window, budget, variables, choice, time).await?;
-        time.extend_if_late(asked);
+        time.extend_if_late(asked_at);
         if entered {
             window.frames.clear();
             return Ok(());
@@ -106,26 +106,26 @@ pub(super) async fn switch_window(
     }
 }
 
-/// The title or address of each window is looked at in turn, for the first that fits.
+/// Searches the windows in order for the first whose title or address matches.
 async fn find_window(
     page: PageAccess<'_>,
-    of: &dom::TextSource<'_>,
-    must: &Matcher,
+    source: &dom::TextSource<'_>,
+    condition: &Matcher,
     time: WaitLimit,
 ) -> Result<Option<String>, ActError> {
-    let must = resolve_condition(page, must)?;
+    let condition = resolve_condition(page, condition)?;
     for window in &page.window.windows {
         if page.session().switch_to_window(window, time.latest).await.is_err() {
             continue;
         }
-        if wait_for_text(page, of, time.without_wait(), &must).await?.is_ok() {
+        if wait_for_text(page, source, time.without_wait(), &condition).await?.is_ok() {
             return Ok(Some(window.clone()));
         }
     }
     Ok(None)
 }
 
-/// Enters the window of `choice`; `false` when there is none yet.
+/// Switches to the window of `choice`; returns `false` when it does not exist yet.
 async fn enter_chosen(
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
@@ -133,21 +133,21 @@ async fn enter_chosen(
     choice: &WindowSelector,
     time: WaitLimit,
 ) -> Result<bool, ActError> {
-    let here = window.session.windows(time.latest).await;
-    let here = here.map_err(|error| to_act_error(window, budget, error, time.ending))?;
-    window.windows.retain(|known| here.contains(known));
+    let open = window.session.windows(time.latest).await;
+    let open = open.map_err(|error| to_act_error(window, budget, error, time.ending))?;
+    window.windows.retain(|known| open.contains(known));
     let main = window.windows.first().cloned();
-    let fresh: Vec<String> = here.iter().filter(|found| !window.windows.contains(found)).cloned().collect();
-    window.windows.extend(fresh);
+    let new: Vec<String> = open.iter().filter(|found| !window.windows.contains(found)).cloned().collect();
+    window.windows.extend(new);
     let page = PageAccess { window, budget, variables };
-    let of = match choice {
+    let selected = match choice {
         WindowSelector::Main => main,
         WindowSelector::Newest => window.windows.last().filter(|_| window.windows.len() > 1).cloned(),
-        WindowSelector::Index(at) => window.windows.get(*at as usize).cloned(),
+        WindowSelector::Index(index) => window.windows.get(*index as usize).cloned(),
         WindowSelector::Title(matcher) => find_window(page, &dom::TextSource::Title, matcher, time).await?,
         WindowSelector::Url(matcher) => find_window(page, &dom::TextSource::Url, matcher, time).await?,
     };
-    let Some(chosen) = of else { return Ok(false) };
+    let Some(chosen) = selected else { return Ok(false) };
     let entered = window.enter_window(chosen, time.latest).await;
     entered.map_err(|error| to_act_error(window, budget, error, time.ending))?;
     Ok(true)

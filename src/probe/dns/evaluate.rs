@@ -1,4 +1,4 @@
-//! What the answer of a name server means.
+//! Evaluates the response of a name server.
 
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
@@ -6,11 +6,11 @@ use hickory_proto::rr::RecordType;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::dns::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};
 
-/// Values that a message shows of an answer, and characters of each.
+/// Maximum number of values that a failure quotes, and characters of each.
 const SHOWN: (usize, usize) = (8, 100);
 
-/// Two spellings of one value are the same: letters of either case, with or without the final dot, with or
-/// without quotes around all of it. Keys and digests may be written with spaces in between.
+/// Normalises a value for comparison: letter case, the final dot and quotes around the whole value do not matter. Keys
+/// and digests may be written with spaces in between.
 pub(super) fn normalize_value(value: &str, kind: RecordType) -> String {
     let value = value.trim();
     let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
@@ -21,73 +21,78 @@ pub(super) fn normalize_value(value: &str, kind: RecordType) -> String {
     }
 }
 
-/// Whether the name has no records of `kind`, as a name without IPv4 address has none of type A.
-pub(super) fn has_no_records(answer: &DnsResponse, kind: RecordType) -> bool {
-    answer.rcode == ResponseCode::NoError && answer.has_answer(kind) == Ok(false) && !answer.is_lame()
+/// Whether the name exists without records of `kind`, like a name without IPv4 address for type A.
+pub(super) fn has_no_records(response: &DnsResponse, kind: RecordType) -> bool {
+    response.rcode == ResponseCode::NoError && response.has_answer(kind) == Ok(false) && !response.is_lame()
 }
 
-/// Judges `answer` to the question for `kind`; `asked` says in words what was asked. With `dnssec` the server
-/// has to vouch for it. Every one of `expected` has to be in it.
+/// Evaluates `response` to the query for `kind`; `asked` names the queried types in failures. With `dnssec` the
+/// response must be authenticated by the server. All of `expected` must be among the values.
 pub(super) fn evaluate(
-    answer: &DnsResponse,
+    response: &DnsResponse,
     kind: RecordType,
     asked: &str,
     dnssec: bool,
     expected: &[String],
 ) -> Result<(), Failure> {
     let fail = |kind, detail: String| Err(Failure::new(Phase::Validate, kind, detail));
-    let answered = answer.has_answer(kind);
-    if let Err(endless) = &answered {
-        let way = match endless {
-            AliasError::Loop(way) => format!("they lead back: {way}"),
-            AliasError::TooLong(way) => format!("there are more than {MAX_ALIASES} of them: {way}"),
+    let has_answer = response.has_answer(kind);
+    if let Err(error) = &has_answer {
+        let chain = match error {
+            AliasError::Loop(chain) => format!("they lead back: {chain}"),
+            AliasError::TooLong(chain) => format!("there are more than {MAX_ALIASES} of them: {chain}"),
         };
-        return fail(FailureKind::DnsLoop, way);
+        return fail(FailureKind::DnsLoop, chain);
     }
-    if answer.rcode != ResponseCode::NoError {
-        return fail(FailureKind::DnsRcode, rcode_detail(answer));
+    if response.rcode != ResponseCode::NoError {
+        return fail(FailureKind::DnsRcode, rcode_detail(response));
     }
-    if answer.is_lame() {
-        let referral = answer.referral.as_ref();
-        let instead = referral.map(|zone| format!("it refers to the name servers of `{zone}` instead"));
-        return fail(FailureKind::DnsLame, instead.unwrap_or_else(|| "its answer is empty".to_owned()));
+    if response.is_lame() {
+        let referral = response.referral.as_ref();
+        let referral_detail =
+            referral.map(|zone| format!("it refers to the name servers of `{zone}` instead"));
+        return fail(
+            FailureKind::DnsLame,
+            referral_detail.unwrap_or_else(|| "its answer is empty".to_owned()),
+        );
     }
-    if answered == Ok(false) {
+    if has_answer == Ok(false) {
         return fail(FailureKind::DnsNoRecords, format!("no record of type `{asked}` was in the answer"));
     }
-    if dnssec && !answer.authenticated {
-        return fail(FailureKind::DnsUnproven, unproven_detail(answer).to_owned());
+    if dnssec && !response.authenticated {
+        return fail(FailureKind::DnsUnproven, unproven_detail(response).to_owned());
     }
     if expected.is_empty() {
         return Ok(());
     }
-    let given: Vec<String> = answer.values(kind).iter().map(|value| normalize_value(value, kind)).collect();
+    let actual: Vec<String> =
+        response.values(kind).iter().map(|value| normalize_value(value, kind)).collect();
     let missing: Vec<&String> =
-        expected.iter().filter(|value| !given.contains(&normalize_value(value, kind))).collect();
+        expected.iter().filter(|value| !actual.contains(&normalize_value(value, kind))).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    let detail = format!("`{}` is not among `{}`", join_values(missing), join_values(answer.values(kind)));
+    let detail = format!("`{}` is not among `{}`", join_values(missing), join_values(response.values(kind)));
     fail(FailureKind::DnsAnswerWrong, detail)
 }
 
-fn rcode_detail(answer: &DnsResponse) -> String {
-    let code = rcode_name(answer.rcode);
-    let more = match answer.rcode {
+fn rcode_detail(response: &DnsResponse) -> String {
+    let name = rcode_name(response.rcode);
+    let hint = match response.rcode {
         ResponseCode::Refused => "; it does not serve the name, or not for this location",
         ResponseCode::ServFail => "; it cannot tell: its zone, those that it asks, or signatures are broken",
         _ => "",
     };
-    match &answer.explanation {
-        Some(explanation) => format!("{code}, {explanation}"),
-        None => format!("{code}{more}"),
+    match &response.explanation {
+        Some(explanation) => format!("{name}, {explanation}"),
+        None => format!("{name}{hint}"),
     }
 }
 
-/// Only a resolver that validates sets AD. A server with authority over a name never does: its signatures
-/// prove nothing until somebody follows them up to a key that he trusts, so that they do not count.
-fn unproven_detail(answer: &DnsResponse) -> &'static str {
-    match (answer.is_signed(), answer.authoritative) {
+/// Only a validating resolver sets AD. An authoritative server never does: its signatures prove nothing until they are
+/// verified up to a trusted key, so they do not count.
+fn unproven_detail(response: &DnsResponse) -> &'static str {
+    match (response.is_signed(), response.authoritative) {
         (true, true) => {
             "the answer is signed, but a server with authority over a name does not check signatures; \
              ask a resolver that validates"
@@ -103,11 +108,11 @@ fn unproven_detail(answer: &DnsResponse) -> &'static str {
 fn join_values(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let (max, characters) = SHOWN;
     let mut values = values.into_iter();
-    let start = |value: &str| value.chars().take(characters).collect::<String>();
-    let mut shown: Vec<String> = values.by_ref().take(max).map(|value| start(value.as_ref())).collect();
+    let truncate = |value: &str| value.chars().take(characters).collect::<String>();
+    let mut quoted: Vec<String> = values.by_ref().take(max).map(|value| truncate(value.as_ref())).collect();
     match values.count() {
         0 => {}
-        more => shown.push(format!("{more} more")),
+        more => quoted.push(format!("{more} more")),
     }
-    shown.join(", ")
+    quoted.join(", ")
 }

@@ -1,4 +1,4 @@
-//! A question over HTTPS (RFC 8484).
+//! Queries over HTTPS (RFC 8484).
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
@@ -15,29 +15,29 @@ use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseHead};
 
 /// Media type of a message (RFC 8484 6).
 const DNS_MESSAGE: &str = "application/dns-message";
-/// Where servers answer; the path that all of them have, as there is no field for another one.
+/// The path of the request. All servers have it, and monitors have no field for another one.
 const PATH: &str = "/dns-query";
-/// Bytes of the longest message.
+/// Longest DNS message, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 65_535;
-/// Characters of a media type that a message shows.
+/// Longest media type that a failure quotes, in characters.
 const SHOWN: usize = 100;
 
 impl ServerQuery<'_> {
     pub(super) async fn over_https(
         &self,
-        inquiry: &QueryPlan,
+        plan: &QueryPlan,
         state: &mut DnsState,
     ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
         let query = self.encode_query()?;
-        let stream = self.connect_tls(&inquiry.tls, state).await?;
+        let stream = self.connect_tls(&plan.tls, state).await?;
         let is_http2 = stream.alpn_protocol() == Some(b"h2");
         let protocol = if is_http2 { HttpProtocol::Http2 } else { HttpProtocol::Http1 };
         if !is_http2 {
             state.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
         }
         let authority = Endpoint::new(self.host, self.server.port()).to_string();
-        let request = request(&authority, query, protocol, &inquiry.user_agent)?;
+        let request = request(&authority, query, protocol, &plan.user_agent)?;
         let phases = &mut state.trace.phases;
         let (head, body) = wire::send_request(stream, protocol, request, deadline, phases).await?;
         let mut facts = facts(&head, format!("https://{authority}{PATH}"));
@@ -78,19 +78,19 @@ fn request(
         .map_err(|error| Failure::new(Phase::Prepare, FailureKind::Internal, error.to_string()))
 }
 
-/// Whether the head of an answer promises a message (RFC 8484 4.2).
+/// Checks that the head of a response announces a DNS message (RFC 8484 4.2).
 fn check_head(head: &ResponseHead) -> Result<(), Failure> {
     if head.status != StatusCode::OK {
         let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
         let detail = format!("`{PATH}` answered {}{reason}", head.status.as_u16());
         return Err(Failure::new(Phase::FirstByte, FailureKind::HttpStatus, detail));
     }
-    let given = media_type(head).unwrap_or_default();
-    if given.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MESSAGE)) {
+    let actual = media_type(head).unwrap_or_default();
+    if actual.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MESSAGE)) {
         return Ok(());
     }
-    let given = if given.is_empty() { "of no media type".to_owned() } else { format!("`{given}`") };
-    Err(malformed_failure(Phase::FirstByte, &format!("the answer is {given}, not `{DNS_MESSAGE}`")))
+    let actual = if actual.is_empty() { "of no media type".to_owned() } else { format!("`{actual}`") };
+    Err(malformed_failure(Phase::FirstByte, &format!("the answer is {actual}, not `{DNS_MESSAGE}`")))
 }
 
 fn media_type(head: &ResponseHead) -> Option<String> {

@@ -1,4 +1,4 @@
-//! `name-server`: one question to one name server (behaviour.md 4).
+//! `name-server`: one query to one name server (behaviour.md 4).
 
 mod evaluate;
 mod https;

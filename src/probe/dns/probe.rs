@@ -25,13 +25,13 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 #[derive(Debug)]
 struct DnsProbe {
     server: Endpoint,
-    /// Or why this build cannot ask it.
+    /// The query, or why this build cannot send it.
     plan: Result<QueryPlan, Failure>,
-    /// Values that must be among those of the answer; further ones do not matter.
+    /// Values that must be in the response; additional values do not matter.
     expected: Vec<String>,
 }
 
-/// The probe of a checked `name-server` monitor.
+/// Builds the probe of a validated `name-server` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match DnsProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
@@ -41,13 +41,13 @@ pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettin
 
 impl DnsProbe {
     fn new(document: &MonitorDocument, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
-        let wanted: NameServerSettings<'_> = document.to_typed()?;
+        let server_settings: NameServerSettings<'_> = document.to_typed()?;
         let port = document.to_typed::<PortSettings>()?.port.map(NonZeroU16::get);
-        let usual = Transport::from_settings(wanted.transport).default_port();
+        let default_port = Transport::from_settings(server_settings.transport).default_port();
         Ok(Self {
-            server: endpoint(wanted.hostname, port.unwrap_or(usual), &document.to_typed()?),
-            plan: QueryPlan::new(&wanted, trust_options(document)?, settings),
-            expected: wanted.expected_answers.iter().map(|&answer| answer.to_owned()).collect(),
+            server: endpoint(server_settings.hostname, port.unwrap_or(default_port), &document.to_typed()?),
+            plan: QueryPlan::new(&server_settings, trust_options(document)?, settings),
+            expected: server_settings.expected_answers.iter().map(|&answer| answer.to_owned()).collect(),
         })
     }
 }
@@ -67,7 +67,7 @@ impl DnsProbe {
         let started = Instant::now();
         let mut state = DnsState::default();
         let outcome = match &self.plan {
-            Ok(inquiry) => self.query_server(inquiry, cx, &mut state).await,
+            Ok(plan) => self.query_server(plan, cx, &mut state).await,
             Err(failure) => Err(failure.clone()),
         };
         let mut observation = build_observation(started, state.trace, outcome);
@@ -83,53 +83,50 @@ impl DnsProbe {
 
     async fn query_server(
         &self,
-        inquiry: &QueryPlan,
+        plan: &QueryPlan,
         cx: ProbeContext<'_>,
         state: &mut DnsState,
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.server, cx.deadline, &mut state.trace).await?;
         let addresses = cx.net.allowed_addresses(&addresses, &mut state.trace)?;
         let servers = routed_first(cx, &addresses, self.server.port);
-        let mut kind = inquiry.record_type;
-        let (server, mut answer) = self.query_any(inquiry, &servers, cx, state).await?;
-        if kind == RecordType::A && has_no_records(&answer, kind) {
+        let mut kind = plan.record_type;
+        let (server, mut response) = self.query_any(plan, &servers, cx, state).await?;
+        if kind == RecordType::A && has_no_records(&response, kind) {
             kind = RecordType::AAAA;
-            answer = self.query(inquiry, kind, server, cx, state).await?;
+            response = self.query(plan, kind, server, cx, state).await?;
         }
-        let asked = if kind == inquiry.record_type {
+        let asked = if kind == plan.record_type {
             kind.to_string()
         } else {
-            format!("{}` or `{kind}", inquiry.record_type)
+            format!("{}` or `{kind}", plan.record_type)
         };
-        evaluate(&answer, kind, &asked, inquiry.require_dnssec, &self.expected)
+        evaluate(&response, kind, &asked, plan.require_dnssec, &self.expected)
     }
 
-    /// Asks one address after the other until one answers, whatever it says. Each gets its share of the time
-    /// that is left.
+    /// Queries the addresses in order until one responds, whatever the response is. The remaining time is shared
+    /// equally between the remaining addresses.
     async fn query_any(
         &self,
-        inquiry: &QueryPlan,
+        plan: &QueryPlan,
         servers: &[SocketAddr],
         cx: ProbeContext<'_>,
         state: &mut DnsState,
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
-        let (mut failures, mut others) = (Vec::new(), Vec::new());
+        let (mut failures, mut earlier_notes) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
             state.trace.address = Some(server);
             let deadline = match u32::try_from(servers.len() - index) {
                 Ok(left) if left > 1 => Deadline::within(cx.deadline.remaining() / left),
                 _ => cx.deadline,
             };
-            match self
-                .query(inquiry, inquiry.record_type, server, ProbeContext { deadline, ..cx }, state)
-                .await
-            {
-                Ok(answer) => {
-                    state.notes.append(&mut others);
-                    return Ok((server, answer));
+            match self.query(plan, plan.record_type, server, ProbeContext { deadline, ..cx }, state).await {
+                Ok(response) => {
+                    state.notes.append(&mut earlier_notes);
+                    return Ok((server, response));
                 }
                 Err(failure) if is_retryable(failure.kind) => {
-                    others.push(format!("`{server}` was asked before: {failure}"));
+                    earlier_notes.push(format!("`{server}` was asked before: {failure}"));
                     failures.push(failure);
                 }
                 Err(failure) => return Err(failure),
@@ -140,35 +137,34 @@ impl DnsProbe {
 
     async fn query(
         &self,
-        inquiry: &QueryPlan,
+        plan: &QueryPlan,
         kind: RecordType,
         server: SocketAddr,
         cx: ProbeContext<'_>,
         state: &mut DnsState,
     ) -> Result<DnsResponse, Failure> {
-        let question = inquiry.query(kind);
-        state.facts.question = inquiry.name.to_string();
+        let question = plan.query(kind);
+        state.facts.question = plan.name.to_string();
         state.facts.record_type = kind.to_string();
         state.facts.truncated = false;
-        inquiry.transport.label().clone_into(&mut state.facts.transport);
-        let call = ServerQuery { question: &question, server, host: &self.server.host, cx };
-        let answer = match inquiry.transport {
-            Transport::Udp => call.over_udp_then_tcp(state).await,
-            Transport::Tcp => call.over_tcp(state).await,
-            Transport::Tls => call.over_tls(&inquiry.tls, state).await,
-            Transport::Https => call.over_https(inquiry, state).await,
+        plan.transport.label().clone_into(&mut state.facts.transport);
+        let query = ServerQuery { question: &question, server, host: &self.server.host, cx };
+        let response = match plan.transport {
+            Transport::Udp => query.over_udp_then_tcp(state).await,
+            Transport::Tcp => query.over_tcp(state).await,
+            Transport::Tls => query.over_tls(&plan.tls, state).await,
+            Transport::Https => query.over_https(plan, state).await,
         }?;
-        record_response(&mut state.facts, &answer);
-        if answer.truncated {
-            let detail = format!("{} bytes came over {}", answer.bytes, state.facts.transport);
+        record_response(&mut state.facts, &response);
+        if response.truncated {
+            let detail = format!("{} bytes came over {}", response.bytes, state.facts.transport);
             return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
         }
-        Ok(answer)
+        Ok(response)
     }
 }
 
-/// The addresses of the server: those that this host has a route to before the others, since a datagram has
-/// no handshake to race.
+/// Returns the addresses of the server, those with a route first: UDP has no handshake to race.
 fn routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if servers.len() > 1 {
@@ -177,7 +173,7 @@ fn routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<So
     servers
 }
 
-/// Whether another address of the server may do better.
+/// Whether another address of the server may succeed.
 fn is_retryable(kind: FailureKind) -> bool {
     use FailureKind as Kind;
     matches!(

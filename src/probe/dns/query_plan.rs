@@ -1,4 +1,4 @@
-//! What a `name-server` monitor asks, and how.
+//! The query of a `name-server` monitor and its transport.
 
 use std::str::FromStr;
 
@@ -10,16 +10,16 @@ use crate::probe::settings::ProbeSettings;
 use crate::protocol::dns::DnsQuery;
 use crate::schema::typed::name_server::{DnsTransport, NameServerSettings};
 
-/// How the question travels (fields.md 2, name-server `transport`).
+/// The transport of a query (fields.md 2, name-server `transport`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
-    /// Datagrams, and TCP when the answer is cut.
+    /// UDP, and TCP when the response is truncated.
     Udp,
-    /// RFC 7766.
+    /// TCP (RFC 7766).
     Tcp,
-    /// RFC 7858.
+    /// TLS (RFC 7858).
     Tls,
-    /// RFC 8484, by POST to `/dns-query` of the server: monitors have no field for another path.
+    /// HTTPS (RFC 8484), by POST to `/dns-query`: monitors have no field for another path.
     Https,
 }
 
@@ -33,7 +33,7 @@ impl Transport {
         }
     }
 
-    /// The word in results.
+    /// Returns the name used in results.
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Udp => "udp",
@@ -43,7 +43,7 @@ impl Transport {
         }
     }
 
-    /// Where such questions go when the monitor says nothing else.
+    /// Returns the port used when the monitor sets none.
     pub(super) const fn default_port(self) -> u16 {
         match self {
             Self::Udp | Self::Tcp => 53,
@@ -53,32 +53,32 @@ impl Transport {
     }
 }
 
-/// What is asked, and how.
+/// The query, its transport and options.
 #[derive(Debug)]
 pub(super) struct QueryPlan {
     pub(super) name: Name,
     pub(super) record_type: RecordType,
     pub(super) transport: Transport,
-    /// Whether the server has to vouch for its answer (AD).
+    /// Whether the server must authenticate its response (AD).
     pub(super) require_dnssec: bool,
     pub(super) tls: TlsOptions,
-    /// What the check calls itself over HTTPS.
+    /// The `User-Agent` over HTTPS.
     pub(super) user_agent: String,
 }
 
 impl QueryPlan {
-    /// What a monitor with the settings `wanted` asks; the failure of its checks when this build cannot ask it. `tls`
-    /// says whom it trusts.
+    /// Creates the plan of a monitor. Fails with the failure of its checks when this build cannot send the query. `tls`
+    /// sets the trust options.
     pub(super) fn new(
-        wanted: &NameServerSettings<'_>,
+        monitor: &NameServerSettings<'_>,
         tls: TlsOptions,
         settings: &ProbeSettings,
     ) -> Result<Self, Failure> {
         let fail = |kind, detail: String| Err(Failure::new(Phase::Prepare, kind, detail));
-        let id = wanted.name_to_resolve_id;
-        let listed = || settings.dns_names.get(id).map(String::as_str);
-        let written = wanted.name_to_resolve.filter(|name| !name.is_empty());
-        let Some(text) = written.or_else(listed) else {
+        let id = monitor.name_to_resolve_id;
+        let configured_name = || settings.dns_names.get(id).map(String::as_str);
+        let own_name = monitor.name_to_resolve.filter(|name| !name.is_empty());
+        let Some(text) = own_name.or_else(configured_name) else {
             let detail = format!("`name_to_resolve_id` {id} is not in the setting `dns.names`");
             return fail(FailureKind::NotConfigured, detail);
         };
@@ -87,18 +87,18 @@ impl QueryPlan {
             Err(error) => return fail(FailureKind::Unsupported, format!("`{text}` is no DNS name: {error}")),
         };
         name.set_fqdn(true);
-        let record_type = wanted.record_type;
+        let record_type = monitor.record_type;
         let Ok(kind) = RecordType::from_str(&record_type.to_ascii_uppercase()) else {
             let detail = format!("`record_type` `{record_type}` is unknown to this build");
             return fail(FailureKind::Unsupported, detail);
         };
-        let transport = Transport::from_settings(wanted.transport);
+        let transport = Transport::from_settings(monitor.transport);
         let tls = TlsOptions {
-            // RFC 8484 5.2 recommends HTTP/2; servers that speak HTTP/1.1 alone are asked in that.
+            // RFC 8484 5.2 recommends HTTP/2; servers without it are queried over HTTP/1.1.
             alpn: if transport == Transport::Https { &[b"h2", b"http/1.1"] } else { &[] },
             ..tls
         };
-        let dnssec = wanted.require_dnssec;
+        let dnssec = monitor.require_dnssec;
         Ok(Self {
             name,
             record_type: kind,
@@ -109,7 +109,7 @@ impl QueryPlan {
         })
     }
 
-    /// The question for records of `kind`.
+    /// Returns the query for records of `kind`.
     pub(super) fn query(&self, kind: RecordType) -> DnsQuery {
         let question = DnsQuery::new(self.name.clone(), kind);
         let question = if self.require_dnssec { question.with_dnssec() } else { question };

@@ -1,4 +1,4 @@
-//! One query and what came of it.
+//! One query to one address of a name server.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,10 @@ use crate::net::ConnectTrace;
 use crate::probe::contract::ProbeContext;
 use crate::protocol::dns::{DnsQuery, DnsResponse, ReplyMatch, rcode_name};
 
-/// Records that are kept of an answer.
+/// Maximum number of records kept of a response.
 const MAX_ANSWERS: usize = 100;
 
-/// What an attempt has learned so far.
+/// The state of an attempt.
 #[derive(Default)]
 pub(super) struct DnsState {
     pub(super) trace: ConnectTrace,
@@ -20,51 +20,51 @@ pub(super) struct DnsState {
     pub(super) notes: Vec<String>,
 }
 
-/// Keeps what `answer` tells.
-pub(super) fn record_response(facts: &mut DnsFacts, answer: &DnsResponse) {
-    facts.rcode = rcode_name(answer.rcode);
-    facts.authoritative = answer.authoritative;
-    facts.authenticated = answer.authenticated;
-    facts.signed = answer.is_signed();
-    facts.recursion_available = answer.recursion_available;
-    facts.truncated |= answer.truncated;
-    facts.answer_bytes = u64::try_from(answer.bytes).ok();
-    facts.ttl = answer.ttl();
-    facts.answers = answer.record_texts(MAX_ANSWERS);
+/// Records the facts of `response`.
+pub(super) fn record_response(facts: &mut DnsFacts, response: &DnsResponse) {
+    facts.rcode = rcode_name(response.rcode);
+    facts.authoritative = response.authoritative;
+    facts.authenticated = response.authenticated;
+    facts.signed = response.is_signed();
+    facts.recursion_available = response.recursion_available;
+    facts.truncated |= response.truncated;
+    facts.answer_bytes = u64::try_from(response.bytes).ok();
+    facts.ttl = response.ttl();
+    facts.answers = response.record_texts(MAX_ANSWERS);
 }
 
-/// One question to one address.
+/// A query to one address.
 pub(super) struct ServerQuery<'a> {
     pub(super) question: &'a DnsQuery,
     pub(super) server: SocketAddr,
-    /// The server's name, for its certificate.
+    /// The server's name, to verify its certificate.
     pub(super) host: &'a str,
     pub(super) cx: ProbeContext<'a>,
 }
 
 impl ServerQuery<'_> {
     pub(super) async fn over_udp_then_tcp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
-        let answer = self.over_udp(state).await?;
-        if !answer.truncated {
-            return Ok(answer);
+        let response = self.over_udp(state).await?;
+        if !response.truncated {
+            return Ok(response);
         }
-        record_response(&mut state.facts, &answer);
+        record_response(&mut state.facts, &response);
         Transport::Tcp.label().clone_into(&mut state.facts.transport);
-        let cut = |failure: Failure| Failure {
+        let with_reason = |failure: Failure| Failure {
             detail: format!("over TCP, since the answer over UDP was cut: {}", failure.detail),
             ..failure
         };
-        self.over_tcp(state).await.map_err(cut)
+        self.over_tcp(state).await.map_err(with_reason)
     }
 
-    /// The answer in `message`, which came over a connection of its own: whatever else comes on it is a fault
-    /// of the server.
+    /// Parses the response in `message`, from a connection of its own: any other message on it is an error of the
+    /// server.
     pub(super) fn parse_response(&self, message: &[u8]) -> Result<DnsResponse, Failure> {
         match self.question.match_reply(message) {
-            ReplyMatch::Response(answer) => Ok(*answer),
+            ReplyMatch::Response(response) => Ok(*response),
             ReplyMatch::Malformed(what) => Err(malformed_failure(Phase::Transfer, &what)),
-            ReplyMatch::Mismatch(stray) => {
-                let detail = format!("the message does not answer the question: {stray}");
+            ReplyMatch::Mismatch(mismatch) => {
+                let detail = format!("the message does not answer the question: {mismatch}");
                 Err(malformed_failure(Phase::Transfer, &detail))
             }
         }

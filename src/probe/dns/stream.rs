@@ -1,4 +1,4 @@
-//! A question over a connection of its own: TCP (RFC 7766) or TLS (RFC 7858).
+//! Queries over a connection of their own: TCP (RFC 7766) or TLS (RFC 7858).
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -23,7 +23,7 @@ impl ServerQuery<'_> {
     ) -> Result<DnsResponse, Failure> {
         let mut stream = self.connect_tls(tls, state).await?;
         self.send_query(&mut stream, state).await?;
-        // Some servers hold the answer back until the session tickets before it are acknowledged.
+        // Some servers hold the response back until the preceding session tickets are acknowledged.
         enable_quick_ack(stream.get_ref());
         self.read_response(&mut stream, state).await
     }
@@ -37,7 +37,7 @@ impl ServerQuery<'_> {
         self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut state.trace).await
     }
 
-    /// A connection that ends with a reset: all that matters is read before.
+    /// Opens a connection that ends with a reset: everything needed is read before.
     async fn connect(&self, state: &mut DnsState) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server.ip(), self.server.port());
         let stream = self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut state.trace).await?;
@@ -45,7 +45,7 @@ impl ServerQuery<'_> {
         Ok(stream)
     }
 
-    /// Sends the question with its length before it (RFC 1035 4.2.2).
+    /// Sends the query with its length before it (RFC 1035 4.2.2).
     async fn send_query<S: AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
@@ -62,7 +62,7 @@ impl ServerQuery<'_> {
         sent
     }
 
-    /// Reads one message that comes with its length before it.
+    /// Reads one message with its length before it.
     async fn read_response<S: AsyncRead + Unpin>(
         &self,
         stream: &mut S,
@@ -70,11 +70,11 @@ impl ServerQuery<'_> {
     ) -> Result<DnsResponse, Failure> {
         let (deadline, phases) = (self.cx.deadline, &mut state.trace.phases);
         let started = Instant::now();
-        let mut size = Vec::with_capacity(2);
-        let begun = read_to_len(stream, &mut size, 2, deadline, Phase::FirstByte).await;
+        let mut prefix = Vec::with_capacity(2);
+        let prefix_read = read_to_len(stream, &mut prefix, 2, deadline, Phase::FirstByte).await;
         phases.add(Phase::FirstByte, started.elapsed());
-        begun?;
-        let length = usize::from(u16::from_be_bytes([size[0], size[1]]));
+        prefix_read?;
+        let length = usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
         let started = Instant::now();
         let mut message = Vec::with_capacity(length);
         let read = read_to_len(stream, &mut message, length, deadline, Phase::Transfer).await;
@@ -84,19 +84,20 @@ impl ServerQuery<'_> {
     }
 }
 
-/// A message that ends too early is cut, even when nothing of it came but its length.
-fn truncated_failure(failure: Failure, came: usize, length: usize) -> Failure {
+/// Returns the failure of a message that ends too early. It counts as truncated even when nothing but its length was
+/// received.
+fn truncated_failure(failure: Failure, received: usize, length: usize) -> Failure {
     let kind = match failure.kind {
         FailureKind::NoResponse => FailureKind::ResponseTruncated,
         other => other,
     };
     match kind {
         FailureKind::ResponseTruncated => {
-            let detail = format!("closed after {came} of the {length} bytes that it spoke of");
+            let detail = format!("closed after {received} of the {length} bytes that it spoke of");
             Failure::new(failure.phase, kind, detail)
         }
         FailureKind::TimedOut => {
-            let detail = format!("{}; {came} of {length} bytes came", failure.detail);
+            let detail = format!("{}; {received} of {length} bytes came", failure.detail);
             Failure { detail, ..failure }
         }
         _ => failure,

@@ -1,4 +1,4 @@
-//! A question over UDP.
+//! Queries over UDP.
 
 use std::io;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::server_query::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, Phase};
 use crate::protocol::dns::{DnsResponse, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
 
-/// Shortest wait before the question is sent again.
+/// Shortest wait before the query is sent again.
 const MIN_RESEND_INTERVAL: Duration = Duration::from_secs(1);
-/// Bytes of a datagram that are read; more than is asked for, as some servers send more.
+/// Receive buffer for a datagram, in bytes; larger than the advertised size, since some servers send more.
 const BUFFER_BYTES: usize = 4096;
 const _: () = assert!(BUFFER_BYTES > MAX_UDP_PAYLOAD as usize);
 
-/// Datagrams that came and answered nothing.
+/// Datagrams that did not answer the query.
 #[derive(Default)]
 struct MismatchCount {
     count: u32,
@@ -24,9 +24,8 @@ struct MismatchCount {
 }
 
 impl ServerQuery<'_> {
-    /// Sends the question until it is answered. Whatever is no answer to it is passed over, as it may have
-    /// come from somebody who guesses; the socket itself takes datagrams of the server only. All of it is the
-    /// wait for the answer.
+    /// Sends the query until it is answered. Datagrams that do not match it are ignored, since they may be forged; the
+    /// socket itself accepts datagrams of the server only. The whole time counts as waiting for the response.
     pub(super) async fn over_udp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
         let query = self.encode_query()?;
         let started = Instant::now();
@@ -46,48 +45,48 @@ impl ServerQuery<'_> {
         notes: &mut Vec<String>,
     ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
-        let lost = |error: &io::Error| Failure {
+        let to_failure = |error: &io::Error| Failure {
             phase: Phase::FirstByte,
             ..self.cx.net.dial_failure(self.server, error)
         };
         let timeout = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
         let mut buffer = vec![0; BUFFER_BYTES];
-        let (mut sent, mut strays) = (0_u32, MismatchCount::default());
+        let (mut sent, mut mismatches) = (0_u32, MismatchCount::default());
         while !deadline.is_expired() {
-            socket.send(query).await.map_err(|error| lost(&error))?;
+            socket.send(query).await.map_err(|error| to_failure(&error))?;
             sent += 1;
             let until = deadline.at.min(Instant::now() + timeout);
             while let Ok(received) = tokio::time::timeout_at(until, socket.recv(&mut buffer)).await {
-                let length = received.map_err(|error| lost(&error))?;
+                let length = received.map_err(|error| to_failure(&error))?;
                 match self.question.match_reply(&buffer[..length]) {
-                    ReplyMatch::Mismatch(stray) => {
-                        strays.count = strays.count.saturating_add(1);
-                        strays.last = Some(stray);
+                    ReplyMatch::Mismatch(mismatch) => {
+                        mismatches.count = mismatches.count.saturating_add(1);
+                        mismatches.last = Some(mismatch);
                     }
                     ReplyMatch::Malformed(what) => return Err(malformed_failure(Phase::FirstByte, &what)),
-                    ReplyMatch::Response(answer) => {
+                    ReplyMatch::Response(response) => {
                         if sent > 1 {
                             notes.push(format!("the answer came after the question was sent {sent} times"));
                         }
-                        return Ok(*answer);
+                        return Ok(*response);
                     }
                 }
             }
         }
-        Err(self.unanswered_failure(sent, &strays))
+        Err(self.unanswered_failure(sent, &mismatches))
     }
 
-    fn unanswered_failure(&self, sent: u32, strays: &MismatchCount) -> Failure {
+    fn unanswered_failure(&self, sent: u32, mismatches: &MismatchCount) -> Failure {
         let mut failure = self.cx.deadline.timed_out(Phase::FirstByte);
         let times = if sent == 1 { "once".to_owned() } else { format!("{sent} times") };
         failure.detail = format!("{}; the question was sent {times}", failure.detail);
-        if let Some(stray) = &strays.last {
-            let (count, which) = match strays.count {
+        if let Some(mismatch) = &mismatches.last {
+            let (count, which) = match mismatches.count {
                 1 => ("1 datagram".to_owned(), ""),
                 count => (format!("{count} datagrams"), "the last one "),
             };
-            let strays = format!("{count} of the server did not answer it, {which}because {stray}");
-            failure.detail = format!("{}; {strays}", failure.detail);
+            let mismatches = format!("{count} of the server did not answer it, {which}because {mismatch}");
+            failure.detail = format!("{}; {mismatches}", failure.detail);
         }
         failure
     }

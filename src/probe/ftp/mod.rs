@@ -1,4 +1,4 @@
-//! `ftp` and `ftp-ssl`: login, a list, and when asked a file there and back (behaviour.md 4).
+//! `ftp` and `ftp-ssl`: login, a directory list and optionally a file upload and download (behaviour.md 4).
 
 mod probe;
 mod test_file;

@@ -23,10 +23,10 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 /// Ports without and with implicit TLS.
 const PORTS: (u16, u16) = (21, 990);
 
-/// Time that a server gets for its farewell; the check has what it wanted by then.
+/// Limit for QUIT. The check is complete by then.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Time that is kept back to delete a file when the check fails, at most a fifth of the timeout.
+/// Time reserved to delete the uploaded file when the check fails, at most a fifth of the timeout.
 const CLEANUP_RESERVE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct FtpProbe {
     upload: bool,
 }
 
-/// The probe of a checked `ftp` or `ftp-ssl` monitor.
+/// Builds the probe of a validated `ftp` or `ftp-ssl` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match FtpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
@@ -51,14 +51,14 @@ impl FtpProbe {
         let settings: FtpSettings<'_> = document.to_typed()?;
         let (port, address) = (document.to_typed::<PortSettings>()?.port, document.to_typed()?);
         let service = parse_service(settings.hostname, port, Some(&address), FTP_SCHEMES, PORTS);
-        // Somebody who writes `ftps://` means it, whatever the type.
+        // `ftps://` in the host name enables TLS, whatever the monitor type.
         let tls = match document.monitor_type() {
             MonitorType::FtpSsl => Some(tls_options(document)?),
             _ => service.implicit_tls.then(TlsOptions::default),
         };
         let user = Some(settings.ftp_username).filter(|user| !user.is_empty());
         let password = settings.ftp_password.filter(|password| !password.is_empty());
-        // What anonymous servers ask for is a mail address, and any text will do (RFC 1635).
+        // Anonymous servers ask for a mail address, and any text will do (RFC 1635).
         let default = if user.is_none() { "anonymous@" } else { "" };
         Ok(Self {
             tls,
@@ -94,7 +94,7 @@ impl FtpProbe {
         observation
     }
 
-    /// Facts are there from the greeting on.
+    /// Runs the attempt. `facts` are set from the greeting on.
     async fn execute(
         &self,
         cx: ProbeContext<'_>,
@@ -106,7 +106,7 @@ impl FtpProbe {
         let endpoint = &self.service.endpoint;
         let host = &endpoint.host;
         if let Some(options) = &self.tls {
-            // What this location cannot do does not depend on the target.
+            // Errors of this location are found before any connection is made.
             drop(cx.net.tls_session(host, options, true)?);
         }
         session.connect(endpoint).await?;
@@ -121,17 +121,17 @@ impl FtpProbe {
         opened.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
         let facts = facts.get_or_insert_default();
         let secure = session.is_tls();
-        let watch = SessionRecorder::from_session(session, &self.password);
-        let outcome = self.run_session(cx, session, &watch, facts, warnings).await;
-        facts.ftp_password_in_clear = self.user.is_some() && !secure && watch.password_sent();
-        watch.restore_to(session);
+        let recorder = SessionRecorder::from_session(session, &self.password);
+        let outcome = self.run_session(cx, session, &recorder, facts, warnings).await;
+        facts.ftp_password_in_clear = self.user.is_some() && !secure && recorder.password_sent();
+        recorder.restore_to(session);
         outcome
     }
 
-    /// Somebody who asks a server of implicit TLS for its greeting waits in vain.
+    /// Adds a hint when no greeting came: a server of implicit TLS sends none before TLS.
     fn with_tls_hint(&self, failure: Failure, greeted: bool) -> Failure {
-        let waited = failure.kind == FailureKind::TimedOut && !greeted;
-        if !waited || self.tls.is_none() || self.service.implicit_tls {
+        let no_greeting = failure.kind == FailureKind::TimedOut && !greeted;
+        if !no_greeting || self.tls.is_none() || self.service.implicit_tls {
             return failure;
         }
         let hint = "a server that begins with TLS waits like this; for one, write `ftps://` before its name";
@@ -142,11 +142,11 @@ impl FtpProbe {
         &self,
         cx: ProbeContext<'_>,
         session: &mut LineSession<'_>,
-        watch: &SessionRecorder,
+        recorder: &SessionRecorder,
         facts: &mut FtpFacts,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
-        let mut client = FtpClient::from_session(cx.net, cx.deadline, session, watch.clone()).await?;
+        let mut client = FtpClient::from_session(cx.net, cx.deadline, session, recorder.clone()).await?;
         let outcome = self.run_commands(cx, &mut client, facts).await;
         facts.ftp_passive = client.passive_command().map(Into::into);
         facts.ftp_data_address = client.data_address();
@@ -175,19 +175,20 @@ impl FtpProbe {
         }
         let file = TestFile::generate()?;
         client.set_deadline(reserve_cleanup(cx.deadline));
-        let carried = file.round_trip(client).await;
+        let transferred = file.round_trip(client).await;
         client.set_deadline(cx.deadline);
         let deleted = if client.upload_started { client.delete(&file.name).await } else { Ok(()) };
-        let left = |why: &Failure| format!("the file `{}` may have been left there: {why}", file.name);
-        match (carried, deleted) {
+        let with_file_hint =
+            |failure: &Failure| format!("the file `{}` may have been left there: {failure}", file.name);
+        match (transferred, deleted) {
             (Ok(()), Ok(())) => facts.ftp_uploaded_bytes = Some(file.content.len() as u64),
             (Ok(()), Err(failure)) => {
                 facts.ftp_uploaded_bytes = Some(file.content.len() as u64);
-                return Err(Failure { detail: left(&failure), ..failure });
+                return Err(Failure { detail: with_file_hint(&failure), ..failure });
             }
             (Err(failure), Ok(())) => return Err(failure),
-            (Err(failure), Err(why)) => {
-                let parts = [failure.detail.clone(), left(&why)];
+            (Err(failure), Err(delete_failure)) => {
+                let parts = [failure.detail.clone(), with_file_hint(&delete_failure)];
                 let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
                 return Err(Failure { detail: parts.join("; "), ..failure });
             }
@@ -195,12 +196,12 @@ impl FtpProbe {
         Ok(())
     }
 
-    /// A line break would make two commands of one.
+    /// Rejects control characters: a line break would split one command into two.
     fn check_login(&self) -> Result<(), Failure> {
-        let bad = |text: &str| text.chars().any(char::is_control);
+        let has_control_chars = |text: &str| text.chars().any(char::is_control);
         let user = self.user.as_deref().unwrap_or_default();
         for (field, text) in [("ftp_username", user), ("ftp_password", &*self.password)] {
-            if bad(text) {
+            if has_control_chars(text) {
                 let detail = format!("`{field}` holds a control character, which no FTP command can carry");
                 return Err(Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail));
             }
@@ -209,15 +210,15 @@ impl FtpProbe {
     }
 }
 
-/// `within` from now, or `deadline` when that comes first.
+/// Returns the deadline `within` from now, or `deadline` when that is earlier.
 fn earlier_deadline(deadline: Deadline, within: Duration) -> Deadline {
     let other = Deadline::within(within);
     if other.at < deadline.at { other } else { deadline }
 }
 
-/// Before `deadline` by the time that tidying up may take.
+/// Returns `deadline` reduced by the time reserved for cleanup.
 fn reserve_cleanup(deadline: Deadline) -> Deadline {
-    let kept = CLEANUP_RESERVE.min(deadline.timeout / 5);
-    let at = deadline.at.checked_sub(kept).unwrap_or(deadline.at);
-    Deadline { at, timeout: deadline.timeout.saturating_sub(kept) }
+    let reserve = CLEANUP_RESERVE.min(deadline.timeout / 5);
+    let at = deadline.at.checked_sub(reserve).unwrap_or(deadline.at);
+    Deadline { at, timeout: deadline.timeout.saturating_sub(reserve) }
 }

@@ -1,20 +1,20 @@
-//! The file that goes there and back.
+//! The file that is uploaded and downloaded again.
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::ftp::FtpClient;
 
-/// Bytes of the file: small, and more than one line of anything.
+/// Size of the file in bytes: small, and longer than a line.
 const BYTES: usize = 1024;
 
-/// A file of a name that nobody else has.
+/// A file with a unique name.
 pub(super) struct TestFile {
     pub(super) name: String,
     pub(super) content: Vec<u8>,
 }
 
 impl TestFile {
-    /// Every byte value stands in it, the rest is random: a server that takes it for text, or that brings an
-    /// older file, is found out.
+    /// Generates a file with every byte value; the rest is random. This exposes servers that treat it as text or return
+    /// an older file.
     pub(super) fn generate() -> Result<Self, Failure> {
         let mut name = [0; 8];
         let mut content = vec![0; BYTES];
@@ -26,7 +26,7 @@ impl TestFile {
         Ok(Self { name: format!("vigie-{:016x}.tmp", u64::from_be_bytes(name)), content })
     }
 
-    /// Uploads it, downloads it, compares.
+    /// Uploads the file, downloads it again and compares both.
     pub(super) async fn round_trip(&self, client: &mut FtpClient<'_>) -> Result<(), Failure> {
         client.upload(&self.name, &self.content).await?;
         let back = client.download(&self.name, self.content.len()).await?;
@@ -37,16 +37,16 @@ impl TestFile {
     }
 }
 
-/// How `back` differs from what was `sent`, in words.
+/// Describes the first difference between `sent` and `back`, if there is one.
 fn describe_difference(sent: &[u8], back: &[u8]) -> Option<String> {
-    let at = sent.iter().zip(back).position(|(one, other)| one != other);
-    let at = at.or_else(|| (sent.len() != back.len()).then(|| sent.len().min(back.len())))?;
-    let came = match back.len() {
+    let position = sent.iter().zip(back).position(|(one, other)| one != other);
+    let position = position.or_else(|| (sent.len() != back.len()).then(|| sent.len().min(back.len())))?;
+    let received = match back.len() {
         more if more > sent.len() => format!("more than {} bytes", sent.len()),
         count => format!("{count} bytes"),
     };
     Some(format!(
-        "{} bytes went there, {came} came back, and the first difference is at byte {at}",
+        "{} bytes went there, {received} came back, and the first difference is at byte {position}",
         sent.len()
     ))
 }
@@ -56,20 +56,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_is_told_by_lengths_and_place() {
+    fn a_difference_is_described_by_lengths_and_position() {
         assert_eq!(describe_difference(b"abc", b"abc"), None);
-        let told = |back: &[u8]| describe_difference(b"abc", back).unwrap();
+        let describe = |back: &[u8]| describe_difference(b"abc", back).unwrap();
         assert_eq!(
-            told(b"abd"),
+            describe(b"abd"),
             "3 bytes went there, 3 bytes came back, and the first difference is at byte 2"
         );
         assert_eq!(
-            told(b"ab"),
+            describe(b"ab"),
             "3 bytes went there, 2 bytes came back, and the first difference is at byte 2"
         );
-        assert_eq!(told(b""), "3 bytes went there, 0 bytes came back, and the first difference is at byte 0");
+        assert_eq!(
+            describe(b""),
+            "3 bytes went there, 0 bytes came back, and the first difference is at byte 0"
+        );
         let longer = "3 bytes went there, more than 3 bytes came back, and the first difference is at byte 3";
-        assert_eq!(told(b"abcd"), longer);
+        assert_eq!(describe(b"abcd"), longer);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One attempt: a journey, and what its last answer means.
+//! One attempt at a website monitor: sends the requests and evaluates the last response.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ pub(super) struct HttpAttempt<'a> {
     cx: ProbeContext<'a>,
     observation: Observation,
     chain: RequestChain<'a>,
-    /// SHA-256 of the certificates that were warned of: hops of one host show the same ones.
+    /// SHA-256 of the certificates with a warning already: redirects within one host return the same ones.
     warned_certificates: Vec<String>,
-    /// The page, once it was found good and there is more to do with it.
+    /// The fetched page, when it passed and must be analysed further.
     page: Option<FetchedPage>,
 }
 
@@ -54,24 +54,24 @@ impl<'a> HttpAttempt<'a> {
         }
     }
 
-    /// Takes the page, when it was found good and there is more to do with it.
+    /// Takes the page, when it passed and must be analysed further.
     pub(super) fn take_fetched_page(&mut self) -> Option<FetchedPage> {
         let page = self.page.take()?;
         Some(FetchedPage { auth_state: self.chain.take_auth_state(), ..page })
     }
 
-    /// Asks until an answer is the last one, and judges that.
+    /// Sends requests until the last response, and evaluates that.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         loop {
-            let answer = self.chain.send().await;
+            let response = self.chain.send().await;
             if self.chain.used_tls() {
                 self.check_certificate_expiry();
             }
             if let Some(line) = self.chain.take_version_fallback() {
                 self.observation.record_warning(WarningKind::FellBack, line);
             }
-            let (head, body) = match answer {
-                Ok(answer) => answer,
+            let (head, body) = match response {
+                Ok(response) => response,
                 Err(failure) => {
                     self.record_exchange(&ExchangeRecord {
                         failure: Some(&failure),
@@ -84,16 +84,16 @@ impl<'a> HttpAttempt<'a> {
             let before = self.cx.record_exchanges.then(|| {
                 self.chain.record(&ExchangeRecord { head: Some(&head), ..ExchangeRecord::default() })
             });
-            let goes_on = match self.forbidden_redirect(&head) {
+            let advanced = match self.forbidden_redirect(&head) {
                 Some(failure) => Err(failure),
                 None => self.chain.advance(&head),
             };
-            if matches!(goes_on, Ok(true)) {
+            if matches!(advanced, Ok(true)) {
                 drop(body);
                 self.observation.details.exchanges.extend(before);
                 continue;
             }
-            let outcome = match goes_on {
+            let outcome = match advanced {
                 Ok(_) => self.evaluate(&head, body).await,
                 Err(failure) => {
                     self.record_exchange(&ExchangeRecord {
@@ -111,7 +111,7 @@ impl<'a> HttpAttempt<'a> {
         }
     }
 
-    /// Why this answer ends the visit, whatever it leads to.
+    /// Returns the failure of a redirect that the monitor forbids.
     fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
         (self.options.error_302 && head.status == StatusCode::FOUND).then(|| {
             let detail = format!("`{}` answered 302", display_url(self.chain.url()));
@@ -119,7 +119,7 @@ impl<'a> HttpAttempt<'a> {
         })
     }
 
-    /// What was seen, complete up to where the visit stopped.
+    /// Returns the observation, complete up to the point where the attempt stopped.
     pub(super) fn into_observation(self) -> Observation {
         let Self { mut observation, chain: request_chain, .. } = self;
         let chain_trace = request_chain.finish();
@@ -133,7 +133,7 @@ impl<'a> HttpAttempt<'a> {
         observation
     }
 
-    /// Keeps the exchange under way in the result: of a failure, and where somebody asked for it.
+    /// Records the exchange in progress if it failed, or if exchanges are requested.
     fn record_exchange(&mut self, record: &ExchangeRecord<'_>) {
         if self.cx.record_exchanges || record.failure.is_some() || self.observation.failure.is_some() {
             let exchange = self.chain.record(record);
@@ -202,7 +202,7 @@ impl<'a> HttpAttempt<'a> {
             }
         };
         let failure = verdict.as_ref().err();
-        // Of a failure, the body is a capture of its own.
+        // On failure, the body is a capture of its own.
         let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
         self.record_exchange(&ExchangeRecord {
             head: Some(head),

@@ -1,4 +1,4 @@
-//! What is made of a good page: the fingerprint of its text, and its objects (behaviour.md 4, full page).
+//! Further analysis of a page that passed: the fingerprint of its text, and its objects (behaviour.md 4, full page).
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::protocol::http::client::{AuthState, CookieJar, version_name};
 use crate::webpage;
 use crate::webpage::{LoadOptions, LoadedPage, PageObjectQueue};
 
-/// Bytes of a page that are read in passing.
+/// Largest page that is scanned on the async thread, in bytes.
 const INLINE_SCAN_BYTES: usize = 64 * 1024;
-/// A page that was answered and found good.
+/// A page that was fetched and passed.
 pub(super) struct FetchedPage {
     pub(super) bytes: Arc<Vec<u8>>,
     pub(super) content_type: Option<String>,
@@ -31,8 +31,8 @@ impl FetchedPage {
     }
 }
 
-/// Reads `page` and loads what it consists of, as `options` ask. `headers` are those of the monitor, `started` is
-/// when the page was asked for.
+/// Analyses `page` and loads its objects, as `options` require. `headers` are those of the monitor; `started` is when
+/// the page was requested.
 pub(super) async fn load_full_page(
     options: &Options,
     cx: ProbeContext<'_>,
@@ -49,7 +49,7 @@ pub(super) async fn load_full_page(
         facts.text_sha256 = fingerprint;
     }
     let Some((rule, queue)) = rule.zip(queue) else { return };
-    let terms = LoadOptions {
+    let load_options = LoadOptions {
         net: cx.net,
         connect_options: &options.connect,
         page: &page.url,
@@ -61,31 +61,31 @@ pub(super) async fn load_full_page(
         started,
     };
     let LoadedPage { page: mut loaded, timed_out } =
-        webpage::load(&terms, jar, page.auth_state.as_mut(), queue).await;
+        webpage::load(&load_options, jar, page.auth_state.as_mut(), queue).await;
     loaded.bytes += page.bytes.len() as u64;
-    let wrong = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
+    let failure = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
     observation.details.page = Some(Box::new(loaded));
-    match wrong {
+    match failure {
         Some(failure) if rule.is_error => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }
 }
 
-/// HTTP/2 and HTTP/3 count where the page itself came by them.
-fn page_version(observation: &Observation, wanted: Version) -> Version {
+/// Returns the HTTP version for the objects: HTTP/2 and HTTP/3 only if the page itself was loaded with it.
+fn page_version(observation: &Observation, configured: Version) -> Version {
     let facts = observation.facts.http.as_ref();
-    match wanted {
+    match configured {
         Version::HTTP_2 | Version::HTTP_3
-            if facts.is_some_and(|facts| facts.http_version != version_name(wanted)) =>
+            if facts.is_some_and(|facts| facts.http_version != version_name(configured)) =>
         {
             Version::HTTP_11
         }
-        wanted => wanted,
+        configured => configured,
     }
 }
 
-/// What the page names, and the fingerprint of its text where it is wanted.
+/// Returns the objects that the page refers to, and the fingerprint of its text if requested.
 async fn analyze(
     page: &FetchedPage,
     queue: Option<PageObjectQueue>,
@@ -96,7 +96,7 @@ async fn analyze(
     }
     let (bytes, kind, url) = (Arc::clone(&page.bytes), page.content_type.clone(), page.url.clone());
     let is_html = page.is_html();
-    let reading = move || {
+    let scan = move || {
         let text = charset::decode(&bytes, kind.as_deref());
         let fingerprint = fingerprints.then(|| webpage::text_fingerprint(&text));
         let queue = queue.map(|mut queue| {
@@ -108,8 +108,8 @@ async fn analyze(
         (queue, fingerprint)
     };
     if page.bytes.len() <= INLINE_SCAN_BYTES {
-        return reading();
+        return scan();
     }
-    // It does not panic; if it did, nothing was found.
-    tokio::task::spawn_blocking(reading).await.unwrap_or_default()
+    // It does not panic; if it did, nothing would be found.
+    tokio::task::spawn_blocking(scan).await.unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `website` and `website-ssl`: one request, its redirects, and the rules on the answer (behaviour.md 4).
+//! `website` and `website-ssl`: one request, its redirects, and the rules for the response (behaviour.md 4).
 
 mod attempt;
 mod full_page;

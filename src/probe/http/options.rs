@@ -21,7 +21,7 @@ use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{HttpMethod, HttpVersion, WebsiteSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// What a website monitor asks for.
+/// The settings of a website monitor.
 #[derive(Debug)]
 pub(super) struct Options {
     /// The first URL, with the monitor's own port, without credentials and fragment.
@@ -38,9 +38,9 @@ pub(super) struct Options {
     pub(super) expiry: ExpiryRule,
     pub(super) keyword: Option<Box<KeywordRule>>,
     pub(super) max_body_bytes: u64,
-    /// Where it wants full pages.
+    /// The full page rule, if the monitor has full page checks.
     pub(super) full_page: Option<FullPageRule>,
-    /// Whether a change of the content is told.
+    /// Whether a change of the content is reported.
     pub(super) detect_change: bool,
 }
 
@@ -49,30 +49,30 @@ impl Options {
         document: &MonitorDocument,
         settings: &ProbeSettings,
     ) -> Result<Self, InvalidSettings> {
-        let wanted: WebsiteSettings<'_> = document.to_typed()?;
-        let mut url = first_url(&wanted, document.to_typed::<PortSettings>()?.port)?;
+        let website: WebsiteSettings<'_> = document.to_typed()?;
+        let mut url = first_url(&website, document.to_typed::<PortSettings>()?.port)?;
         let (user, password) =
-            (wanted.realm_userid.unwrap_or_default(), wanted.realm_password.unwrap_or_default());
+            (website.realm_userid.unwrap_or_default(), website.realm_password.unwrap_or_default());
         let login = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
-        // Neither has a setter that can fail on an http URL with a host.
+        // Neither setter can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
-        let method = method(wanted.http_method);
+        let method = method(website.http_method);
         let body = (method == Method::POST)
-            .then(|| Bytes::copy_from_slice(wanted.post_body.unwrap_or_default().as_bytes()));
+            .then(|| Bytes::copy_from_slice(website.post_body.unwrap_or_default().as_bytes()));
         let (monitor, is_head) = (document.settings(), method == Method::HEAD);
         Ok(Self {
-            headers: RequestHeaders::from_settings(&wanted, settings, &method)?,
+            headers: RequestHeaders::from_settings(&website, settings, &method)?,
             connect: ConnectOptions {
                 family: connect_settings::address_family(document)?,
-                pinned: pinned(&wanted)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
+                pinned: pinned(&website)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
                 proxy: connect_settings::proxy_id(document)?,
                 tls: connect_settings::tls_options(document)?,
             },
-            follow_redirects: wanted.http_follow_redirects,
-            error_302: wanted.http_302_is_error,
-            error_401: wanted.http_401_is_error,
+            follow_redirects: website.http_follow_redirects,
+            error_302: website.http_302_is_error,
+            error_401: website.http_401_is_error,
             expiry: monitor.certificate_dates.expiry_rule(settings.certificate_days),
             keyword: keyword_search::keyword_rule(document)?,
             max_body_bytes: settings.max_body_bytes,
@@ -80,7 +80,7 @@ impl Options {
             detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change) && !is_head,
             url,
             method,
-            version: version(wanted.http_version),
+            version: version(website.http_version),
             body,
             credentials: login,
         })
@@ -88,13 +88,13 @@ impl Options {
 }
 
 impl Options {
-    /// Whether a good page is read any further in this attempt.
+    /// Whether a page that passed is analysed further in this attempt.
     pub(super) fn needs_page(&self, cx: &ProbeContext<'_>) -> bool {
         let is_due = |rule: &FullPageRule| rule.is_due(cx.full_page_at, cx.clock.now());
         self.detect_change || self.full_page.as_ref().is_some_and(is_due)
     }
 
-    /// The request of an attempt.
+    /// Builds the request of an attempt.
     pub(super) fn build_request(&self) -> RequestSpec {
         RequestSpec {
             url: self.url.clone(),
@@ -109,9 +109,9 @@ impl Options {
     }
 }
 
-/// The URL of the first request, with the port of the monitor.
-fn first_url(wanted: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidSettings> {
-    let mut url = Url::parse(wanted.url).map_err(|error| invalid_setting("url", error.to_string()))?;
+/// Returns the URL of the first request, with the port of the monitor.
+fn first_url(settings: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidSettings> {
+    let mut url = Url::parse(settings.url).map_err(|error| invalid_setting("url", error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(invalid_setting("url", "it must begin with `http://` or `https://` and a host"));
     }
@@ -138,10 +138,10 @@ const fn version(version: HttpVersion) -> Version {
     }
 }
 
-/// The address that stands for the name of the URL (`ip_address`, where `resolve_dns` is false).
-fn pinned(wanted: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
-    match wanted.ip_address.filter(|text| !text.is_empty()) {
-        Some(text) if !wanted.resolve_dns => text
+/// Returns the address used instead of resolving the URL's host (`ip_address`, when `resolve_dns` is false).
+fn pinned(settings: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
+    match settings.ip_address.filter(|text| !text.is_empty()) {
+        Some(text) if !settings.resolve_dns => text
             .parse()
             .map(Some)
             .map_err(|_| invalid_setting("ip_address", format!("`{text}` is no address"))),

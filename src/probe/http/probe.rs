@@ -14,8 +14,8 @@ use crate::probe::settings::ProbeSettings;
 use crate::protocol::http::client::CookieJar;
 use crate::schema::MonitorDocument;
 
-/// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field
-/// table gives a probe whose checks say so.
+/// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field table gives a
+/// probe whose attempts all fail with that error.
 #[must_use]
 pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::from_document(document, settings) {
@@ -43,10 +43,10 @@ impl WebsiteProbe {
         if let Err(failure) = outcome {
             observation.record_failure(failure);
         }
-        // The time of the page; that of its objects stands beside it, so that runs with and without compare.
+        // The total is that of the page alone; objects have their own, so that runs with and without them compare.
         observation.total = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
-            let look = full_page::load_full_page(
+            let load = full_page::load_full_page(
                 &self.options,
                 cx,
                 page,
@@ -57,7 +57,7 @@ impl WebsiteProbe {
             );
             let ended = tokio::select! {
                 biased;
-                () = look => Ok(()),
+                () = load => Ok(()),
                 () = cx.cancel.cancelled() => Err(cancelled()),
             };
             if let Err(failure) = ended {

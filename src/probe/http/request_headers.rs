@@ -1,4 +1,4 @@
-//! The header fields of a monitor's requests, small between two runs.
+//! The header fields of a monitor's requests, in a compact form between runs.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::protocol::http as wire;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::website::{HttpCaching, WebsiteSettings};
 
-/// What a monitor's requests say in their header. A map of it is made for each request.
+/// The header fields of a monitor's requests. A map is created for each request.
 pub(super) struct RequestHeaders {
     agent: Arc<str>,
     caching: bool,
@@ -31,23 +31,23 @@ impl std::fmt::Debug for RequestHeaders {
 
 impl RequestHeaders {
     pub(super) fn from_settings(
-        wanted: &WebsiteSettings<'_>,
+        website: &WebsiteSettings<'_>,
         settings: &ProbeSettings,
         method: &Method,
     ) -> Result<Self, InvalidSettings> {
         HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| invalid_setting("user_agent", "it is no header value"))?;
-        let content_type = (method == Method::POST).then(|| content_type(wanted)).transpose()?;
+        let content_type = (method == Method::POST).then(|| content_type(website)).transpose()?;
         Ok(Self {
             agent: Arc::clone(&settings.user_agent),
-            caching: wanted.http_caching == HttpCaching::Enabled,
+            caching: website.http_caching == HttpCaching::Enabled,
             content_type,
-            custom: custom_headers(wanted)?,
+            custom: custom_headers(website)?,
         })
     }
 
-    /// The fields of every request; `Host` stands first and is set for each one. The first of the
-    /// monitor's own fields of a name replaces the standard one, further ones follow it.
+    /// Returns the fields of every request. `Host` is first and is set per request. The first of the monitor's own
+    /// fields of a name replaces the standard one; further ones are appended.
     pub(super) fn to_header_map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(HOST, HeaderValue::from_static(""));
@@ -64,8 +64,8 @@ impl RequestHeaders {
         if let Some(kind) = &self.content_type {
             headers.insert(CONTENT_TYPE, kind.clone());
         }
-        for (at, (name, value)) in self.custom.iter().enumerate() {
-            if self.custom[..at].iter().any(|(earlier, _)| earlier == name) {
+        for (index, (name, value)) in self.custom.iter().enumerate() {
+            if self.custom[..index].iter().any(|(earlier, _)| earlier == name) {
                 headers.append(name, value.clone());
             } else {
                 headers.insert(name, value.clone());
@@ -75,14 +75,16 @@ impl RequestHeaders {
     }
 }
 
-fn content_type(wanted: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
+fn content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
     let default = "application/x-www-form-urlencoded";
-    let kind = Some(wanted.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
+    let kind = Some(settings.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
     HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is no header value"))
 }
 
-fn custom_headers(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
-    wanted
+fn custom_headers(
+    settings: &WebsiteSettings<'_>,
+) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
+    settings
         .http_headers
         .iter()
         .map(|entry| {
@@ -91,7 +93,7 @@ fn custom_headers(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, Head
                 .ok()
                 .filter(|name| !is_reserved(name))
                 .ok_or_else(|| invalid_setting("http_headers", format!("`{name}` cannot be set")))?;
-            // The value may be a secret: it is not shown.
+            // The value may be a secret, so the error does not quote it.
             let value = HeaderValue::from_str(entry.value).map_err(|_| {
                 let reason = format!("the value of `{name}` has a character that is not allowed");
                 invalid_setting("http_headers", reason)
@@ -101,7 +103,7 @@ fn custom_headers(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, Head
         .collect()
 }
 
-/// Fields that frame the message or belong to the connection (RFC 9110 7.6.1), and `Host`.
+/// Whether the field frames the message or belongs to the connection (RFC 9110 7.6.1), or is `Host`.
 fn is_reserved(name: &HeaderName) -> bool {
     const NAMES: [&str; 9] = [
         "host",

@@ -1,4 +1,4 @@
-//! `email-imap`: greeting, TLS, and with a user name login, INBOX and a clean logout (behaviour.md 4).
+//! `email-imap`: greeting and TLS; with a user name also login, INBOX and logout (behaviour.md 4).
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// Without and with TLS from the start.
+/// Ports without and with implicit TLS.
 const PORTS: (u16, u16) = (143, 993);
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct ImapProbe {
     account: MailAccount,
 }
 
-/// The probe of a checked `email-imap` monitor.
+/// Builds the probe of a validated `email-imap` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(ImapProbe { account }),
@@ -85,8 +85,8 @@ impl ImapProbe {
             Some(login)
         };
         let mut mailbox = Mailbox::new(credentials, login, cx.deadline);
-        let visited = mailbox.open_inbox(session).await;
+        let inbox_opened = mailbox.open_inbox(session).await;
         facts.mailbox_messages = mailbox.messages;
-        visited
+        inbox_opened
     }
 }

@@ -1,4 +1,4 @@
-//! The account of a mail check, and its session.
+//! The mail server account of a monitor.
 
 use tokio::time::Instant;
 
@@ -12,13 +12,13 @@ use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// Characters of a greeting that are kept.
+/// Longest greeting or capability that is kept, in characters.
 const BANNER: usize = 200;
 
-/// Offers that are kept.
+/// Maximum number of capabilities that are kept.
 const MAX_CAPABILITIES: usize = 50;
 
-/// A mail server and the login there, as fields say.
+/// A mail server with its connection options and login.
 #[derive(Debug)]
 pub(super) struct MailAccount {
     pub(super) service: ServiceEndpoint,
@@ -26,13 +26,13 @@ pub(super) struct MailAccount {
     pub(super) require_tls: bool,
     pub(super) credentials: Option<Credentials>,
     pub(super) mechanism: Option<Mechanism>,
-    /// What a host begins with: without and with TLS from the start.
+    /// URL schemes of a host: without and with implicit TLS.
     pub(super) schemes: &'static [&'static str],
 }
 
 impl MailAccount {
-    /// The account at `service` of a monitor: the session there is as `document` says; `user` and `password` log in,
-    /// unless there is no user.
+    /// Creates the account at `service` of a monitor, with the session options of `document`. `user` and `password` are
+    /// used to log in, unless there is no user.
     pub(super) fn new(
         document: &MonitorDocument,
         service: ServiceEndpoint,
@@ -40,8 +40,8 @@ impl MailAccount {
         (user, password): (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
         let session: MailSessionSettings = document.to_typed()?;
-        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-        let credentials = Credentials { user: text(user), password: text(password) };
+        let owned_text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let credentials = Credentials { user: owned_text(user), password: owned_text(password) };
         Ok(Self {
             service,
             options: trust_options(document)?,
@@ -52,8 +52,8 @@ impl MailAccount {
         })
     }
 
-    /// As [`MailAccount::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
-    /// implicit TLS; `ports` are those without and with it.
+    /// Like [`MailAccount::new`], at the server `hostname`. It may begin with one of `schemes`, the last of which
+    /// stands for implicit TLS; `ports` are those without and with it.
     pub(super) fn from_hostname(
         hostname: &str,
         document: &MonitorDocument,
@@ -69,7 +69,7 @@ impl MailAccount {
         &self.service.endpoint.host
     }
 
-    /// Connects, and goes on under TLS where that comes first.
+    /// Connects, and starts TLS first when it is implicit.
     pub(super) async fn connect(&self, session: &mut LineSession<'_>) -> Result<(), Failure> {
         if let Some(login) = &self.credentials {
             session.transcript.add_secret(&login.password);
@@ -81,8 +81,8 @@ impl MailAccount {
         Ok(())
     }
 
-    /// A server that waits for TLS says nothing, and one that does not know it says something else: both
-    /// are known by where the session fails.
+    /// Adds a hint about `implicit_tls`. A server that waits for TLS sends no greeting, and one without TLS answers the
+    /// handshake in plain text; the phase of the failure shows which.
     pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectTrace) -> Failure {
         let [plain, secure] = self.schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
@@ -97,7 +97,7 @@ impl MailAccount {
         Failure { detail: failure.detail + &hint, ..failure }
     }
 
-    /// The observation of `session`, with its `facts`.
+    /// Returns the observation of `session`, with its `facts`.
     pub(super) fn to_observation(
         &self,
         started: Instant,
@@ -114,21 +114,21 @@ impl MailAccount {
     }
 }
 
-/// `facts` as they may be kept: without secrets, and not longer than they are of use.
+/// Redacts and truncates `facts` for storage; `None` without greeting and capabilities.
 pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
-    let clean = |text: &str| -> String {
+    let redact = |text: &str| -> String {
         crate::domain::replace_control_chars(&transcript.redact(text)).chars().take(BANNER).collect()
     };
     if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
         return None;
     }
-    let mail_offers = facts.mail_offers.iter().take(MAX_CAPABILITIES).map(|offer| clean(offer)).collect();
-    Some(MailFacts { mail_banner: clean(&facts.mail_banner), mail_offers, ..facts })
+    let mail_offers = facts.mail_offers.iter().take(MAX_CAPABILITIES).map(|offer| redact(offer)).collect();
+    Some(MailFacts { mail_banner: redact(&facts.mail_banner), mail_offers, ..facts })
 }
 
-/// The mechanism that a monitor asks for; `None` is the best that the server offers.
-const fn mechanism(wanted: AuthMethod) -> Option<Mechanism> {
-    match wanted {
+/// Returns the mechanism that a monitor requires; `None` is the best that the server offers.
+const fn mechanism(method: AuthMethod) -> Option<Mechanism> {
+    match method {
         AuthMethod::Auto => None,
         AuthMethod::Plain => Some(Mechanism::Plain),
         AuthMethod::Login => Some(Mechanism::Login),
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_hold_no_secret_and_no_more_than_is_of_use() {
+    fn facts_are_redacted_and_truncated() {
         let mut transcript = Transcript::default();
         transcript.add_secret("s3cret");
         let facts = MailFacts {
@@ -150,11 +150,11 @@ mod tests {
             mail_offers: vec!["s3cret".to_owned(); 60],
             ..MailFacts::default()
         };
-        let told = redact_facts(&transcript, facts).unwrap();
-        assert!(told.mail_banner.starts_with("hi ******** "), "{}", told.mail_banner);
-        assert!(!told.mail_banner.contains('\u{1b}'));
-        assert_eq!(told.mail_banner.chars().count(), BANNER);
-        assert_eq!(told.mail_offers, vec!["********"; MAX_CAPABILITIES]);
+        let redacted = redact_facts(&transcript, facts).unwrap();
+        assert!(redacted.mail_banner.starts_with("hi ******** "), "{}", redacted.mail_banner);
+        assert!(!redacted.mail_banner.contains('\u{1b}'));
+        assert_eq!(redacted.mail_banner.chars().count(), BANNER);
+        assert_eq!(redacted.mail_offers, vec!["********"; MAX_CAPABILITIES]);
         assert_eq!(super::redact_facts(&transcript, MailFacts::default()), None);
     }
 }

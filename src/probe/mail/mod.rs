@@ -1,4 +1,4 @@
-//! Sessions with mail servers: what those of SMTP, POP3 and IMAP have in common.
+//! Probes of mail servers: SMTP, POP3, IMAP and mail round trips.
 
 mod imap;
 mod mail_account;

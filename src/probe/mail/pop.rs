@@ -1,4 +1,4 @@
-//! `email-pop`: greeting, TLS, and with a user name login, STAT and a clean farewell (behaviour.md 4).
+//! `email-pop`: greeting and TLS; with a user name also login, STAT and QUIT (behaviour.md 4).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const PORTS: (u16, u16) = (110, 995);
-/// How long a farewell may take after a failure, which it does not change.
+/// Limit for QUIT after a failure, which it does not change.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 struct PopProbe(MailAccount);
 
-/// The probe of a checked `email-pop` monitor.
+/// Builds the probe of a validated `email-pop` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(PopProbe(account)),
@@ -52,17 +52,17 @@ impl PopProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
-        let mut way = build_opening(&self.0);
-        let mut outcome = open_mailbox(&self.0, &mut session, &mut way).await;
+        let mut opening = build_opening(&self.0);
+        let mut outcome = open_mailbox(&self.0, &mut session, &mut opening).await;
         if outcome.is_ok() {
             outcome = Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
-        self.0.to_observation(started, session, outcome, way.facts())
+        self.0.to_observation(started, session, outcome, opening.facts())
     }
 }
 
-/// The way into the mailbox of `account`.
+/// Creates the opening dialogue of the mailbox of `account`.
 pub(super) fn build_opening(account: &MailAccount) -> Opening {
     let login = |credentials| LoginOptions { credentials, mechanism: account.mechanism };
     let options =
@@ -70,29 +70,29 @@ pub(super) fn build_opening(account: &MailAccount) -> Opening {
     Opening::new(options, account.service.implicit_tls)
 }
 
-/// Goes that way, and leaves again in good order when it ends early: some servers hold a mailbox for a while
-/// after a session that broke off.
+/// Opens the mailbox. Sends QUIT when it fails: some servers keep a mailbox locked for a while after an aborted
+/// session.
 pub(super) async fn open_mailbox(
     account: &MailAccount,
     session: &mut LineSession<'_>,
-    way: &mut Opening,
+    opening: &mut Opening,
 ) -> Result<(), Failure> {
     account.connect(session).await?;
-    let outcome = session.run(way, account.host(), &account.options).await;
+    let outcome = session.run(opening, account.host(), &account.options).await;
     if let Err(failure) = &outcome {
         quit_after_failure(session, failure).await;
     }
     outcome
 }
 
-/// Says QUIT after `failure` where the server still listens. Whatever comes of it changes nothing.
+/// Sends QUIT after `failure` if the server still responds. The result of QUIT is ignored.
 pub(super) async fn quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
     use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered};
-    let in_step = [DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
-    if in_step.contains(&failure.kind) {
+    let still_responding = [DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
+    if still_responding.contains(&failure.kind) {
         let phases = session.trace.phases;
         let _ = timeout(QUIT_TIMEOUT, Mailbox::new(session).quit()).await;
-        // The time of the failure is what is told.
+        // Report the phases up to the failure.
         session.trace.phases = phases;
     }
 }

@@ -1,4 +1,4 @@
-//! `email-smtp`: greeting, EHLO, STARTTLS where it is offered, login, QUIT (behaviour.md 4).
+//! `email-smtp`: greeting, EHLO, STARTTLS if offered, login, QUIT (behaviour.md 4).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::schema::table::mail::SMTP_SCHEMES;
 use crate::schema::typed::mail::SmtpSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// The port of mail between servers, and the one under TLS (RFC 8314 3.3).
+/// Ports without and with implicit TLS (RFC 8314 3.3).
 const PORTS: (u16, u16) = (25, 465);
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct SmtpProbe {
     hello: Option<Arc<str>>,
 }
 
-/// The probe of a checked `email-smtp` monitor.
+/// Builds the probe of a validated `email-smtp` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(SmtpProbe { account, hello: settings.ehlo_name.clone() }),
@@ -62,7 +62,7 @@ impl SmtpProbe {
     async fn execute(&self, session: &mut LineSession<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
         self.account.connect(session).await?;
         let hello = ehlo_name(self.hello.as_deref(), session);
-        let mut core = SmtpSession::new(SmtpOptions {
+        let mut smtp = SmtpSession::new(SmtpOptions {
             hello,
             implicit_tls: self.account.service.implicit_tls,
             require_tls: self.account.require_tls,
@@ -70,14 +70,14 @@ impl SmtpProbe {
             mechanism: self.account.mechanism,
             message: None,
         });
-        let outcome = session.run(&mut core, self.account.host(), &self.account.options).await;
-        *facts = core.facts();
+        let outcome = session.run(&mut smtp, self.account.host(), &self.account.options).await;
+        *facts = smtp.facts();
         outcome
     }
 }
 
-/// What this host calls itself: the setting `mail.hello`, else the address that it comes from (RFC 5321
-/// 4.1.3 and 4.1.4), which every server can check.
+/// Returns the EHLO name of this host: the setting `mail.hello`, or its address (RFC 5321 4.1.3 and 4.1.4), which every
+/// server can verify.
 pub(in crate::probe) fn ehlo_name(setting: Option<&str>, session: &LineSession<'_>) -> String {
     let address = session.local_address().map(|address| address.ip().to_canonical());
     match (setting, address) {

@@ -1,4 +1,4 @@
-//! The probe of hosts by ICMP echo.
+//! The probe of ICMP echo.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::probe::settings::ProbeSettings;
 use crate::schema::typed::ping::PingSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
-/// Largest payload that an IPv4 packet holds.
+/// Largest payload of an IPv4 packet, in bytes.
 const MAX_PAYLOAD: usize = 65_507;
 
-/// Time between two requests, when the timeout leaves so much.
+/// Interval between requests, if the timeout allows it.
 const SEND_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Least wait for the reply to the last request, when others came; the deadline bounds it too.
+/// Shortest wait for the reply to the last request, when others were answered; also bounded by the deadline.
 const MIN_FINAL_WAIT: Duration = Duration::from_secs(1);
 
-/// Wait for the reply to the last request, when none came so far.
+/// Wait for the reply to the last request, when none was answered.
 const FINAL_WAIT_WITHOUT_REPLY: Duration = Duration::from_secs(5);
 
-/// Longest wait for one of several addresses to reply before the series begins.
+/// Longest wait for one of several addresses to reply before the series starts.
 const ADDRESS_RACE_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -38,11 +38,11 @@ struct PingProbe {
     target: Endpoint,
     count: u32,
     size: usize,
-    /// Loss in percent from which on the check fails.
+    /// Loss in percent from which the check fails.
     threshold: f64,
 }
 
-/// The probe of a checked `ping` monitor.
+/// Builds the probe of a validated `ping` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match PingProbe::new(document) {
         Ok(probe) => Arc::new(probe),
@@ -57,7 +57,7 @@ impl PingProbe {
             target: endpoint(settings.hostname, 0, &document.to_typed()?),
             count: settings.ping_count.clamp(1, 20),
             size: settings.ping_size.min(MAX_PAYLOAD),
-            // 0 would fail a series without loss; it stands for any loss at all.
+            // A threshold of 0 would fail a series without loss; it means any loss.
             threshold: settings.loss_threshold.clamp(f64::MIN_POSITIVE, 100.0),
         })
     }
@@ -79,7 +79,7 @@ impl PingProbe {
         let mut trace = ConnectTrace::default();
         let mut facts = None;
         let outcome = self.execute(cx, &mut trace, &mut facts).await;
-        // A port says nothing here; 0 stands for none.
+        // ICMP has no ports; 0 stands for none.
         let mut observation = build_observation(started, trace, outcome);
         observation.facts.ping = facts.map(Box::new);
         observation
@@ -109,32 +109,31 @@ impl PingProbe {
         self.check_loss(to, &statistics)
     }
 
-    /// Of several addresses the one that the series goes to: the first that replies to a request, each asked
-    /// a little after the one before, as connections are (RFC 8305). When none does, the first one that this
-    /// host has a route to. These requests stand in no figure.
+    /// Chooses among several addresses: the first that replies to a request, sent with a delay after each other, like
+    /// connections (RFC 8305). If none replies, the first with a route. These requests are not counted.
     async fn first_to_reply(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
         let routed = |ip: &&IpAddr| cx.net.udp_socket((**ip, 9).into()).is_ok();
         let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
         let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
         let time = (cx.deadline.remaining() / 4).min(ADDRESS_RACE_TIMEOUT);
-        let apart = CONNECTION_ATTEMPT_DELAY.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
-        let mut knocks: FuturesUnordered<_> = (0..)
+        let delay = CONNECTION_ATTEMPT_DELAY.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
+        let mut requests: FuturesUnordered<_> = (0..)
             .zip(&routed)
-            .map(|(turn, &to)| async move {
-                tokio::time::sleep(apart * turn).await;
+            .map(|(index, &to)| async move {
+                tokio::time::sleep(delay * index).await;
                 let sent = cx.net.echo_socket(to).await.ok()?.send(to, self.size).await.ok()?;
                 matches!(sent.outcome().await, Some(EchoOutcome::Reply(_))).then_some(to)
             })
             .collect();
-        let replying = async {
-            while let Some(knock) = knocks.next().await {
-                if knock.is_some() {
-                    return knock;
+        let first_reply = async {
+            while let Some(reply) = requests.next().await {
+                if reply.is_some() {
+                    return reply;
                 }
             }
             None
         };
-        tokio::time::timeout(time, replying).await.ok().flatten().unwrap_or(first)
+        tokio::time::timeout(time, first_reply).await.ok().flatten().unwrap_or(first)
     }
 
     /// Fails when the loss has reached the threshold (status 9).
@@ -150,7 +149,7 @@ impl PingProbe {
         Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
     }
 
-    /// Sends the requests at their pace and waits for the replies, until all came or time is over.
+    /// Sends the requests at their interval and waits for the replies, until all arrived or the time is over.
     async fn send_series(
         &self,
         cx: ProbeContext<'_>,
@@ -158,7 +157,7 @@ impl PingProbe {
         to: IpAddr,
         statistics: &mut PingStatistics,
     ) -> Result<(), Failure> {
-        let pace = SEND_INTERVAL.min(cx.deadline.remaining() / self.count);
+        let interval = SEND_INTERVAL.min(cx.deadline.remaining() / self.count);
         let mut waiting = FuturesUnordered::new();
         let mut next_at = Instant::now();
         loop {
@@ -166,15 +165,15 @@ impl PingProbe {
                 let sent = cx.deadline.enforce(Phase::Connect, socket.send(to, self.size)).await?;
                 waiting.push(sent.map_err(|error| cx.net.echo_send_failure(to, &error))?.outcome());
                 statistics.record_sent();
-                next_at += pace;
+                next_at += interval;
             }
             let all_sent = statistics.sent() == self.count;
             if all_sent && waiting.is_empty() {
                 return Ok(());
             }
-            let until = if all_sent { next_at - pace + final_wait(statistics) } else { next_at };
+            let until = if all_sent { next_at - interval + final_wait(statistics) } else { next_at };
             match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
-                Ok(Some(Some(EchoOutcome::Reply(took)))) => statistics.record_reply(took),
+                Ok(Some(Some(EchoOutcome::Reply(rtt)))) => statistics.record_reply(rtt),
                 Ok(Some(Some(EchoOutcome::Error(error)))) => statistics.record_error(error),
                 Ok(Some(None)) => return Err(socket_closed_failure(to)),
                 Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
@@ -210,9 +209,9 @@ mod tests {
         statistics.record_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
         for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
             let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
-            let judged = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
-            assert_eq!(judged.is_ok(), passes, "{threshold}");
-            if let Err(failure) = judged {
+            let verdict = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
+            assert_eq!(verdict.is_ok(), passes, "{threshold}");
+            if let Err(failure) = verdict {
                 assert_eq!(failure.kind, FailureKind::PingLost);
                 assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
                 assert!(failure.detail.contains("192.0.2.9 answered: host unreachable"), "{failure}");

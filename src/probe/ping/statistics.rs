@@ -1,19 +1,19 @@
-//! The figures of a series of echo requests.
+//! Statistics of a series of echo requests.
 
 use std::time::Duration;
 
 use crate::domain::PingFacts;
 use crate::net::IcmpError;
 
-/// Errors of different kinds or senders that are told apart.
+/// Maximum number of different ICMP errors that are kept.
 const ERRORS: usize = 8;
 
-/// Counts and round trips so far.
+/// Counts and round trip times so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PingStatistics {
     sent: u32,
     round_trips: Vec<Duration>,
-    /// Those that came, in their order, and how often.
+    /// ICMP errors in order of arrival, with their counts.
     errors: Vec<(IcmpError, u32)>,
 }
 
@@ -22,8 +22,8 @@ impl PingStatistics {
         self.sent += 1;
     }
 
-    pub(super) fn record_reply(&mut self, took: Duration) {
-        self.round_trips.push(took);
+    pub(super) fn record_reply(&mut self, rtt: Duration) {
+        self.round_trips.push(rtt);
     }
 
     pub(super) fn record_error(&mut self, error: IcmpError) {
@@ -46,13 +46,13 @@ impl PingStatistics {
         self.sent.saturating_sub(self.received())
     }
 
-    /// What others said instead of replies, and how often each.
+    /// Returns the ICMP errors received, with their counts.
     pub(super) fn errors(&self) -> Vec<String> {
         let times = |count| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         self.errors.iter().map(|(error, count)| format!("{error}, {}", times(*count))).collect()
     }
 
-    /// The round trip that ended first.
+    /// Returns the round trip time of the first reply.
     pub(super) fn first_rtt(&self) -> Option<Duration> {
         self.round_trips.first().copied()
     }
@@ -61,13 +61,12 @@ impl PingStatistics {
         self.round_trips.iter().max().copied()
     }
 
-    /// Lost requests in percent of those sent; 100 when none was sent.
+    /// Returns the lost requests in percent of those sent; 100 when none was sent.
     pub(super) fn loss_percent(&self) -> f64 {
         if self.sent == 0 { 100.0 } else { 100.0 * f64::from(self.lost()) / f64::from(self.sent) }
     }
 
-    /// The figures as a result keeps them; the standard deviation is that of these trips, not of a
-    /// sample of many (divided by n, as `ping` does).
+    /// Returns the statistics as facts. The standard deviation is that of the population (divided by n, like `ping`).
     pub(super) fn to_facts(&self, socket: &str) -> PingFacts {
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let rounded = |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_counted_by_who_said_what_and_are_bounded() {
+    fn errors_are_counted_by_sender_and_kind_and_bounded() {
         let mut statistics = PingStatistics::default();
         for from in 0..100_u8 {
             for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! One question to one name server (RFC 1035), without sockets.
+//! One DNS query and its response (RFC 1035), without sockets.
 
 mod query;
 mod record_text;

@@ -1,4 +1,4 @@
-//! DNS messages: questions and what answers them.
+//! DNS queries, and matching replies to them.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use hickory_proto::rr::{DNSClass, Name, RecordType};
 use super::response::DnsResponse;
 use crate::domain::replace_control_chars;
 
-/// UDP payload that we take (RFC 6891 6.2.3): what passes unfragmented nearly everywhere.
+/// The UDP payload size that we advertise (RFC 6891 6.2.3): fits unfragmented nearly everywhere.
 pub const MAX_UDP_PAYLOAD: u16 = 1232;
 
-/// Bytes of a message header (RFC 1035 4.1.1).
+/// Length of a message header in bytes (RFC 1035 4.1.1).
 const HEADER: usize = 12;
 
-/// A question as it goes out.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct DnsQuery {
     id: u16,
@@ -23,29 +23,29 @@ pub struct DnsQuery {
     wants_dnssec: bool,
 }
 
-/// What a datagram or message turned out to be.
+/// The result of matching a message to a query.
 #[derive(Debug)]
 pub enum ReplyMatch {
-    /// It is no answer to the question. Anybody can send such a datagram; the real answer may still come.
+    /// It does not answer the query. Such datagrams may be forged; the real response may still arrive.
     Mismatch(Mismatch),
-    /// It is the answer by its id, but breaks the protocol; says where.
+    /// It has the id of the query, but breaks the protocol; contains the error.
     Malformed(String),
-    /// The answer.
+    /// The response.
     Response(Box<DnsResponse>),
 }
 
-/// Why a message is no answer to the question (RFC 5452 9.1).
+/// Why a message does not answer the query (RFC 5452 9.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// It has not even an id and flags.
+    /// It is too short for id and flags.
     TooShort,
-    /// It carries another id.
+    /// It has another id.
     WrongId(u16),
     /// Its QR bit is not set.
     NotAResponse,
     /// It repeats another question, or several.
     WrongQuestion(String),
-    /// It repeats no question and tells no error.
+    /// It repeats no question, and is not an error.
     MissingQuestion,
 }
 
@@ -62,37 +62,37 @@ impl fmt::Display for Mismatch {
 }
 
 impl DnsQuery {
-    /// Asks for the records of `kind` of `name`, under a random id.
+    /// Creates a query for records of `kind` of `name`, with a random id.
     #[must_use]
     pub fn new(name: Name, kind: RecordType) -> Self {
         Self { id: Message::query().metadata.id, name, kind, wants_dnssec: false }
     }
 
-    /// The same under the id 0, as it is asked over HTTPS (RFC 8484 4.1): the stream tells whose the answer is.
+    /// Sets the id to 0, as for HTTPS (RFC 8484 4.1), where the stream identifies the response.
     #[must_use]
     pub fn without_id(self) -> Self {
         Self { id: 0, ..self }
     }
 
-    /// The same with DO and AD set (RFC 3225, RFC 6840 5.7): signatures are wanted, and whether they hold.
+    /// Sets DO and AD (RFC 3225, RFC 6840 5.7) to request signatures and their validation.
     #[must_use]
     pub fn with_dnssec(self) -> Self {
         Self { wants_dnssec: true, ..self }
     }
 
-    /// The id that an answer has to carry.
+    /// Returns the id that a response must have.
     #[must_use]
     pub fn id(&self) -> u16 {
         self.id
     }
 
-    /// The type asked for.
+    /// Returns the queried type.
     #[must_use]
     pub fn record_type(&self) -> RecordType {
         self.kind
     }
 
-    /// The bytes to send. Fails only for a name that has no wire form.
+    /// Returns the encoded query. Fails only for a name that cannot be encoded.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let mut message = Message::new(self.id, MessageType::Query, OpCode::Query);
         message.metadata.recursion_desired = true;
@@ -105,8 +105,8 @@ impl DnsQuery {
         message.to_vec().map_err(|error| error.to_string())
     }
 
-    /// What `bytes` are to this question. An answer has to carry its id and repeat it (RFC 5452 9.1);
-    /// only an error may leave the question out.
+    /// Matches `bytes` to this query. A response must have its id and repeat the question (RFC 5452 9.1); only an error
+    /// may omit the question.
     #[must_use]
     pub fn match_reply(&self, bytes: &[u8]) -> ReplyMatch {
         let [high, low, flags, ..] = *bytes else { return ReplyMatch::Mismatch(Mismatch::TooShort) };
@@ -120,13 +120,13 @@ impl DnsQuery {
         if let Some(&[q, d]) = bytes.get(4..6)
             && u16::from_be_bytes([q, d]) > 1
         {
-            // Before anything is made room for: a header can claim 65,535 of them.
+            // Check this before allocating: a header can claim 65,535 questions.
             let count = u16::from_be_bytes([q, d]);
             return ReplyMatch::Mismatch(Mismatch::WrongQuestion(format!("{count} questions")));
         }
         let message = match Message::from_vec(bytes) {
             Ok(message) => message,
-            // Cut off inside of a record: what there is of it must not be used (RFC 2181 9).
+            // Truncated within a record: its incomplete records must not be used (RFC 2181 9).
             Err(_) if bytes.len() >= HEADER && flags & 0x02 != 0 => {
                 return ReplyMatch::Response(Box::new(DnsResponse::from_truncated(bytes)));
             }
@@ -141,7 +141,7 @@ impl DnsQuery {
             ));
         }
         match message.queries.as_slice() {
-            [asked] if self.matches(asked) => {}
+            [query] if self.matches(query) => {}
             [] if message.metadata.response_code != ResponseCode::NoError => {}
             [] => return ReplyMatch::Mismatch(Mismatch::MissingQuestion),
             [other, ..] => return ReplyMatch::Mismatch(Mismatch::WrongQuestion(printable_query(other))),
@@ -149,8 +149,8 @@ impl DnsQuery {
         ReplyMatch::Response(Box::new(DnsResponse::from_message(message, &self.name, bytes.len())))
     }
 
-    fn matches(&self, asked: &Query) -> bool {
-        asked.query_type() == self.kind && asked.query_class() == DNSClass::IN && asked.name() == &self.name
+    fn matches(&self, query: &Query) -> bool {
+        query.query_type() == self.kind && query.query_class() == DNSClass::IN && query.name() == &self.name
     }
 }
 
@@ -184,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn a_question_asks_for_recursion_and_room() {
+    fn a_query_requests_recursion_and_a_larger_payload() {
         let message = Message::from_vec(&question().encode().unwrap()).unwrap();
         assert!(message.metadata.recursion_desired);
         assert_eq!(message.max_payload(), MAX_UDP_PAYLOAD);
     }
 
     #[test]
-    fn ids_are_not_guessable_from_the_one_before() {
+    fn ids_are_random() {
         let ids: std::collections::BTreeSet<u16> = (0..50).map(|_| question().id()).collect();
         assert!(ids.len() > 40, "{ids:?}");
         let steps: std::collections::BTreeSet<u16> =
@@ -200,21 +200,24 @@ mod tests {
     }
 
     #[test]
-    fn only_a_response_to_this_question_is_its_answer() {
+    fn only_a_response_to_this_query_matches() {
         let query = question();
-        let heard = |change: &dyn Fn(&mut Message)| {
+        let matched = |change: &dyn Fn(&mut Message)| {
             let mut message = reply(&query);
             change(&mut message);
             query.match_reply(&message.to_vec().unwrap())
         };
-        assert!(matches!(heard(&|_| {}), ReplyMatch::Response(_)));
+        assert!(matches!(matched(&|_| {}), ReplyMatch::Response(_)));
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
-        assert!(matches!(heard(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
-        assert!(matches!(heard(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
-        assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), ReplyMatch::Mismatch(_)));
-        assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
-        assert!(matches!(heard(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
-        let reply = heard(&|m| {
+        assert!(matches!(matched(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
+        assert!(matches!(matched(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
+        assert!(matches!(
+            matched(&|m| m.metadata.message_type = MessageType::Query),
+            ReplyMatch::Mismatch(_)
+        ));
+        assert!(matches!(matched(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
+        assert!(matches!(matched(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
+        let reply = matched(&|m| {
             m.queries.clear();
             m.metadata.response_code = ResponseCode::FormErr;
         });
@@ -222,17 +225,17 @@ mod tests {
     }
 
     #[test]
-    fn dnssec_is_asked_for_when_it_is_wanted_and_https_has_no_id() {
+    fn dnssec_sets_its_flags_and_https_has_no_id() {
         let message = |question: DnsQuery| Message::from_vec(&question.encode().unwrap()).unwrap();
         let plain = message(question());
         assert!(!plain.metadata.authentic_data && !plain.edns.unwrap().flags().dnssec_ok);
-        let wanting = message(question().with_dnssec());
-        assert!(wanting.metadata.authentic_data && wanting.edns.unwrap().flags().dnssec_ok);
+        let signed = message(question().with_dnssec());
+        assert!(signed.metadata.authentic_data && signed.edns.unwrap().flags().dnssec_ok);
         assert_eq!(message(question().without_id()).metadata.id, 0);
     }
 
     #[test]
-    fn what_was_cut_inside_of_a_record_is_cut_and_not_malformed() {
+    fn a_reply_cut_within_a_record_is_truncated_not_malformed() {
         let query = question();
         let mut message = reply(&query);
         message.metadata.truncation = true;
@@ -250,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), ours: bool) {
+        fn matching_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..600), ours: bool) {
             let query = question();
             let mut bytes = bytes;
             if ours && bytes.len() > 3 {
@@ -263,7 +266,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_or_bent_answer_never_panics(cut in 0_usize..200, at in 0_usize..200, bit in 0_u8..8) {
+        fn a_damaged_response_never_panics(cut in 0_usize..200, at in 0_usize..200, bit in 0_u8..8) {
             let query = question();
             let mut message = reply(&query);
             let data = hickory_proto::rr::rdata::TXT::new(vec!["one".to_owned(), "two".to_owned()]);

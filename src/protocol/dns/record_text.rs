@@ -1,4 +1,4 @@
-//! The value of a record as zone files write it.
+//! Formats the value of a record as in zone files.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use hickory_proto::rr::{RData, Record, RecordType};
 
 use crate::domain::replace_control_chars;
 
-/// Characters of a value that a result keeps.
+/// Longest value that a result keeps, in characters.
 const MAX_VALUE_CHARS: usize = 500;
 
-/// The value of `record`, all of it.
+/// Returns the whole value of `record`.
 pub(super) fn to_text(record: &Record) -> String {
-    // Not every record data can be printed; one that cannot must not end the check.
+    // Not every record can be formatted; that must not end the check.
     let mut text = String::new();
     let written = match &record.data {
         RData::Unknown { code, rdata } => write_unknown(&mut text, *code, &rdata.anything),
@@ -25,7 +25,7 @@ pub(super) fn to_text(record: &Record) -> String {
     replace_control_chars(&text)
 }
 
-/// Its beginning, as results keep it.
+/// Returns the value of `record`, truncated for results.
 pub(super) fn to_short_text(record: &Record) -> String {
     let whole = to_text(record);
     match whole.char_indices().nth(MAX_VALUE_CHARS) {
@@ -34,8 +34,8 @@ pub(super) fn to_short_text(record: &Record) -> String {
     }
 }
 
-/// What the library does not know: keys and their digests (RFC 4034 2.2 and 5.3), and the rest as RFC 3597 5
-/// has it.
+/// Formats types that the library does not know: keys and their digests (RFC 4034 2.2 and 5.3), and others as in RFC
+/// 3597 5.
 fn write_unknown(text: &mut String, kind: RecordType, bytes: &[u8]) -> std::fmt::Result {
     match (kind, bytes) {
         (RecordType::DNSKEY, [high, low, protocol, algorithm, key @ ..]) => {

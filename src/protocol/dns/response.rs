@@ -1,4 +1,4 @@
-//! What a name server said.
+//! The response of a name server.
 
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
@@ -7,58 +7,58 @@ use hickory_proto::rr::{Name, RData, Record, RecordType};
 use super::record_text;
 use crate::domain::replace_control_chars;
 
-/// Aliases that are followed one after the other; servers themselves follow 8 to 16.
+/// Maximum number of aliases that are followed; servers themselves follow 8 to 16.
 pub const MAX_ALIASES: usize = 16;
-/// Characters of a name or text of the server that messages show.
+/// Longest name or text of the server that is quoted, in characters.
 const MAX_SHOWN_CHARS: usize = 200;
-/// Names that a message shows of a chain.
+/// Maximum number of names of a chain that are quoted.
 const MAX_SHOWN_ALIASES: usize = 4;
 
-/// What a name server said.
+/// The response of a name server.
 #[derive(Clone, Debug)]
 pub struct DnsResponse {
-    /// Response code, the extended one included (RFC 6891 6.1.3).
+    /// Response code, including the extended one (RFC 6891 6.1.3).
     pub rcode: ResponseCode,
-    /// Whether the server has authority over the name.
+    /// Whether the server is authoritative for the name.
     pub authoritative: bool,
-    /// Whether the server asks others on behalf of its clients.
+    /// Whether the server resolves recursively for its clients.
     pub recursion_available: bool,
-    /// Whether the answer was cut and has to be asked for over TCP.
+    /// Whether the response was truncated and must be requested over TCP.
     pub truncated: bool,
-    /// Whether the server vouches that all of it holds by DNSSEC (AD, RFC 4035 3.2.3).
+    /// Whether the server validated all of it by DNSSEC (AD, RFC 4035 3.2.3).
     pub authenticated: bool,
-    /// Bytes of the message.
+    /// Length of the message in bytes.
     pub bytes: usize,
     /// The answer section.
     pub records: Vec<Record>,
-    /// Zone of the name servers that the authority section names, when it names any.
+    /// Zone of the name servers in the authority section, if there are any.
     pub referral: Option<String>,
-    /// Whether the authority section says since when, and how long, there is nothing (SOA, RFC 2308 2).
+    /// Whether the authority section contains a SOA record, which confirms that no record exists (RFC 2308 2).
     pub has_soa: bool,
-    /// What the server says beside the code (RFC 8914).
+    /// The extended error (RFC 8914).
     pub explanation: Option<String>,
-    /// Where the aliases of the name asked for lead.
+    /// The end of the alias chain of the queried name.
     alias_target: Result<AliasTarget, AliasError>,
 }
 
-/// Where aliases lead.
+/// The end of an alias chain.
 #[derive(Clone, Debug)]
 struct AliasTarget {
     name: Name,
     aliases: usize,
 }
 
-/// Why the aliases of a name lead nowhere.
+/// Why an alias chain has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AliasError {
-    /// One of them leads back; the way there.
+    /// It contains a loop; with the chain.
     Loop(String),
-    /// There are more than [`MAX_ALIASES`]; the beginning of the way.
+    /// It has more than [`MAX_ALIASES`]; with its beginning.
     TooLong(String),
 }
 
 impl DnsResponse {
-    /// The answer in `message` of `bytes` bytes to a question about `name`.
+    /// Creates the response from `message` of `bytes` bytes to a query about `name`.
     pub(super) fn from_message(message: Message, name: &Name, bytes: usize) -> Self {
         let zone = |record: &&Record| record.record_type() == RecordType::NS;
         let referral = message.authorities.iter().find(zone).map(|record| printable_name(&record.name));
@@ -77,7 +77,7 @@ impl DnsResponse {
         }
     }
 
-    /// What the header alone tells of an answer that was cut inside of a record.
+    /// Creates the response from the header of a message that was truncated within a record.
     pub(super) fn from_truncated(bytes: &[u8]) -> Self {
         let (high, low) = (bytes.get(2).copied().unwrap_or(0), bytes.get(3).copied().unwrap_or(0));
         Self {
@@ -95,8 +95,8 @@ impl DnsResponse {
         }
     }
 
-    /// Whether the question for records of `kind` was answered: with one of them at the end of the aliases,
-    /// or with an alias by a server that does not follow aliases for others. [`AliasError`] when they do not end.
+    /// Whether the query for records of `kind` was answered: by a record at the end of the aliases, or by an alias from
+    /// a server that does not resolve recursively. Fails with [`AliasError`] when the aliases do not end.
     pub fn has_answer(&self, kind: RecordType) -> Result<bool, AliasError> {
         if kind == RecordType::CNAME {
             return Ok(self.records_of_type(kind).next().is_some());
@@ -105,8 +105,8 @@ impl DnsResponse {
         Ok(self.records_of_type(kind).next().is_some() || (!self.recursion_available && aliases > 0))
     }
 
-    /// Whether the server has nothing to do with the name: it gives no records, does not say either that
-    /// there are none, has no authority, and asks nobody else (RFC 1912 2.8).
+    /// Whether the server is not responsible for the name: it returns no records and no SOA, is not authoritative, and
+    /// does not resolve recursively (RFC 1912 2.8).
     #[must_use]
     pub fn is_lame(&self) -> bool {
         self.rcode == ResponseCode::NoError
@@ -114,19 +114,19 @@ impl DnsResponse {
             && !(self.authoritative || self.recursion_available || self.has_soa)
     }
 
-    /// Whether signatures came with it.
+    /// Whether it contains signatures.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.records.iter().any(|record| record.record_type() == RecordType::RRSIG)
     }
 
-    /// Seconds that the answer may be kept: the least of its records.
+    /// Returns how long the response may be cached, in seconds: the lowest TTL of its records.
     #[must_use]
     pub fn ttl(&self) -> Option<u32> {
         self.unsigned_records().map(|record| record.ttl).min()
     }
 
-    /// The records as `TYPE value`, at most `most` of them, without their signatures.
+    /// Returns the records as `TYPE value`, at most `max` of them, without signatures.
     #[must_use]
     pub fn record_texts(&self, max: usize) -> Vec<String> {
         let text =
@@ -134,7 +134,7 @@ impl DnsResponse {
         self.unsigned_records().take(max).map(text).collect()
     }
 
-    /// The values of the records of `kind` at the end of the aliases, as zone files write them.
+    /// Returns the values of the records of `kind` at the end of the aliases, as in zone files.
     #[must_use]
     pub fn values(&self, kind: RecordType) -> Vec<String> {
         self.records_of_type(kind).map(record_text::to_text).collect()
@@ -145,7 +145,7 @@ impl DnsResponse {
     }
 
     fn records_of_type(&self, kind: RecordType) -> impl Iterator<Item = &Record> {
-        // An alias itself stands at the start of the chain, everything else at its end.
+        // An alias itself is at the start of the chain, other records are at its end.
         let owner =
             self.alias_target.as_ref().ok().map(|end| &end.name).filter(|_| kind != RecordType::CNAME);
         self.records.iter().filter(move |record| {
@@ -154,32 +154,32 @@ impl DnsResponse {
     }
 }
 
-/// Follows the aliases of `name` through `records`, in whatever order they stand.
+/// Follows the aliases of `name` in `records`, in any order.
 fn follow_aliases(records: &[Record], name: &Name) -> Result<AliasTarget, AliasError> {
-    let mut way = vec![name];
+    let mut chain = vec![name];
     loop {
-        let here = *way.last().unwrap_or(&name);
+        let current = *chain.last().unwrap_or(&name);
         let next = records.iter().find_map(|record| match &record.data {
-            RData::CNAME(alias) if record.name == *here => Some(&alias.0),
+            RData::CNAME(alias) if record.name == *current => Some(&alias.0),
             _ => None,
         });
         let Some(next) = next else {
-            return Ok(AliasTarget { name: here.clone(), aliases: way.len() - 1 });
+            return Ok(AliasTarget { name: current.clone(), aliases: chain.len() - 1 });
         };
-        let returns = way.contains(&next);
-        way.push(next);
-        if returns {
-            return Err(AliasError::Loop(alias_path(&way)));
+        let is_loop = chain.contains(&next);
+        chain.push(next);
+        if is_loop {
+            return Err(AliasError::Loop(alias_path(&chain)));
         }
-        if way.len() > MAX_ALIASES + 1 {
-            return Err(AliasError::TooLong(alias_path(&way)));
+        if chain.len() > MAX_ALIASES + 1 {
+            return Err(AliasError::TooLong(alias_path(&chain)));
         }
     }
 }
 
-fn alias_path(way: &[&Name]) -> String {
-    let names = way.iter().take(MAX_SHOWN_ALIASES).map(|name| format!("`{}`", printable_name(name)));
-    let rest = if way.len() > MAX_SHOWN_ALIASES { " → …" } else { "" };
+fn alias_path(chain: &[&Name]) -> String {
+    let names = chain.iter().take(MAX_SHOWN_ALIASES).map(|name| format!("`{}`", printable_name(name)));
+    let rest = if chain.len() > MAX_SHOWN_ALIASES { " → …" } else { "" };
     format!("{}{rest}", names.collect::<Vec<_>>().join(" → "))
 }
 
@@ -187,7 +187,7 @@ fn printable_name(name: &Name) -> String {
     replace_control_chars(&name.to_string()).chars().take(MAX_SHOWN_CHARS).collect()
 }
 
-/// The extended error (RFC 8914 2): its number, the name of that, and the text beside it.
+/// Returns the extended error (RFC 8914 2): its number, its meaning, and its text.
 fn extended_error(message: &Message) -> Option<String> {
     const EXTENDED_ERROR: u16 = 15;
     let edns = message.edns.as_ref()?;
@@ -223,7 +223,7 @@ fn extended_error(message: &Message) -> Option<String> {
     Some(format!("extended error {code}{meaning}{text}"))
 }
 
-/// The RFC 6895 name of a response code, such as `NXDOMAIN`.
+/// Returns the RFC 6895 name of a response code, such as `NXDOMAIN`.
 #[must_use]
 pub fn rcode_name(code: ResponseCode) -> String {
     match code {

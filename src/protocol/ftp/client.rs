@@ -1,4 +1,4 @@
-//! A session after its opening: login, list, files, farewell. Each step is one of suppaftp's.
+//! A session after its opening: login, list, files, QUIT. Each step is one of suppaftp's.
 
 use std::net::SocketAddr;
 
@@ -18,10 +18,10 @@ use crate::net::{Deadline, Net};
 use crate::protocol::line_session::LineSession;
 use crate::syntax::MASK;
 
-/// Bytes of a list that are read at most; only its entries are counted, none is kept.
+/// Longest list that is read, in bytes; its entries are only counted.
 const MAX_LIST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Who logs in.
+/// The login.
 #[derive(Clone, Copy)]
 pub struct FtpCredentials<'a> {
     /// User name; `anonymous` is one.
@@ -30,7 +30,7 @@ pub struct FtpCredentials<'a> {
     pub password: &'a str,
 }
 
-/// What a data connection is wanted for.
+/// The purpose of a data connection.
 #[derive(Clone, Copy)]
 enum Transfer<'a> {
     List,
@@ -43,30 +43,31 @@ pub struct FtpClient<'a> {
     ftp: ImplAsyncFtpStream<FtpStream>,
     driver: FtpDriver<'a>,
     mode: Mode,
-    /// Entries of the list, as far as it was read.
+    /// Number of entries of the list, as far as it was read.
     pub entry_count: Option<u64>,
-    /// Whether the server began to take a file.
+    /// Whether the server started to receive a file.
     pub upload_started: bool,
 }
 
 impl<'a> FtpClient<'a> {
-    /// Takes `session` over, whose opening is done; with TLS this sets the protection of data connections.
+    /// Takes over `session` after its opening; with TLS, sets the protection of data connections.
     pub async fn from_session(
         net: &'a Net,
         deadline: Deadline,
         session: &mut LineSession<'_>,
-        watch: SessionRecorder,
+        recorder: SessionRecorder,
     ) -> Result<Self, Failure> {
-        let lost = || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
-        let host = session.trace.address.ok_or_else(lost)?;
-        let (stream, ahead) = session.take_stream().ok_or_else(lost)?;
+        let no_connection =
+            || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
+        let host = session.trace.address.ok_or_else(no_connection)?;
+        let (stream, read_ahead) = session.take_stream().ok_or_else(no_connection)?;
         let tls = session.tls_session();
-        let control = FtpStream::control(stream, ahead, watch.clone());
+        let control = FtpStream::control(stream, read_ahead, recorder.clone());
         let (sender, data_requests) = mpsc::unbounded_channel();
         let mut ftp_driver = FtpDriver {
             net,
             deadline,
-            recorder: watch,
+            recorder,
             requests: data_requests,
             host,
             tls,
@@ -83,18 +84,18 @@ impl<'a> FtpClient<'a> {
         })
     }
 
-    /// From now on everything has to be over at `deadline`.
+    /// Sets the deadline of all further commands.
     pub fn set_deadline(&mut self, deadline: Deadline) {
         self.driver.deadline = deadline;
     }
 
-    /// USER, and PASS where the server asks for it. suppaftp logs what it says, so it is given a mask for a
-    /// password; the wire says the real one.
+    /// Sends USER, and PASS if the server asks for it. suppaftp logs commands, so it gets a mask instead of the
+    /// password; the recorder replaces it.
     pub async fn login(&mut self, login: FtpCredentials<'_>) -> Result<(), Failure> {
         self.driver.drive(self.ftp.login(login.user, MASK)).await
     }
 
-    /// LIST of the folder that the login led to. A 450 means that nothing is there (RFC 959 5.4).
+    /// Sends LIST for the folder of the login. A 450 reply means that it is empty (RFC 959 5.4).
     pub async fn list(&mut self) -> Result<(), Failure> {
         let mut entries = ListEntryCounter::default();
         let opened = self.open_data(Transfer::List).await;
@@ -103,12 +104,12 @@ impl<'a> FtpClient<'a> {
             return Ok(());
         }
         let mut data = opened?;
-        let (mut part, mut bytes) = (vec![0; 16 * 1024], 0);
+        let (mut chunk, mut bytes) = (vec![0; 16 * 1024], 0);
         let read = loop {
-            match self.read(&mut data, &mut part).await {
+            match self.read(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
                 Ok(count) => {
-                    entries.push(&part[..count]);
+                    entries.push(&chunk[..count]);
                     bytes += count as u64;
                 }
                 Err(failure) => break Err(failure),
@@ -123,7 +124,7 @@ impl<'a> FtpClient<'a> {
         self.finish(data, read).await
     }
 
-    /// STOR of `content` as `name`, byte for byte.
+    /// Sends STOR of `content` as `name`, in binary mode.
     pub async fn upload(&mut self, name: &str, content: &[u8]) -> Result<(), Failure> {
         self.driver.drive(self.ftp.transfer_type(FileType::Binary)).await?;
         let mut data = self.open_data(Transfer::Store(name)).await?;
@@ -132,59 +133,59 @@ impl<'a> FtpClient<'a> {
         self.finish(data, written).await
     }
 
-    /// RETR of `name`, at most one byte more than `wanted`: what is longer is another file anyway.
-    pub async fn download(&mut self, name: &str, wanted: usize) -> Result<Vec<u8>, Failure> {
+    /// Sends RETR of `name`, and reads at most one byte more than `expected_len`: a longer file differs anyway.
+    pub async fn download(&mut self, name: &str, expected_len: usize) -> Result<Vec<u8>, Failure> {
         let mut data = self.open_data(Transfer::Retrieve(name)).await?;
-        let (mut content, mut part) = (Vec::new(), vec![0; 4096]);
+        let (mut content, mut chunk) = (Vec::new(), vec![0; 4096]);
         let read = loop {
-            match self.read(&mut data, &mut part).await {
+            match self.read(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
-                Ok(count) => content.extend(&part[..count]),
+                Ok(count) => content.extend(&chunk[..count]),
                 Err(failure) => break Err(failure),
             }
-            if content.len() > wanted {
-                content.truncate(wanted + 1);
+            if content.len() > expected_len {
+                content.truncate(expected_len + 1);
                 return Ok(content);
             }
         };
         self.finish(data, read).await.map(|()| content)
     }
 
-    /// DELE of `name`.
+    /// Sends DELE of `name`.
     pub async fn delete(&mut self, name: &str) -> Result<(), Failure> {
         self.driver.drive(self.ftp.rm(name)).await
     }
 
-    /// QUIT.
+    /// Sends QUIT.
     pub async fn quit(&mut self) -> Result<(), Failure> {
         self.driver.drive(self.ftp.quit()).await
     }
 
-    /// `EPSV` or `PASV`, when a data connection was opened by it.
+    /// Returns `EPSV` or `PASV`, if it opened a data connection.
     #[must_use]
     pub fn passive_command(&self) -> Option<&'static str> {
-        let word = if matches!(self.mode, Mode::Passive) { "PASV" } else { "EPSV" };
-        self.driver.data_address.map(|_| word)
+        let command = if matches!(self.mode, Mode::Passive) { "PASV" } else { "EPSV" };
+        self.driver.data_address.map(|_| command)
     }
 
-    /// Peer of the last data connection.
+    /// Returns the peer of the last data connection.
     #[must_use]
     pub fn data_address(&self) -> Option<SocketAddr> {
         self.driver.data_address
     }
 
-    /// Whether every data connection took up the TLS session of the control connection; `None` without TLS.
+    /// Whether every data connection resumed the TLS session of the control connection; `None` without TLS.
     #[must_use]
     pub fn tls_resumed(&self) -> Option<bool> {
         self.driver.tls_resumed
     }
 
-    /// A data connection by EPSV; by PASV once the server has refused EPSV, over IPv4.
+    /// Opens a data connection by EPSV, or over IPv4 by PASV once the server refused EPSV.
     async fn open_data(&mut self, transfer: Transfer<'_>) -> Result<TransferStream<FtpStream>, Failure> {
         let opened = self.driver.drive(begin_transfer(&mut self.ftp, transfer)).await;
         // 421 ends the session.
-        let refused = |code| (400..600).contains(&code) && code != 421;
-        let refused = self.driver.recorder.last_reply().is_some_and(|reply| refused(reply.code));
+        let is_refusal = |code| (400..600).contains(&code) && code != 421;
+        let refused = self.driver.recorder.last_reply().is_some_and(|reply| is_refusal(reply.code));
         let falls_back =
             refused && self.driver.recorder.last_command() == "EPSV" && self.driver.host.is_ipv4();
         if opened.is_ok() || !falls_back {
@@ -195,11 +196,10 @@ impl<'a> FtpClient<'a> {
         self.driver.drive(begin_transfer(&mut self.ftp, transfer)).await
     }
 
-    /// Reads from `data`. Servers that close without a farewell of TLS have closed: whether all came is told
-    /// by the reply.
-    async fn read(&self, data: &mut TransferStream<FtpStream>, part: &mut [u8]) -> Result<usize, Failure> {
+    /// Reads from `data`. A missing TLS shutdown counts as an end: the reply tells whether everything was sent.
+    async fn read(&self, data: &mut TransferStream<FtpStream>, chunk: &mut [u8]) -> Result<usize, Failure> {
         let read = async {
-            match data.read(part).await {
+            match data.read(chunk).await {
                 Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(0),
                 other => other,
             }
@@ -207,23 +207,25 @@ impl<'a> FtpClient<'a> {
         self.driver.enforce(read).await
     }
 
-    /// Closes `data` and hears the reply to the transfer. When the connection broke, the reply often says
-    /// why, and then goes before `so_far`.
+    /// Closes `data` and reads the reply to the transfer. If the connection broke, that reply often has the reason, and
+    /// then replaces `transferred`.
     async fn finish(
         &mut self,
         data: TransferStream<FtpStream>,
-        so_far: Result<(), Failure>,
+        transferred: Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if let Err(failure) = &so_far
+        if let Err(failure) = &transferred
             && failure.kind == FailureKind::TimedOut
         {
-            return so_far;
+            return transferred;
         }
         let finished = self.driver.drive(data.finish()).await;
-        match (so_far, finished) {
+        match (transferred, finished) {
             (Ok(()), finished) => finished,
-            (Err(_), Err(said)) if said.kind == FailureKind::DialogueUnexpected => Err(said),
-            (broken, _) => broken,
+            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::DialogueUnexpected => {
+                Err(reply_failure)
+            }
+            (earlier, _) => earlier,
         }
     }
 
@@ -239,8 +241,8 @@ async fn begin_transfer(
 ) -> FtpResult<TransferStream<FtpStream>> {
     match transfer {
         Transfer::List => {
-            let begun = &[Status::AboutToSend, Status::AlreadyOpen];
-            ftp.custom_data_command("LIST", begun).await.map(|(_, data)| data)
+            let expected = &[Status::AboutToSend, Status::AlreadyOpen];
+            ftp.custom_data_command("LIST", expected).await.map(|(_, data)| data)
         }
         Transfer::Store(name) => ftp.put_with_stream(name).await,
         Transfer::Retrieve(name) => ftp.retr_as_stream(name).await,

@@ -1,4 +1,4 @@
-//! Handing suppaftp a control connection whose opening is done.
+//! Hands an opened control connection to suppaftp.
 
 use std::io::{self, Write as _};
 use std::net::TcpStream as Plain;
@@ -13,20 +13,21 @@ use tokio::sync::mpsc;
 use super::connector::{DataConnector, DataRequest, request_data_connection};
 use super::stream::FtpStream;
 
-/// What suppaftp waits for before it takes a stream from its connector: a greeting, and leave to begin TLS.
+/// The replies that suppaftp expects before it takes a stream from its connector: a greeting, and the permission to
+/// start TLS.
 const STUB_REPLIES: &[u8] = b"220 \r\n234 \r\n";
 
-/// A client of suppaftp over `control`, and after that PBSZ and PROT when there is TLS. suppaftp always opens
-/// a session itself and takes none that is open; but whatever stream its connector brings, plain or under
-/// TLS, it goes on with. So it opens one over a pair of sockets of this process, which is gone when this
-/// returns: nothing of it touches the network.
+/// Creates a suppaftp client on `control`, and then sends PBSZ and PROT with TLS. suppaftp always opens sessions itself
+/// and accepts no open one, but it continues with any stream that its connector returns, plain or TLS. So it opens a
+/// session over a socket pair within this process, which is closed when this returns: nothing of it touches the
+/// network.
 pub(super) async fn build_client(
     control: FtpStream,
     host: &str,
     data_requests: mpsc::UnboundedSender<DataRequest>,
 ) -> FtpResult<ImplAsyncFtpStream<FtpStream>> {
-    let (near, _far) = stub_connection().map_err(FtpError::ConnectionError)?;
-    let mut client = ImplAsyncFtpStream::<FtpStream>::connect_with_stream(near).await?;
+    let (stub, _far) = stub_connection().map_err(FtpError::ConnectionError)?;
+    let mut client = ImplAsyncFtpStream::<FtpStream>::connect_with_stream(stub).await?;
     client.set_mode(Mode::ExtendedPassive);
     let connector = DataConnector::new(control, data_requests.clone());
     let client = client.passive_stream_builder(move |address| {
@@ -36,8 +37,8 @@ pub(super) async fn build_client(
 }
 
 fn stub_connection() -> io::Result<(TcpStream, UnixStream)> {
-    let (near, mut far) = UnixStream::pair()?;
-    far.write_all(STUB_REPLIES)?;
-    near.set_nonblocking(true)?;
-    Ok((TcpStream::from_std(Plain::from(OwnedFd::from(near)))?, far))
+    let (client, mut server) = UnixStream::pair()?;
+    server.write_all(STUB_REPLIES)?;
+    client.set_nonblocking(true)?;
+    Ok((TcpStream::from_std(Plain::from(OwnedFd::from(client)))?, server))
 }

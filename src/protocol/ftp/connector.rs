@@ -1,4 +1,4 @@
-//! What suppaftp calls when it wants a connection or TLS on it: both are errands for the desk.
+//! The callbacks of suppaftp for connections and TLS. They send requests to the driver.
 
 use crate::sync::Mutex;
 use std::future::Future;
@@ -13,16 +13,16 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::stream::FtpStream;
 
-/// Something that has to be done outside of suppaftp, whose callbacks may borrow nothing. `None` as an
-/// answer: it failed, and the watch knows why.
+/// A request to the driver, since callbacks of suppaftp may borrow nothing. The response `None` means that it failed;
+/// the recorder has the reason.
 pub(super) enum DataRequest {
-    /// A data connection to where the server said.
+    /// A data connection to the address that the server sent.
     Connect(SocketAddr, oneshot::Sender<Option<TcpStream>>),
-    /// TLS on it, when there is TLS.
+    /// TLS on a data connection, if the session uses TLS.
     StartTls(TcpStream, oneshot::Sender<Option<FtpStream>>),
 }
 
-/// Runs no errand itself.
+/// A connector that only sends requests to the driver.
 #[derive(Debug)]
 pub(super) struct DataConnector {
     /// The control connection, for the first call.
@@ -60,7 +60,7 @@ impl AsyncTlsConnector for DataConnector {
     }
 }
 
-/// A data connection to `address`.
+/// Requests a data connection to `address`.
 pub(super) async fn request_data_connection(
     data_requests: mpsc::UnboundedSender<DataRequest>,
     address: SocketAddr,
@@ -72,8 +72,8 @@ async fn request<T>(
     data_requests: &mpsc::UnboundedSender<DataRequest>,
     data_request: impl FnOnce(oneshot::Sender<Option<T>>) -> DataRequest,
 ) -> FtpResult<T> {
-    let (sender, answer) = oneshot::channel();
+    let (sender, response) = oneshot::channel();
     let sent = data_requests.send(data_request(sender)).is_ok();
-    let got = if sent { answer.await.ok().flatten() } else { None };
-    got.ok_or_else(|| FtpError::ConnectionError(io::Error::other("there is no data connection")))
+    let result = if sent { response.await.ok().flatten() } else { None };
+    result.ok_or_else(|| FtpError::ConnectionError(io::Error::other("there is no data connection")))
 }

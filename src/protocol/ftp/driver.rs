@@ -1,4 +1,4 @@
-//! Runs what suppaftp does, and the errands that it has meanwhile, within the deadline.
+//! Runs suppaftp and the requests of its callbacks, within the deadline.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -14,28 +14,28 @@ use super::stream::FtpStream;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{ConnectTrace, Deadline, MaybeTlsStream, Net, TlsSession, io_failure, was_resumed};
 
-/// Why a data connection under an old TLS version may be refused.
+/// Explains why a data connection with an old TLS version may be refused.
 const TLS_SESSION_HINT: &str = "; this may be because its TLS session is a new one: under TLS 1.1 and older, Vigie \
     cannot take up that of the control connection again, which some servers require";
 
-/// The way to data connections, and what was seen on it.
+/// Opens data connections, and records facts about them.
 pub(super) struct FtpDriver<'a> {
     pub(super) net: &'a Net,
     pub(super) deadline: Deadline,
     pub(super) recorder: SessionRecorder,
     pub(super) requests: mpsc::UnboundedReceiver<DataRequest>,
-    /// The peer of the control connection, which is that of data connections too.
+    /// The peer of the control connection, also used for data connections.
     pub(super) host: SocketAddr,
-    /// That of the control connection, when it has one.
+    /// The TLS session of the control connection, if it has one.
     pub(super) tls: Option<TlsSession>,
     /// Peer of the last data connection.
     pub(super) data_address: Option<SocketAddr>,
-    /// Whether every data connection so far took up the TLS session again.
+    /// Whether every data connection so far resumed the TLS session.
     pub(super) tls_resumed: Option<bool>,
 }
 
 impl FtpDriver<'_> {
-    /// The outcome of `work` of suppaftp; errands are run as they come.
+    /// Runs `work` of suppaftp, and its requests as they come.
     pub(super) async fn drive<T>(&mut self, work: impl Future<Output = FtpResult<T>>) -> Result<T, Failure> {
         let mut work = pin!(work);
         loop {
@@ -54,7 +54,7 @@ impl FtpDriver<'_> {
         }
     }
 
-    /// The outcome of `work` on a data connection.
+    /// Runs `work` on a data connection, within the deadline.
     pub(super) async fn enforce<T>(
         &self,
         work: impl Future<Output = std::io::Result<T>>,
@@ -72,22 +72,22 @@ impl FtpDriver<'_> {
         self.record_data_failure(dialled)
     }
 
-    /// TLS is on both connections or on none.
+    /// Starts TLS if the control connection uses it.
     async fn start_data_tls(&mut self, stream: TcpStream) -> Option<FtpStream> {
         let Some(tls) = self.tls.clone() else { return Some(FtpStream::data(MaybeTlsStream::Plain(stream))) };
-        let before = self.recorder.set_phase(Phase::Passive);
+        let previous = self.recorder.set_phase(Phase::Passive);
         let mut trace = ConnectTrace::default();
-        let shaken = tls.handshake(stream, self.deadline, &mut trace).await;
-        self.recorder.set_phase(before);
-        let mut stream = self.record_data_failure(shaken)?;
-        let reused = was_resumed(&stream);
-        self.tls_resumed = Some(self.tls_resumed.unwrap_or(true) && reused);
-        self.recorder.add_note(if reused {
+        let result = tls.handshake(stream, self.deadline, &mut trace).await;
+        self.recorder.set_phase(previous);
+        let mut stream = self.record_data_failure(result)?;
+        let resumed = was_resumed(&stream);
+        self.tls_resumed = Some(self.tls_resumed.unwrap_or(true) && resumed);
+        self.recorder.add_note(if resumed {
             "TLS on it, session taken up again"
         } else {
             "TLS on it, new session"
         });
-        // The last message of a handshake would else wait for the first byte of an upload.
+        // Otherwise the last handshake message would wait for the first byte of an upload.
         let _ = self.deadline.enforce(Phase::Passive, stream.flush()).await;
         Some(FtpStream::data(MaybeTlsStream::Tls(Box::new(stream))))
     }
@@ -101,14 +101,14 @@ impl FtpDriver<'_> {
             .ok()
     }
 
-    /// Whether `code` is what servers say that require the session of the control connection (vsftpd 522,
-    /// others 425), on a data connection that could not have it.
+    /// Whether `code` is sent by servers that require the session of the control connection (vsftpd 522, others 425),
+    /// on a data connection that could not resume it.
     fn lacks_tls_session(&self, code: u16) -> bool {
         let is_old = self.tls.as_ref().is_some_and(|tls| !tls.can_resume());
         is_old && self.tls_resumed == Some(false) && matches!(code, 425 | 522)
     }
 
-    /// What `error` means: what the watch saw going wrong, else the reply that suppaftp did not expect.
+    /// Returns the recorded failure, otherwise that of the reply which suppaftp did not expect.
     fn to_failure(&self, error: &FtpError) -> Failure {
         if let Some(failure) = self.recorder.take_failure() {
             return failure;
@@ -118,9 +118,13 @@ impl FtpDriver<'_> {
             (FtpError::UnexpectedResponse(_), Some(reply)) => {
                 let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
                 let kind = if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
-                let asked = self.recorder.last_command();
+                let command = self.recorder.last_command();
                 let hint = if self.lacks_tls_session(reply.code) { TLS_SESSION_HINT } else { "" };
-                Failure::new(phase, kind, format!("it answers `{asked}` with `{}`{hint}", reply.to_quoted()))
+                Failure::new(
+                    phase,
+                    kind,
+                    format!("it answers `{command}` with `{}`{hint}", reply.to_quoted()),
+                )
             }
             (FtpError::ConnectionError(error), _) => io_failure(phase, error),
             _ => Failure::new(phase, FailureKind::ResponseInvalid, error.to_string()),

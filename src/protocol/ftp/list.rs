@@ -1,19 +1,19 @@
-//! Counting the entries of a list as it comes, without keeping it. Pure.
+//! Counts the entries of a list without storing it. Pure.
 
-/// Counts the lines of LIST that stand for an entry: all but empty ones and the `total` that some servers
-/// begin with. Formats differ from server to server, so a line is not taken apart.
+/// Counts the lines of LIST that are entries: all but empty ones, and the `total` that some servers send first. Formats
+/// differ between servers, so lines are not parsed.
 #[derive(Debug, Default)]
 pub struct ListEntryCounter {
     count: u64,
-    /// The start of the current line: enough to know it for `total`.
+    /// The start of the current line: enough to recognise `total`.
     line: Vec<u8>,
 }
 
-/// Bytes of a line that tell `total 12345` from an entry.
+/// Bytes of a line that distinguish `total 12345` from an entry.
 const START: usize = 32;
 
 impl ListEntryCounter {
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if byte == b'\n' {
@@ -24,7 +24,7 @@ impl ListEntryCounter {
         }
     }
 
-    /// Entries so far; a last line without an end counts.
+    /// Returns the number of entries so far; a last line without a line end counts.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count + u64::from(is_entry(&self.line))
@@ -49,10 +49,10 @@ mod tests {
 
     use super::*;
 
-    fn count(pieces: &[&[u8]]) -> u64 {
+    fn count(chunks: &[&[u8]]) -> u64 {
         let mut entries = ListEntryCounter::default();
-        for piece in pieces {
-            entries.push(piece);
+        for chunk in chunks {
+            entries.push(chunk);
         }
         entries.count()
     }
@@ -68,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_pieces_that_it_comes_in_make_no_difference(text in proptest::collection::vec(any::<u8>(), 0..300), at in 0_usize..300) {
+        fn the_chunking_makes_no_difference(text in proptest::collection::vec(any::<u8>(), 0..300), at in 0_usize..300) {
             let (one, two) = text.split_at(at.min(text.len()));
             prop_assert_eq!(count(&[&text]), count(&[one, two]));
             prop_assert!(count(&[&text]) <= text.len() as u64);

@@ -1,13 +1,13 @@
-//! FTP as its client speaks it (RFC 959, 2428, 4217), passive only.
+//! An FTP client (RFC 959, 2428, 4217), passive mode only.
 //!
-//! The dialogue from the login on is suppaftp's: it frames commands, asks for data connections, and ends
-//! transfers in good order. Three things stand around it, because it cannot do them:
+//! suppaftp runs the dialogue from the login on: it sends commands, requests data connections, and ends transfers.
+//! Three parts around it do what it cannot:
 //!
 //! | Part | Why |
 //! |---|---|
-//! | [`Opening`] | what comes before: suppaftp takes no `120`, ends the session at an inner line of a greeting that begins with a number, has no implicit TLS over a connection that somebody else made, and throws bytes away unseen that came before the TLS handshake |
-//! | [`FtpStream`] | the stream below it: bounds replies, hands each on as one line, notes transcript and times, and keeps the password from its logs |
-//! | the desk in [`FtpClient`] | data connections and their TLS go through [`crate::net::Net`]: egress policy, source address, deadline, certificates |
+//! | [`Opening`] | the dialogue before: suppaftp does not support `120`, aborts at a greeting whose inner lines start with a number, has no implicit TLS over an existing connection, and silently drops bytes received before the TLS handshake |
+//! | [`FtpStream`] | the stream below: it limits replies, passes each on as one line, records transcript and times, and keeps the password out of suppaftp's logs |
+//! | the driver of [`FtpClient`] | data connections and their TLS use [`crate::net::Net`]: egress policy, source address, deadline, certificates |
 
 mod client;
 mod client_builder;

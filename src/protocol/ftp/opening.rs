@@ -1,13 +1,13 @@
-//! What comes before the login: the greeting, and AUTH TLS (RFC 4217 4). A core without sockets.
+//! The dialogue before the login: the greeting, and AUTH TLS (RFC 4217 4). Without sockets.
 
 use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind as Kind, Phase};
 use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
-/// Characters of the greeting that are kept.
+/// Longest greeting that is kept, in characters.
 const BANNER: usize = 200;
 
-/// The opening of a session, up to the point where a login may come.
+/// The opening of a session, up to the login.
 #[derive(Debug, Default)]
 pub struct Opening {
     requests_tls: bool,
@@ -17,13 +17,13 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// One that with `asks_tls` also asks to go on with TLS.
+    /// Creates an opening; with `asks_tls` it also starts TLS.
     #[must_use]
     pub fn new(asks_tls: bool) -> Self {
         Self { requests_tls: asks_tls, ..Self::default() }
     }
 
-    /// First line of the greeting, once it came; cut to 200 characters.
+    /// Returns the first line of the greeting, once received; cut to 200 characters.
     #[must_use]
     pub fn banner(&self) -> Option<&str> {
         self.banner.as_deref()
@@ -31,7 +31,7 @@ impl Opening {
 
     fn on_greeting(&mut self, reply: &Reply) -> Result<ProtocolAction, Failure> {
         match reply.code {
-            // It will be ready in some minutes and say so (RFC 959 4.2).
+            // The server will be ready in some minutes, and then greet (RFC 959 4.2).
             120 => Ok(ProtocolAction::ReadLine),
             220 => {
                 let first = crate::domain::replace_control_chars(&reply.first);
@@ -56,8 +56,8 @@ impl LineProtocol for Opening {
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let heard = self.replies.push_line(line).map_err(|fault| fault.into_failure(self.phase()))?;
-        let Some(reply) = heard else { return Ok(ProtocolAction::ReadLine) };
+        let reply = self.replies.push_line(line).map_err(|error| error.into_failure(self.phase()))?;
+        let Some(reply) = reply else { return Ok(ProtocolAction::ReadLine) };
         match reply.code {
             _ if !self.auth_tls_sent => self.on_greeting(&reply),
             234 => Ok(ProtocolAction::StartTls),

@@ -1,19 +1,18 @@
-//! Where a server takes the data connection: its answers to EPSV and PASV. Pure.
+//! Parses the replies to EPSV and PASV. Pure.
 //!
-//! The address in an answer to PASV is read and never used: data connections go to the address of the
-//! control connection. A server could else make Vigie knock at any port of any host (the FTP bounce of
-//! RFC 2577 3, the other way round), and one behind a translated address often names its private one. Other
-//! clients ignore that address too.
+//! The address in a reply to PASV is parsed but never used: data connections go to the address of the control
+//! connection. Otherwise a server could make Vigie connect to any port of any host (the reverse of the FTP bounce of
+//! RFC 2577 3), and a server behind NAT often sends its private address. Other clients ignore that address too.
 
 use std::net::Ipv4Addr;
 
-/// The port in the text of a 229 (RFC 2428 3): `(|||port|)`, with any delimiter.
+/// Parses the port in the text of a 229 (RFC 2428 3): `(|||port|)`, with any delimiter.
 #[must_use]
 pub fn parse_epsv(text: &str) -> Option<u16> {
     let (_, inner) = text.split_once('(')?;
     let delimiter = inner.chars().next().filter(|c| c.is_ascii_graphic() && !c.is_ascii_digit())?;
     let mut parts = inner.split(delimiter);
-    // Before the first delimiter, the family and the address stands nothing.
+    // The family and the address before the port are empty.
     if !parts.by_ref().take(3).all(str::is_empty) {
         return None;
     }
@@ -21,13 +20,13 @@ pub fn parse_epsv(text: &str) -> Option<u16> {
     parts.next()?.starts_with(')').then_some(port).filter(|&port| port > 0)
 }
 
-/// Address and port in the text of a 227 (RFC 959 4.2): six numbers, wherever they stand, as servers do not
-/// agree on the parentheses (RFC 1123 4.1.2.6).
+/// Parses address and port in the text of a 227 (RFC 959 4.2): six numbers at any position, as servers disagree about
+/// the parentheses (RFC 1123 4.1.2.6).
 #[must_use]
 pub fn parse_pasv(text: &str) -> Option<(Ipv4Addr, u16)> {
     let is_part = |c: char| c.is_ascii_digit() || c == ',';
-    text.split(|c| !is_part(c)).find_map(|word| {
-        let mut numbers = word.split(',').map(parse_digits::<u8>);
+    text.split(|c| !is_part(c)).find_map(|candidate| {
+        let mut numbers = candidate.split(',').map(parse_digits::<u8>);
         let mut next = || numbers.next().flatten();
         let address = Ipv4Addr::new(next()?, next()?, next()?, next()?);
         let port = u16::from_be_bytes([next()?, next()?]);
@@ -35,7 +34,7 @@ pub fn parse_pasv(text: &str) -> Option<(Ipv4Addr, u16)> {
     })
 }
 
-/// Digits alone: `parse` would also take a sign.
+/// Parses digits only: `parse` would also accept a sign.
 fn parse_digits<N: std::str::FromStr>(text: &str) -> Option<N> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_to_epsv_are_read() {
+    fn replies_to_epsv_are_parsed() {
         let cases = [
             ("Entering Extended Passive Mode (|||6446|)", Some(6446)),
             ("Entering Extended Passive Mode (|||6446|).", Some(6446)),
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_to_pasv_are_read() {
+    fn replies_to_pasv_are_parsed() {
         let at = |port| Some((Ipv4Addr::new(192, 0, 2, 7), port));
         let cases = [
             ("Entering Passive Mode (192,0,2,7,4,1)", at(1025)),
@@ -91,14 +90,14 @@ mod tests {
             ("nothing", None),
             ("", None),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(parse_pasv(text), wanted, "{text}");
+        for (text, expected) in cases {
+            assert_eq!(parse_pasv(text), expected, "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic(text in ".{0,200}", digits in "[0-9,|()]{0,60}") {
+        fn parsing_never_panics(text in ".{0,200}", digits in "[0-9,|()]{0,60}") {
             for text in [&text, &digits] {
                 prop_assert!(parse_epsv(text) != Some(0));
                 prop_assert!(parse_pasv(text).is_none_or(|(_, port)| port > 0));
@@ -106,7 +105,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_is_read(bits: u32, port in 1_u16.., around in "[a-z (]{0,9}") {
+        fn formatted_addresses_are_parsed(bits: u32, port in 1_u16.., around in "[a-z (]{0,9}") {
             let address = Ipv4Addr::from_bits(bits);
             let [a, b, c, d] = address.octets();
             let (high, low) = (port >> 8, port & 255);

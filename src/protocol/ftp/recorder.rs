@@ -1,4 +1,4 @@
-//! What is seen of a session below suppaftp: transcript, times by phase, the last reply, what went wrong.
+//! Records a session below suppaftp: transcript, times by phase, the last reply, and the failure.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::domain::{Failure, Phase, Phases};
 use crate::protocol::line_session::LineSession;
 use crate::protocol::transcript::Transcript;
 
-/// A handle; all clones see the same session.
+/// A handle; clones share the same session.
 #[derive(Clone, Debug)]
 pub struct SessionRecorder(Arc<Mutex<RecorderState>>);
 
@@ -19,9 +19,9 @@ struct RecorderState {
     transcript: Transcript,
     phases: Phases,
     phase: Phase,
-    /// Since when the time of `phase` runs.
+    /// Start of the time that is not yet added to `phase`.
     since: Instant,
-    /// The command that was said last, its first word.
+    /// The name of the last command.
     asked: String,
     reply: Option<Reply>,
     failure: Option<Failure>,
@@ -29,7 +29,7 @@ struct RecorderState {
     password_went: bool,
 }
 
-/// Shows nothing of itself.
+/// Hides the password in debug output.
 #[derive(Default)]
 struct Password(String);
 
@@ -40,8 +40,8 @@ impl std::fmt::Debug for Password {
 }
 
 impl SessionRecorder {
-    /// Goes on with the transcript of `session`; `password` is hidden from now on, and said in place of the
-    /// one that suppaftp says.
+    /// Continues the transcript of `session`. `password` is redacted from now on, and replaces the mask that suppaftp
+    /// sends.
     #[must_use]
     pub fn from_session(session: &mut LineSession<'_>, password: &str) -> Self {
         let mut transcript = std::mem::take(&mut session.transcript);
@@ -59,15 +59,15 @@ impl SessionRecorder {
         })))
     }
 
-    /// Gives transcript and times back to `session`.
+    /// Returns transcript and times to `session`.
     pub fn restore_to(&self, session: &mut LineSession<'_>) {
-        let mut seen = self.lock();
-        seen.add_elapsed();
-        session.transcript = std::mem::take(&mut seen.transcript);
-        session.trace.phases.merge(&std::mem::take(&mut seen.phases));
+        let mut state = self.lock();
+        state.add_elapsed();
+        session.transcript = std::mem::take(&mut state.transcript);
+        session.trace.phases.merge(&std::mem::take(&mut state.phases));
     }
 
-    /// Whether the password was said.
+    /// Whether the password was sent.
     #[must_use]
     pub fn password_sent(&self) -> bool {
         self.lock().password_went
@@ -77,65 +77,65 @@ impl SessionRecorder {
         self.lock().phase
     }
 
-    /// From now on time counts for `phase`; answers what it counted for until now.
+    /// Sets the phase that time counts for; returns the previous one.
     pub(super) fn set_phase(&self, phase: Phase) -> Phase {
-        let mut seen = self.lock();
-        seen.add_elapsed();
-        std::mem::replace(&mut seen.phase, phase)
+        let mut state = self.lock();
+        state.add_elapsed();
+        std::mem::replace(&mut state.phase, phase)
     }
 
-    /// The command that was said last.
+    /// Returns the name of the last command.
     pub(super) fn last_command(&self) -> String {
         self.lock().asked.clone()
     }
 
-    /// The reply to it, when one came.
+    /// Returns the reply to it, once received.
     pub(super) fn last_reply(&self) -> Option<Reply> {
         self.lock().reply.clone()
     }
 
-    /// Something that happened beside the lines.
+    /// Adds a note to the transcript.
     pub(super) fn add_note(&self, what: &str) {
         self.lock().transcript.add_note(what);
     }
 
-    /// Keeps why the session fails: the first reason is the cause of later ones.
+    /// Records a failure of the session. Only the first is kept, since it causes later ones.
     pub(super) fn record_failure(&self, failure: Failure) {
         self.lock().failure.get_or_insert(failure);
     }
 
-    /// The reason, once.
+    /// Takes the failure.
     pub(super) fn take_failure(&self) -> Option<Failure> {
         self.lock().failure.take()
     }
 
-    /// `line` is about to be said; answers what to say indeed.
+    /// Records the command `line`; returns the line to send instead.
     pub(super) fn on_command(&self, line: &str) -> String {
-        let mut seen = self.lock();
+        let mut state = self.lock();
         let command = line.split(' ').next().unwrap_or_default();
-        seen.add_elapsed();
-        seen.phase = phase_for_command(command).unwrap_or(seen.phase);
-        command.clone_into(&mut seen.asked);
-        seen.reply = None;
+        state.add_elapsed();
+        state.phase = phase_for_command(command).unwrap_or(state.phase);
+        command.clone_into(&mut state.asked);
+        state.reply = None;
         if command == "PASS" {
-            seen.password_went = true;
-            seen.transcript.record_sent(&format!("PASS {}", crate::syntax::MASK));
-            return format!("PASS {}", seen.password.0);
+            state.password_went = true;
+            state.transcript.record_sent(&format!("PASS {}", crate::syntax::MASK));
+            return format!("PASS {}", state.password.0);
         }
-        seen.transcript.record_sent(line);
+        state.transcript.record_sent(line);
         line.to_owned()
     }
 
-    /// A line came.
+    /// Records a received line.
     pub(super) fn on_line(&self, line: &str) {
         self.lock().transcript.record_received(line);
     }
 
-    /// A reply is whole.
+    /// Records a complete reply.
     pub(super) fn on_reply(&self, reply: Reply) {
-        let mut seen = self.lock();
-        seen.add_elapsed();
-        seen.reply = Some(reply);
+        let mut state = self.lock();
+        state.add_elapsed();
+        state.reply = Some(reply);
     }
 
     fn lock(&self) -> MutexGuard<'_, RecorderState> {
@@ -151,8 +151,8 @@ impl RecorderState {
     }
 }
 
-/// The phase that begins with `command`. What a data connection takes is `passive`; from the command of the
-/// transfer to its last reply it is the phase of the transfer, to the byte.
+/// Returns the phase that `command` starts. Opening a data connection is `passive`; the time from the transfer command
+/// to its last reply is the phase of the transfer.
 fn phase_for_command(command: &str) -> Option<Phase> {
     Some(match command {
         "PBSZ" | "PROT" => Phase::Starttls,

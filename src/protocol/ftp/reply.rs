@@ -1,34 +1,34 @@
-//! Replies (RFC 959 4.2), put together from lines. Pure: lines come in, replies come out.
+//! Parses replies (RFC 959 4.2) from lines. Pure.
 
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Bytes of all lines of one reply.
+/// Longest reply, in bytes of all lines.
 const MAX_REPLY_BYTES: usize = 64 * 1024;
-/// Characters of a reply that are kept.
+/// Longest text of a reply that is kept, in characters.
 const MAX_TEXT_CHARS: usize = 300;
 
-/// One reply, whole.
+/// A complete reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Three digits, 100 to 699.
     pub code: u16,
-    /// Text of its first line, cut to 300 characters.
+    /// Text of the first line, cut to 300 characters.
     pub first: String,
     /// Texts of all lines, joined by ` / `, cut likewise.
     pub text: String,
 }
 
-/// Why lines are no reply.
+/// Why lines are not a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplyError {
-    /// This line should have begun with three digits.
+    /// This line should have started with three digits.
     NoCode(String),
-    /// It does not end within 64 KiB.
+    /// The reply does not end within 64 KiB.
     TooLong,
 }
 
-/// Puts replies together. A reply of several lines ends with its own code and a blank; what stands between
-/// may begin with any other number.
+/// Assembles replies. A reply of several lines ends with its own code and a space; lines in between may start with any
+/// other number.
 #[derive(Debug, Default)]
 pub struct ReplyParser {
     open: Option<Reply>,
@@ -36,7 +36,7 @@ pub struct ReplyParser {
 }
 
 impl Reply {
-    /// Code and text, as messages quote it.
+    /// Returns code and text, as messages quote it.
     #[must_use]
     pub fn to_quoted(&self) -> String {
         let text = crate::domain::replace_control_chars(&self.text);
@@ -56,7 +56,7 @@ impl Reply {
 }
 
 impl ReplyError {
-    /// As a failure in `phase`.
+    /// Converts it to a failure in `phase`.
     #[must_use]
     pub fn into_failure(self, phase: Phase) -> Failure {
         match self {
@@ -75,7 +75,7 @@ impl ReplyError {
 }
 
 impl ReplyParser {
-    /// Takes `line`, without its CR LF; the reply when it was the last one of it.
+    /// Adds `line`, without its CR LF; returns the reply when it is complete.
     pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, ReplyError> {
         self.bytes += line.len() + 2;
         if self.bytes > MAX_REPLY_BYTES {
@@ -100,7 +100,7 @@ impl ReplyParser {
         }
     }
 
-    /// Bytes of the reply that is not whole yet.
+    /// Returns the number of bytes of the incomplete reply.
     #[must_use]
     pub const fn pending_bytes(&self) -> usize {
         self.bytes
@@ -116,7 +116,7 @@ impl ReplyParser {
     }
 }
 
-/// Code, whether more lines follow, and text of a line that begins a reply or ends one.
+/// Parses the code, whether more lines follow, and the text of a line that starts or ends a reply.
 fn parse_line(line: &str) -> Option<(u16, bool, &str)> {
     let digits = line.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let code = digits.parse().ok().filter(|code| (100..700).contains(code))?;
@@ -136,12 +136,12 @@ mod tests {
 
     fn all(lines: &[&str]) -> Vec<(u16, String)> {
         let mut replies = ReplyParser::default();
-        let heard = lines.iter().filter_map(|line| replies.push_line(line).unwrap());
-        heard.map(|reply| (reply.code, reply.text)).collect()
+        let parsed = lines.iter().filter_map(|line| replies.push_line(line).unwrap());
+        parsed.map(|reply| (reply.code, reply.text)).collect()
     }
 
     #[test]
-    fn replies_of_one_and_of_many_lines_are_put_together() {
+    fn replies_of_one_and_of_many_lines_are_assembled() {
         assert_eq!(all(&["220 ready", "331 password"]), [(220, "ready".into()), (331, "password".into())]);
         assert_eq!(all(&["226"]), [(226, String::new())]);
         assert_eq!(
@@ -155,25 +155,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reply_is_quoted() {
-        for bad in ["SSH-2.0-OpenSSH_9", "22 x", "220x", "999 x", "", "\u{fffd}\u{1}\u{2}", "2²0 x"] {
-            assert_eq!(ReplyParser::default().push_line(bad), Err(ReplyError::NoCode(bad.to_owned())));
+    fn an_invalid_reply_is_quoted() {
+        for line in ["SSH-2.0-OpenSSH_9", "22 x", "220x", "999 x", "", "\u{fffd}\u{1}\u{2}", "2²0 x"] {
+            assert_eq!(ReplyParser::default().push_line(line), Err(ReplyError::NoCode(line.to_owned())));
         }
         let failure = ReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
         assert!(failure.detail.ends_with("it said `a\u{fffd}[2J`"), "{}", failure.detail);
     }
 
     #[test]
-    fn a_reply_without_end_is_given_up_and_keeps_little() {
+    fn an_endless_reply_fails() {
         let mut replies = ReplyParser::default();
         assert_eq!(replies.push_line("220-"), Ok(None));
-        let heard = (0..10_000).find_map(|_| replies.push_line(&"x".repeat(1000)).err());
-        assert_eq!(heard, Some(ReplyError::TooLong));
+        let error = (0..10_000).find_map(|_| replies.push_line(&"x".repeat(1000)).err());
+        assert_eq!(error, Some(ReplyError::TooLong));
     }
 
     proptest! {
         #[test]
-        fn no_lines_break_it(lines in proptest::collection::vec(".{0,40}", 0..40)) {
+        fn parsing_never_panics(lines in proptest::collection::vec(".{0,40}", 0..40)) {
             let mut replies = ReplyParser::default();
             for line in &lines {
                 if let Ok(Some(reply)) = replies.push_line(line) {
@@ -184,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn a_reply_survives_its_lines(code in 100_u16..700, inner in proptest::collection::vec("[a-z]{1,9}", 0..9)) {
+        fn a_multi_line_reply_is_assembled(code in 100_u16..700, inner in proptest::collection::vec("[a-z]{1,9}", 0..9)) {
             let mut replies = ReplyParser::default();
             prop_assert_eq!(replies.push_line(&format!("{code}-first")), Ok(None));
             for line in &inner {

@@ -1,5 +1,4 @@
-//! The stream below suppaftp. On the control connection it goes by lines; on data connections it is as
-//! TCP or TLS carries it.
+//! The stream below suppaftp. The control connection works by lines; data connections pass bytes through.
 
 use std::io;
 use std::pin::Pin;
@@ -16,10 +15,10 @@ use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{MaybeTlsStream, closed_failure, io_failure};
 
-/// Bytes of one line of a reply.
+/// Longest line of a reply, in bytes.
 const MAX_LINE_BYTES: usize = 8 * 1024;
 
-/// What suppaftp takes for its TLS stream, whether there is TLS or not.
+/// The stream that suppaftp uses as its TLS stream, with or without TLS.
 #[derive(Debug)]
 pub struct FtpStream {
     stream: MaybeTlsStream,
@@ -30,30 +29,30 @@ pub struct FtpStream {
 struct ControlChannel {
     watch: SessionRecorder,
     replies: ReplyParser,
-    /// Came and is no line yet.
+    /// Received bytes that are not a complete line yet.
     raw: Vec<u8>,
     /// Replies for suppaftp.
     ready: Vec<u8>,
     /// Commands for the server.
     outgoing: Vec<u8>,
-    /// How many commands are answered here and go nowhere.
+    /// Number of commands that are answered here and not sent.
     suppressed_commands: u8,
-    /// Whether nothing that comes is a reply any more.
+    /// Whether the session failed; nothing more is parsed then.
     failed: bool,
 }
 
 impl FtpStream {
-    /// A data connection.
+    /// Creates a data connection.
     #[must_use]
     pub fn data(stream: MaybeTlsStream) -> Self {
         Self { stream, control: None }
     }
 
-    /// The control connection after its opening, with what was `read_ahead`. suppaftp will say PBSZ and
-    /// PROT, since it takes this for a stream that TLS was just begun on; without TLS they stay here.
+    /// Creates the control connection after its opening, with the bytes already `read_ahead`. suppaftp will send PBSZ
+    /// and PROT, since it assumes that TLS just started; without TLS they are answered here.
     #[must_use]
     pub fn control(stream: MaybeTlsStream, read_ahead: Vec<u8>, watch: SessionRecorder) -> Self {
-        let muted = if stream.is_tls() { 0 } else { 2 };
+        let suppressed_commands = if stream.is_tls() { 0 } else { 2 };
         let (ready, outgoing) = (Vec::new(), Vec::new());
         let control = ControlChannel {
             watch,
@@ -61,7 +60,7 @@ impl FtpStream {
             raw: read_ahead,
             ready,
             outgoing,
-            suppressed_commands: muted,
+            suppressed_commands,
             failed: false,
         };
         Self { stream, control: Some(Box::new(control)) }
@@ -69,19 +68,20 @@ impl FtpStream {
 }
 
 impl ControlChannel {
-    /// Takes the lines of one reply out of what came; `ready` holds it once it is whole.
+    /// Parses the lines of one reply from the received bytes; `ready` contains it once it is complete.
     fn parse_reply(&mut self) -> io::Result<()> {
         while self.ready.is_empty()
             && let Some(end) = self.raw.iter().position(|&byte| byte == b'\n')
         {
             let line = String::from_utf8_lossy(self.raw[..end].trim_ascii_end()).into_owned();
             self.watch.on_line(&line);
-            let heard = self.replies.push_line(&line).map_err(|fault| fault.into_failure(self.watch.phase()));
-            if let Some(reply) = heard.map_err(|failure| self.fail(failure))? {
-                let asked = self.watch.last_command();
+            let parsed =
+                self.replies.push_line(&line).map_err(|error| error.into_failure(self.watch.phase()));
+            if let Some(reply) = parsed.map_err(|failure| self.fail(failure))? {
+                let command = self.watch.last_command();
                 let phase = self.watch.phase();
                 self.watch.on_reply(reply.clone());
-                let line = normalize_reply(&asked, &reply, phase).map_err(|failure| self.fail(failure))?;
+                let line = normalize_reply(&command, &reply, phase).map_err(|failure| self.fail(failure))?;
                 self.ready.extend(line.as_bytes());
             }
             self.raw.drain(..=end);
@@ -93,19 +93,19 @@ impl ControlChannel {
         Ok(())
     }
 
-    /// Keeps `failure`, which the client asks for; suppaftp gets an error in its place.
+    /// Records `failure` for the client; suppaftp gets a generic error instead.
     fn fail(&mut self, failure: Failure) -> io::Error {
         self.failed = true;
         self.watch.record_failure(failure);
         io::Error::other("the session has failed")
     }
 
-    /// Sends what is to be sent. A server that hung up is told by what it said last, which is yet to be
-    /// read; so a write that fails is none here.
+    /// Sends the outgoing commands. Write errors are ignored: if the server closed, its last reply has the reason, and
+    /// is read next.
     fn flush_outgoing(&mut self, stream: &mut MaybeTlsStream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.outgoing.is_empty() {
             match ready!(Pin::new(&mut *stream).poll_write(cx, &self.outgoing)) {
-                Ok(taken) if taken > 0 => drop(self.outgoing.drain(..taken)),
+                Ok(written) if written > 0 => drop(self.outgoing.drain(..written)),
                 _ => self.outgoing.clear(),
             }
         }
@@ -128,19 +128,19 @@ impl ControlChannel {
                 break;
             }
             ready!(self.flush_outgoing(stream, cx))?;
-            let mut part = [0; 2048];
-            let mut part = ReadBuf::new(&mut part);
-            if let Err(error) = ready!(Pin::new(&mut *stream).poll_read(cx, &mut part)) {
-                // A server that closes without a farewell of TLS has closed.
+            let mut chunk = [0; 2048];
+            let mut chunk = ReadBuf::new(&mut chunk);
+            if let Err(error) = ready!(Pin::new(&mut *stream).poll_read(cx, &mut chunk)) {
+                // A missing TLS shutdown counts as an end.
                 if error.kind() != io::ErrorKind::UnexpectedEof {
                     return Poll::Ready(Err(self.fail(io_failure(self.watch.phase(), &error))));
                 }
             }
-            if part.filled().is_empty() {
+            if chunk.filled().is_empty() {
                 let bytes = self.raw.len() + self.replies.pending_bytes();
                 return Poll::Ready(Err(self.fail(closed_failure(self.watch.phase(), bytes))));
             }
-            self.raw.extend(part.filled());
+            self.raw.extend(chunk.filled());
         }
         let count = self.ready.len().min(buffer.remaining());
         buffer.put_slice(&self.ready[..count]);
@@ -149,18 +149,18 @@ impl ControlChannel {
     }
 }
 
-/// `reply` to `asked` as the one line that suppaftp takes at its word. It wants a blank behind the code, `230`
-/// for any login that worked, and the answers to EPSV and PASV in the very form of the RFCs.
-fn normalize_reply(asked: &str, reply: &Reply, phase: Phase) -> Result<String, Failure> {
+/// Converts `reply` to the single line that suppaftp parses. It requires a space after the code, `230` for any
+/// successful login, and the exact RFC forms of the replies to EPSV and PASV.
+fn normalize_reply(command: &str, reply: &Reply, phase: Phase) -> Result<String, Failure> {
     let text = &reply.text;
-    Ok(match (asked, reply.code) {
+    Ok(match (command, reply.code) {
         ("EPSV", 229) => {
-            let port = parse_epsv(text).ok_or_else(|| missing_port_failure(asked, reply, phase))?;
+            let port = parse_epsv(text).ok_or_else(|| missing_port_failure(command, reply, phase))?;
             format!("229 (|||{port}|)\r\n")
         }
         ("PASV", 227) => {
             let (address, port) =
-                parse_pasv(text).ok_or_else(|| missing_port_failure(asked, reply, phase))?;
+                parse_pasv(text).ok_or_else(|| missing_port_failure(command, reply, phase))?;
             let [a, b, c, d] = address.octets();
             format!("227 ({a},{b},{c},{d},{},{})\r\n", port >> 8, port & 255)
         }
@@ -170,8 +170,8 @@ fn normalize_reply(asked: &str, reply: &Reply, phase: Phase) -> Result<String, F
     })
 }
 
-fn missing_port_failure(asked: &str, reply: &Reply, phase: Phase) -> Failure {
-    let detail = format!("its answer to `{asked}` names no port: `{}`", reply.to_quoted());
+fn missing_port_failure(command: &str, reply: &Reply, phase: Phase) -> Failure {
+    let detail = format!("its answer to `{command}` names no port: `{}`", reply.to_quoted());
     Failure::new(phase, FailureKind::ResponseInvalid, detail)
 }
 
@@ -198,7 +198,7 @@ impl AsyncWrite for FtpStream {
             control.ready.extend(b"200 \r\n");
             return Poll::Ready(Ok(bytes.len()));
         }
-        // suppaftp writes a command at once, and never a second one before it has read the reply.
+        // suppaftp writes a command in one piece, and reads the reply before the next one.
         let reply = control.watch.on_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
         control.outgoing.extend(reply.as_bytes());
         control.outgoing.extend(b"\r\n");
@@ -222,7 +222,7 @@ impl AsyncWrite for FtpStream {
 impl TokioTlsStream for FtpStream {
     type InnerStream = MaybeTlsStream;
 
-    /// Asked for to go back to plain text (CCC), which no check does.
+    /// Used to return to plain text (CCC), which no check does.
     fn tcp_stream(self) -> FtpResult<TcpStream> {
         Err(FtpError::SecureError("the connection is not given out".to_owned()))
     }

@@ -1,4 +1,4 @@
-//! Reads the body of an answer, decoded and bounded.
+//! Reads the body of a response, decoded and bounded.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -21,27 +21,27 @@ use super::{content_coding, failure};
 use crate::domain::{Failure, FailureKind, Phase, Phases};
 use crate::net::Deadline;
 
-/// Bytes decoded in one go.
+/// Bytes decoded per step.
 const STEP_BYTES: usize = 16 * 1024;
-/// Steps after which other tasks get a turn; decoding from memory never waits by itself.
+/// Steps after which the task yields; decoding from memory never waits by itself.
 const STEPS_PER_TURN: u32 = 16;
-/// Undecoded bytes after which other tasks get a turn, and the deadline its say: what they decode to can be
-/// nothing at all, of which [`decode`] would hear at the end only.
+/// Undecoded bytes after which the task yields and the deadline is checked: they may decode to nothing, in which case
+/// [`decode`] would only return at the end.
 const BYTES_PER_POLL: usize = 64 * 1024;
-/// Chunks after which other tasks get a turn; a chunk can be one byte.
+/// Chunks after which the task yields; a chunk can be one byte.
 const CHUNKS_PER_TURN: u32 = 256;
-/// What encoding may add to a body that cannot be made smaller, in bytes.
+/// Maximum overhead of the coding of an incompressible body, in bytes.
 const CODING_OVERHEAD: u64 = 64 * 1024;
 
-/// The body of an answer, not read yet. Dropping it closes the connection.
+/// The body of a response, not read yet. Dropping it closes the connection.
 pub struct ResponseBody {
     source: BodyReader,
-    /// Of a connection that can carry another exchange afterwards.
+    /// The sender of a connection that can be reused afterwards.
     sender: Option<(SendRequest<Full<Bytes>>, HeaderLimit)>,
     codings: Result<ContentCodings, Failure>,
 }
 
-/// What is left of a connection whose answer was read.
+/// The reusable parts of a connection after its response was read.
 pub(super) struct ReusableParts {
     pub(super) sender: SendRequest<Full<Bytes>>,
     pub(super) driver: ConnectionDriver,
@@ -49,7 +49,7 @@ pub(super) struct ReusableParts {
     pub(super) limit: HeaderLimit,
 }
 
-/// Where the pieces of a body come from.
+/// The source of the chunks of a body.
 pub(super) enum BodySource {
     /// HTTP/1 and HTTP/2.
     Hyper(hyper::body::Incoming),
@@ -57,25 +57,25 @@ pub(super) enum BodySource {
     Quic(Box<Http3Body>),
 }
 
-/// Whether the bytes of a body are of use to the caller.
+/// Which bytes of a body are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyRetention {
-    /// They are collected.
+    /// All bytes.
     All,
-    /// So many of them are collected, the others read, checked and counted only.
+    /// The first bytes, up to this number; the others are only read, checked and counted.
     Prefix(usize),
-    /// They are read, checked and counted only.
+    /// None; they are only read, checked and counted.
     Discard,
 }
 
-/// What a body was.
+/// The content of a body.
 #[derive(Debug, Default)]
 pub struct BodyContent {
-    /// The decoded bytes, when they were to be kept.
+    /// The kept bytes, decoded.
     pub bytes: Vec<u8>,
-    /// Bytes as they came over the wire, without chunk framing.
+    /// Number of bytes over the wire, without chunk framing.
     pub wire_bytes: u64,
-    /// Bytes after decoding.
+    /// Number of bytes after decoding.
     pub body_bytes: u64,
     /// Why it could not be read to its end.
     pub failure: Option<Failure>,
@@ -134,8 +134,7 @@ impl ResponseBody {
         Self { sender: Some((sender, limit)), ..self }
     }
 
-    /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. `phases` gets
-    /// transfer anew.
+    /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. Sets transfer in `phases`.
     pub async fn read(
         mut self,
         keep: BodyRetention,
@@ -146,7 +145,7 @@ impl ResponseBody {
         self.read_inner(keep, limit, deadline, phases).await
     }
 
-    /// The same; gives what is left of the connection when its body was read to the end.
+    /// Like `read`; also returns the reusable parts of the connection when the body was read to its end.
     pub(super) async fn read_to_end(
         mut self,
         keep: BodyRetention,
@@ -155,16 +154,16 @@ impl ResponseBody {
         phases: &mut Phases,
     ) -> (BodyContent, Option<ReusableParts>) {
         let content = self.read_inner(keep, limit, deadline, phases).await;
-        let Some((sender, room)) = self.sender.take().filter(|_| content.failure.is_none()) else {
+        let Some((sender, header_limit)) = self.sender.take().filter(|_| content.failure.is_none()) else {
             return (content, None);
         };
-        // A decoder may be done before it saw the end of the body.
+        // A decoder may finish before the end of the body.
         let at_end = match timeout_at(deadline.at, self.source.fill_buf()).await {
             Ok(Ok(rest)) => rest.is_empty(),
             _ => false,
         };
         let BodyReader { driver, timings, .. } = self.source;
-        (content, at_end.then_some(ReusableParts { sender, driver, timings, limit: room }))
+        (content, at_end.then_some(ReusableParts { sender, driver, timings, limit: header_limit }))
     }
 
     async fn read_inner(
@@ -179,7 +178,7 @@ impl ResponseBody {
         if let BodySource::Quic(body) = &self.source.incoming {
             body.raise_limit(self.source.wire_limit);
         }
-        // Pinned here, since a future that is handed on is copied.
+        // Pinned here, since returning a future copies it.
         let outcome = timeout_at(deadline.at, pin!(self.decode_into(&mut content, keep, limit))).await;
         content.wire_bytes = self.source.wire_bytes;
         content.failure = match outcome {
@@ -198,7 +197,7 @@ impl ResponseBody {
         limit: u64,
     ) -> Result<(), Failure> {
         match self.source.fill_buf().await.map(<[u8]>::is_empty) {
-            // An empty body needs no decoding, whatever the head declares.
+            // An empty body needs no decoding, whatever the headers declare.
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(error) => return Err(self.read_failure(&error, &ContentCodings::default(), limit)),
@@ -280,7 +279,7 @@ async fn decode(
     Ok(())
 }
 
-/// The undecoded body as a buffered reader, which moves the connection on while it waits.
+/// The undecoded body as a buffered reader, which drives the connection while it waits.
 pub(super) struct BodyReader {
     incoming: BodySource,
     driver: ConnectionDriver,
@@ -288,7 +287,7 @@ pub(super) struct BodyReader {
     chunk: Bytes,
     wire_bytes: u64,
     wire_limit: u64,
-    /// Bytes taken since others had their turn.
+    /// Bytes consumed since the last yield.
     bytes_since_yield: usize,
     failure: Option<Failure>,
 }

@@ -1,4 +1,4 @@
-//! Connections that carry more than one exchange: one after another (HTTP/1.1), or many at once (HTTP/2, HTTP/3).
+//! Connections for more than one exchange: one after another (HTTP/1.1), or in parallel (HTTP/2, HTTP/3).
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -24,21 +24,21 @@ use super::{exchange, failure};
 use crate::domain::{Failure, Phases};
 use crate::net::{Deadline, QuicConnection};
 
-/// An HTTP/1.1 connection that carries one exchange at a time.
+/// An HTTP/1.1 connection for one exchange at a time.
 pub struct Http1Connection {
     sender: http1::SendRequest<Full<Bytes>>,
     driver: ConnectionDriver,
     timings: ExchangeTimings,
     limit: HeaderLimit,
-    /// Whether it has carried an exchange.
+    /// Whether it has been used for an exchange.
     used: bool,
 }
 
 impl Http1Connection {
-    /// A connection over `stream`; nothing is sent yet.
+    /// Creates a connection over `stream`; nothing is sent yet.
     ///
     /// # Errors
-    /// Those of the stream.
+    /// Fails when the stream fails.
     pub async fn handshake<S>(stream: S, limit: HeaderLimit) -> Result<Self, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -53,11 +53,12 @@ impl Http1Connection {
         Ok(Self { sender, driver, timings, limit, used: false })
     }
 
-    /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`ResponseBody::read_and_reuse`] gives
-    /// the connection back. `phases` gets `send` and `first_byte`, up to the one that failed.
+    /// Sends `request` and waits for the head of the response, at most until `deadline`.
+    /// [`ResponseBody::read_and_reuse`] returns the connection. Sets `send` and `first_byte` in `phases`, up to the one
+    /// that failed.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Fails without a response, with the reason.
     pub async fn send_request(
         mut self,
         request: Request<Full<Bytes>>,
@@ -66,7 +67,7 @@ impl Http1Connection {
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         self.timings.restart();
         let Self { sender, driver, timings, limit, used } = &mut self;
-        // Pinned here, since a future that is handed on is copied.
+        // Pinned here, since returning a future copies it.
         let outcome = {
             let work = pin!(async {
                 driver.drive_until(sender.ready()).await?;
@@ -78,13 +79,13 @@ impl Http1Connection {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let stale = *used && timings.bytes_read() == 0 && !error.is_parse();
-                let crowded = *limit == HeaderLimit::Default && error.is_parse_too_large();
-                let again = if crowded {
+                let too_many_headers = *limit == HeaderLimit::Default && error.is_parse_too_large();
+                let retry = if too_many_headers {
                     Some(RetryReason::TooManyHeaders)
                 } else {
                     stale.then_some(RetryReason::StaleConnection)
                 };
-                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry: again })
+                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry })
             }
             Err(_) => {
                 let failure = Failure::timed_out(timings.phase(), deadline.timeout);
@@ -98,12 +99,12 @@ impl Http1Connection {
         let (head, incoming) = exchange::split_response(outcome?, true);
         let Self { sender, driver, timings, limit, .. } = self;
         let body = ResponseBody::new(incoming, driver, timings, &head.headers);
-        // Under TLS the farewell takes a while: such a connection looks alive when the body is there.
+        // A TLS shutdown takes a while, so a closing connection would still look alive after the body.
         let body = if closes_connection(&head) { body } else { body.with_sender(sender, limit) };
         Ok((head, body))
     }
 
-    /// Moved on once; itself, unless its peer has closed it.
+    /// Polls the connection once, and returns it unless its peer has closed it.
     async fn into_reusable(mut self) -> Option<Self> {
         poll_fn(|cx| {
             self.driver.poll(cx);
@@ -115,7 +116,7 @@ impl Http1Connection {
 }
 
 impl ResponseBody {
-    /// As [`ResponseBody::read`]; gives the connection back when it can carry another exchange.
+    /// Like [`ResponseBody::read`]; also returns the connection if it can be reused.
     pub async fn read_and_reuse(
         self,
         keep: BodyRetention,
@@ -124,22 +125,22 @@ impl ResponseBody {
         phases: &mut Phases,
     ) -> (BodyContent, Option<Http1Connection>) {
         let (content, rest) = self.read_to_end(keep, limit, deadline, phases).await;
-        let Some(ReusableParts { sender, driver, timings, limit: room }) = rest else {
+        let Some(ReusableParts { sender, driver, timings, limit: header_limit }) = rest else {
             return (content, None);
         };
-        let connection = Http1Connection { sender, driver, timings, limit: room, used: true };
+        let connection = Http1Connection { sender, driver, timings, limit: header_limit, used: true };
         (content, connection.into_reusable().await)
     }
 }
 
-/// Whether the peer closes the connection after this answer (RFC 9112 9.3).
+/// Whether the peer closes the connection after this response (RFC 9112 9.3).
 fn closes_connection(head: &ResponseHead) -> bool {
     let options = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
     head.version < Version::HTTP_11 || options.any(|option| option.eq_ignore_ascii_case("close"))
 }
 
-/// An HTTP/2 or HTTP/3 connection. Clones share it; a [`ConnectionDriver`] moves it on, which whoever opened it has to poll.
+/// An HTTP/2 or HTTP/3 connection. Clones share it; its opener must poll its [`ConnectionDriver`].
 #[derive(Clone)]
 pub struct MultiplexedConnection(MultiplexedInner);
 
@@ -150,10 +151,10 @@ enum MultiplexedInner {
 }
 
 impl MultiplexedConnection {
-    /// An HTTP/2 connection over `stream`, and what moves it on.
+    /// Creates an HTTP/2 connection over `stream`, with its driver.
     ///
     /// # Errors
-    /// Those of the stream.
+    /// Fails when the stream fails.
     pub async fn handshake<S>(stream: S) -> Result<(Self, ConnectionDriver), Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -166,25 +167,25 @@ impl MultiplexedConnection {
         Ok((Self(MultiplexedInner::Http2(Http2Connection { sender, timings })), driver))
     }
 
-    /// An HTTP/3 connection over `quic`, and what moves it on.
+    /// Creates an HTTP/3 connection over `quic`, with its driver.
     ///
     /// # Errors
-    /// Those of the connection.
+    /// Fails when the connection fails.
     pub async fn handshake_quic(quic: QuicConnection) -> Result<(Self, ConnectionDriver), Failure> {
-        let (line, driver) = Http3Connection::handshake(quic, ExchangeTimings::new(false)).await?;
-        Ok((Self(MultiplexedInner::Http3(line)), driver))
+        let (connection, driver) = Http3Connection::handshake(quic, ExchangeTimings::new(false)).await?;
+        Ok((Self(MultiplexedInner::Http3(connection)), driver))
     }
 
-    /// Whether it takes no more exchanges.
+    /// Whether it accepts no more exchanges.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         match &self.0 {
             MultiplexedInner::Http2(http2) => http2.sender.is_closed(),
-            MultiplexedInner::Http3(line) => line.is_closed(),
+            MultiplexedInner::Http3(http3) => http3.is_closed(),
         }
     }
 
-    /// What it speaks.
+    /// Returns its HTTP version.
     #[must_use]
     pub const fn version(&self) -> Version {
         match &self.0 {
@@ -193,11 +194,11 @@ impl MultiplexedConnection {
         }
     }
 
-    /// Sends `request` and waits for the head of the answer, at most until `deadline`. `phases` gets
-    /// `first_byte`: when a request left cannot be told where many share a connection.
+    /// Sends `request` and waits for the head of the response, at most until `deadline`. Sets `first_byte` in `phases`;
+    /// when a request was sent is unknown on a shared connection.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Fails without a response, with the reason.
     pub async fn send_request(
         &mut self,
         request: Request<Full<Bytes>>,
@@ -206,7 +207,7 @@ impl MultiplexedConnection {
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         match &mut self.0 {
             MultiplexedInner::Http2(http2) => http2.send_request(request, deadline, phases).await,
-            MultiplexedInner::Http3(line) => line.send_request(request, deadline, phases).await,
+            MultiplexedInner::Http3(http3) => http3.send_request(request, deadline, phases).await,
         }
     }
 }
@@ -214,7 +215,7 @@ impl MultiplexedConnection {
 #[derive(Clone)]
 struct Http2Connection {
     sender: http2::SendRequest<Full<Bytes>>,
-    /// Of the connection.
+    /// Those of the connection.
     timings: ExchangeTimings,
 }
 
@@ -225,7 +226,7 @@ impl Http2Connection {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
-        // Of this exchange; those of the connection tell how it ended.
+        // Those of this exchange; the connection's tell how it ended.
         let timings = ExchangeTimings::new(false);
         timings.assume_sent();
         let sender = &mut self.sender;
@@ -237,9 +238,9 @@ impl Http2Connection {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 timings.copy_end_from(&self.timings);
-                // It has answered others, and not this one: it said farewell (RFC 9113 6.8).
-                let again = self.timings.has_head().then_some(RetryReason::StaleConnection);
-                Err(RequestError { failure: failure::from_hyper_error(&timings, &error), retry: again })
+                // It answered other requests but not this one, so it is being closed (RFC 9113 6.8).
+                let retry = self.timings.has_head().then_some(RetryReason::StaleConnection);
+                Err(RequestError { failure: failure::from_hyper_error(&timings, &error), retry })
             }
             Err(_) => {
                 let failure = Failure::timed_out(timings.phase(), deadline.timeout);

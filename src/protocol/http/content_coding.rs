@@ -15,12 +15,12 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
 
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// What a request says of itself in `Accept-Encoding`: what is decoded here.
+/// The value of `Accept-Encoding` in requests: the supported codings.
 pub const ACCEPT_ENCODING: &str = "gzip, deflate, br, zstd";
 
-/// Codings that one body may have on top of each other.
+/// Maximum number of codings on top of each other.
 const MAX_CODINGS: usize = 4;
-/// Members that one gzip body may have. Programs that write several begin a new one every 64 KiB or later.
+/// Maximum number of members of a gzip body. Programs that write several start a new one every 64 KiB or later.
 const MAX_GZIP_MEMBERS: u32 = 2000;
 /// Largest window of a zstd body, as a power of two: 8 MiB (RFC 9659 section 3).
 const ZSTD_WINDOW_LOG: u32 = 23;
@@ -58,7 +58,7 @@ impl fmt::Display for ContentCodings {
     }
 }
 
-/// The codings that the head declares.
+/// Returns the codings that the headers declare.
 pub(super) fn parse_codings(headers: &HeaderMap) -> Result<ContentCodings, Failure> {
     let mut codings = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
@@ -89,8 +89,8 @@ fn unknown_coding_failure(name: &[u8]) -> Failure {
 
 pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
 
-/// Undoes `codings`, the last one first. No stage gives more than `limit` bytes, so that a bomb inside
-/// of a bomb costs no more than a plain one.
+/// Decodes `codings`, the last one first. No stage returns more than `limit` bytes, so that a nested bomb costs no more
+/// than a plain one.
 pub(super) async fn decoder<'a, R>(source: R, codings: &ContentCodings, limit: u64) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
@@ -109,7 +109,7 @@ where
 {
     Ok(match coding {
         ContentCoding::Gzip => limit_output(GzipMembers::new(source), limit),
-        // The name promises zlib (RFC 1950); some servers send the bare stream (RFC 1951) instead.
+        // The name means zlib (RFC 1950); some servers send a raw deflate stream (RFC 1951) instead.
         ContentCoding::Deflate => match source.fill_buf().await?.first() {
             Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => {
                 limit_output(ZlibDecoder::new(source), limit)
@@ -130,8 +130,8 @@ fn limit_output<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> D
     Box::new(LimitedReader { inner, left: limit })
 }
 
-/// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has
-/// 20 bytes on the wire and costs a new decoder, so that a small body could keep this host busy for long.
+/// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has 20 bytes on the
+/// wire and costs a new decoder, so a small body could keep this host busy for long.
 enum GzipMembers<R> {
     Decoding(Box<GzipDecoder<R>>, u32),
     BetweenMembers(R, u32),
@@ -182,7 +182,7 @@ impl<R: AsyncBufRead + Unpin> AsyncRead for GzipMembers<R> {
     }
 }
 
-/// A reader that gave more than it may.
+/// The error of a reader that exceeded its limit.
 #[derive(Debug, thiserror::Error)]
 #[error("too many bytes")]
 pub(super) struct SizeLimitExceeded;

@@ -1,4 +1,4 @@
-//! Polls hyper's connection in the task of whoever waits for it.
+//! Polls hyper's connection in the task that waits for the response.
 
 use crate::sync::Mutex;
 use std::future::{Future, poll_fn};
@@ -12,15 +12,15 @@ use super::timings::ExchangeTimings;
 
 type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A connection and the tasks that it asked for; all of it ends when this is dropped.
+/// A connection with the tasks that it spawned; all of them end when this is dropped.
 pub struct ConnectionDriver {
     tasks: Vec<BoxedTask>,
     wanted: Option<TaskQueue>,
-    /// Of the stream below.
+    /// Those of the stream below.
     timings: Option<ExchangeTimings>,
 }
 
-/// Where hyper's HTTP/2 client leaves the tasks that it wants to have run.
+/// Collects the tasks that hyper's HTTP/2 client spawns.
 #[derive(Clone, Default)]
 pub(super) struct TaskQueue(Arc<Mutex<Vec<BoxedTask>>>);
 
@@ -30,7 +30,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskQueue {
     }
 }
 
-/// Moves everything on until the connection has ended.
+/// Completes when the connection has ended.
 impl Future for ConnectionDriver {
     type Output = ();
 
@@ -41,8 +41,8 @@ impl Future for ConnectionDriver {
 }
 
 impl ConnectionDriver {
-    /// Drives `connection`, which goes over a stream that notes into `marks`, and what comes in over `wanted`. How
-    /// the connection ends does not matter here: whoever waits for the answer hears it too.
+    /// Drives `connection`, whose stream records into `timings`, and the tasks in `wanted`. How the connection ends
+    /// does not matter here: it also shows in the response.
     pub(super) fn new<C, T>(
         connection: C,
         timings: Option<ExchangeTimings>,
@@ -57,36 +57,36 @@ impl ConnectionDriver {
         Self { tasks: vec![Box::pin(connection)], wanted, timings }
     }
 
-    /// Of nothing.
+    /// Creates a driver without a connection.
     pub(super) fn noop() -> Self {
         Self { tasks: Vec::new(), wanted: None, timings: None }
     }
 
-    /// Waits for `answer` and keeps the connection moving meanwhile. `answer` is asked first, since it can be the
-    /// request that the connection is to carry, and again behind it: it may have come.
-    pub(super) async fn drive_until<F: Future>(&mut self, answer: F) -> F::Output {
-        let mut answer = std::pin::pin!(answer);
+    /// Waits for `response` and drives the connection meanwhile. `response` is polled first, since it may start the
+    /// request, and again afterwards, since it may have arrived.
+    pub(super) async fn drive_until<F: Future>(&mut self, response: F) -> F::Output {
+        let mut response = std::pin::pin!(response);
         poll_fn(|cx| {
-            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
-                return Poll::Ready(answer);
+            if let Poll::Ready(response) = response.as_mut().poll(cx) {
+                return Poll::Ready(response);
             }
             self.poll(cx);
-            answer.as_mut().poll(cx)
+            response.as_mut().poll(cx)
         })
         .await
     }
 
-    /// Moves everything on as far as it goes now.
+    /// Polls everything until no more progress is possible now.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
-            let mut goes_on = self.timings.as_ref().is_some_and(ExchangeTimings::take_progress);
+            let mut progressed = self.timings.as_ref().is_some_and(ExchangeTimings::take_progress);
             if let Some(wanted) = &self.wanted {
                 let mut wanted = wanted.0.lock();
-                goes_on |= !wanted.is_empty();
+                progressed |= !wanted.is_empty();
                 self.tasks.append(&mut wanted);
             }
-            if !goes_on {
+            if !progressed {
                 return;
             }
         }

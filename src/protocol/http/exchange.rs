@@ -1,4 +1,4 @@
-//! Sends one request and reads the head of its answer.
+//! Sends one request and reads the head of its response.
 
 use std::pin::pin;
 
@@ -20,21 +20,21 @@ use super::timings::{ExchangeTimings, TimedHttpStream};
 use crate::domain::{Failure, Phases};
 use crate::net::Deadline;
 
-/// What is spoken on the stream.
+/// The protocol on the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpProtocol {
-    /// HTTP/1.0 or HTTP/1.1, as the request says.
+    /// HTTP/1.0 or HTTP/1.1, as in the request.
     Http1,
-    /// HTTP/2, from the first byte on.
+    /// HTTP/2, without upgrade.
     Http2,
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Debug)]
 pub struct ResponseHead {
     /// Status code.
     pub status: StatusCode,
-    /// Version that the peer answered in.
+    /// Version of the response.
     pub version: Version,
     /// Reason phrase of HTTP/1; `None` when it is empty.
     pub reason: Option<String>,
@@ -42,11 +42,11 @@ pub struct ResponseHead {
     pub headers: HeaderMap,
 }
 
-/// Sends `request` over `stream` and waits for the head of the answer, at most until `deadline`. Informational
-/// answers are passed over. `phases` gets `send` and `first_byte`, up to the one that failed.
+/// Sends `request` over `stream` and waits for the head of the response, at most until `deadline`. Informational
+/// responses are skipped. Sets `send` and `first_byte` in `phases`, up to the one that failed.
 ///
 /// # Errors
-/// The failure, in the phase that it happened in.
+/// Fails in the phase where it happened.
 pub async fn send_request<S>(
     stream: S,
     protocol: HttpProtocol,
@@ -59,19 +59,19 @@ where
 {
     let timings = ExchangeTimings::new(protocol == HttpProtocol::Http1);
     let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
-    // Pinned here, since a future that is handed on is copied.
+    // Pinned here, since returning a future copies it.
     let outcome = {
         let work = pin!(async {
             match protocol {
                 HttpProtocol::Http1 => send_http1(io, request, timings.clone()).await,
-                // On the heap, as it is the larger one and rarer.
+                // On the heap, since it is larger and less frequent.
                 HttpProtocol::Http2 => Box::pin(send_http2(io, request, timings.clone())).await,
             }
         });
         timeout_at(deadline.at, work).await
     };
     let outcome = match outcome {
-        Ok(Ok(answer)) => Ok(answer),
+        Ok(Ok(result)) => Ok(result),
         Ok(Err(error)) => Err(failure::from_hyper_error(&timings, &error)),
         Err(_) => Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
@@ -85,7 +85,7 @@ where
     Ok((head, body))
 }
 
-/// The head of `response`, and its body.
+/// Returns the head of `response`, and its body.
 pub(super) fn split_response(response: Response<Incoming>, has_reason: bool) -> (ResponseHead, Incoming) {
     let (parts, incoming) = response.into_parts();
     let reason = match parts.extensions.get::<ReasonPhrase>() {
@@ -97,7 +97,7 @@ pub(super) fn split_response(response: Response<Incoming>, has_reason: bool) -> 
     (ResponseHead { status: parts.status, version: parts.version, reason, headers: parts.headers }, incoming)
 }
 
-/// How HTTP/1 is spoken.
+/// Returns the HTTP/1 client configuration.
 pub(super) fn http1_builder(limit: HeaderLimit) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
@@ -110,7 +110,7 @@ pub(super) fn http1_builder(limit: HeaderLimit) -> http1::Builder {
     builder
 }
 
-/// How HTTP/2 is spoken; its tasks go to `wanted`.
+/// Returns the HTTP/2 client configuration; spawned tasks go to `tasks`.
 pub(super) fn http2_builder(tasks: TaskQueue) -> http2::Builder<TaskQueue> {
     let mut builder = http2::Builder::new(tasks);
     builder.max_header_list_size(MAX_HEAD_BYTES);

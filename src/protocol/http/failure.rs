@@ -1,4 +1,4 @@
-//! What went wrong with an exchange, from what hyper says and how the stream ended.
+//! Failures of an exchange, from hyper's errors and the end of the stream.
 
 use std::error::Error;
 use std::io::ErrorKind as Io;
@@ -7,8 +7,8 @@ use super::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS, MAX_PREAMBLE_BYTES};
 use super::timings::{ExchangeTimings, StreamEnd};
 use crate::domain::{Failure, FailureKind};
 
-/// The failure behind `error`. A breach of the protocol is told before the end of the stream, since a
-/// peer that speaks nonsense often closes too.
+/// Returns the failure of `error`. Protocol errors have precedence over the end of the stream, since peers that send
+/// invalid data often close too.
 pub(super) fn from_hyper_error(timings: &ExchangeTimings, error: &hyper::Error) -> Failure {
     let phase = timings.phase();
     if error.is_parse_too_large() {
@@ -57,7 +57,7 @@ fn from_stream_end(timings: &ExchangeTimings, end: &StreamEnd) -> Failure {
     Failure::new(phase, kind, detail)
 }
 
-/// The words of an error and of what caused it.
+/// Returns the texts of an error and its causes.
 fn error_chain_text(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

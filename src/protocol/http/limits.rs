@@ -1,19 +1,19 @@
-//! Limits of what a server may send.
+//! Limits of responses.
 
-/// Bytes of a response head, status line included, that are read at most.
+/// Longest response head that is read, in bytes, including the status line.
 pub const MAX_HEAD_BYTES: u32 = 64 * 1024;
 
-/// Header fields of a response that are read at most.
+/// Maximum number of header fields of a response that are read.
 pub const MAX_HEADER_FIELDS: usize = 256;
 
-/// Bytes that are read at most before the head of the answer is complete: informational answers, and in
-/// HTTP/2 the frames of the connection.
+/// Maximum number of bytes read before the response head is complete: informational responses, and in HTTP/2 the frames
+/// of the connection.
 pub(super) const MAX_PREAMBLE_BYTES: u64 = 256 * 1024;
 
-/// How many fields the head of an answer over a connection may have.
+/// Maximum number of header fields of the responses on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderLimit {
-    /// A hundred, as hyper has room for without asking for memory each time.
+    /// A hundred: hyper's default, which needs no allocation.
     Default,
     /// [`MAX_HEADER_FIELDS`](MAX_HEADER_FIELDS).
     Maximum,

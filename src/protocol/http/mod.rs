@@ -1,7 +1,7 @@
-//! One HTTP exchange over a stream that somebody else opened (RFC 9110, 9112, 9113).
+//! One HTTP exchange over an existing stream (RFC 9110, 9112, 9113).
 //!
-//! hyper speaks the protocol; what it does is polled in the caller's task, so that dropping the exchange
-//! ends everything that belongs to it. A `recorder` between hyper and the stream notes when bytes moved.
+//! hyper implements the protocol. Its connection is polled in the caller's task, so that dropping the exchange ends
+//! everything that belongs to it. A `timings` stream below hyper records when bytes were transferred.
 
 mod body;
 pub mod client;

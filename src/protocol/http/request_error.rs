@@ -1,22 +1,23 @@
-//! Why a request has no answer, and whether it is sent again.
+//! Why a request has no response, and whether it should be sent again.
 
 use crate::domain::Failure;
 
-/// Why there is no answer.
+/// Why a request has no response.
 #[derive(Debug)]
 pub struct RequestError {
-    /// What went wrong.
+    /// The failure.
     pub failure: Failure,
-    /// Why another connection may bring one, for a request that can be sent again.
+    /// Why another connection may get a response, for a request that can be sent again.
     pub retry: Option<RetryReason>,
 }
 
-/// Why a request is sent again.
+/// Why a request should be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryReason {
-    /// The connection had answered others and ended without a byte of an answer to this one: servers close
-    /// connections that are idle or have carried enough (RFC 9110 9.2.2).
+    /// The connection had answered other requests and ended without a byte of this response: servers close connections
+    /// that are idle or were used enough (RFC 9110 9.2.2).
     StaleConnection,
-    /// Its head may have more fields than [`HeaderLimit::Default`](super::limits::HeaderLimit::Default) is for.
+    /// Its response may have more header fields than [`HeaderLimit::Default`](super::limits::HeaderLimit::Default)
+    /// allows.
     TooManyHeaders,
 }

@@ -1,4 +1,4 @@
-//! A stream that notes when bytes moved and how it ended.
+//! A stream that records when bytes were transferred and how it ended.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::io;
@@ -12,25 +12,26 @@ use tokio::time::Instant;
 use super::limits::MAX_PREAMBLE_BYTES;
 use crate::domain::{Phase, Phases};
 
-/// How reading or writing came to an end.
+/// How reading or writing ended.
 #[derive(Clone, Debug)]
 pub(super) enum StreamEnd {
     /// The peer closed its side.
     Closed,
-    /// It sent more than [`MAX_PREAMBLE_BYTES`] before the head of its answer was complete.
+    /// It sent more than [`MAX_PREAMBLE_BYTES`] before the head of its response was complete.
     PreambleTooLarge,
     /// The system or TLS reported an error.
     Failed {
         /// Its kind.
         kind: io::ErrorKind,
-        /// Its words.
+        /// Its text.
         message: String,
-        /// The peer refused the TLS session after the handshake, as servers do that miss a client certificate.
+        /// Whether the peer refused the TLS session after the handshake, as servers do when a client certificate is
+        /// missing.
         tls_alert: bool,
     },
 }
 
-/// What was noted; shared by the stream, which hyper owns, and the exchange.
+/// The records of an exchange, shared by the stream, which hyper owns, and the exchange.
 #[derive(Clone, Debug)]
 pub(super) struct ExchangeTimings(Arc<Mutex<TimingState>>);
 
@@ -39,23 +40,23 @@ struct TimingState {
     started: Instant,
     /// The last write before anything was read.
     wrote: Option<Instant>,
-    /// A write or flush waits for the peer to take bytes.
+    /// Whether a write or flush waits for the peer to accept bytes.
     blocked: bool,
     answered: Option<Instant>,
-    /// The head of the answer is complete.
+    /// Whether the head of the response is complete.
     has_head: bool,
-    /// Whether the first byte read is the first of the answer; in HTTP/2 it is one of the settings.
+    /// Whether the first byte read belongs to the response; in HTTP/2 it belongs to the settings.
     answer_is_first: bool,
     bytes_read: u64,
     end: Option<StreamEnd>,
-    /// A read waits for the first write.
+    /// Whether a read waits for the first write.
     is_awaited: bool,
-    /// It may go on.
+    /// Whether that read may continue.
     goes_on: bool,
 }
 
 impl ExchangeTimings {
-    /// Notes of an exchange that starts now.
+    /// Starts the records of an exchange now.
     pub(super) fn new(answer_is_first: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
@@ -71,79 +72,79 @@ impl ExchangeTimings {
         })))
     }
 
-    /// The request is on its way now: for what does not go through a [`TimedHttpStream`].
+    /// Records that the request was sent, for exchanges without a [`TimedHttpStream`].
     pub(super) fn record_sent(&self) {
         self.lock().wrote = Some(Instant::now());
     }
 
-    /// Says once that a read that had to wait may be tried: whoever moves the connection on does so at once.
+    /// Returns once whether a waiting read may be retried; the driver does so at once.
     pub(super) fn take_progress(&self) -> bool {
         std::mem::take(&mut self.lock().goes_on)
     }
 
-    /// Another exchange on the same connection starts now.
+    /// Starts the records of another exchange on the same connection.
     pub(super) fn restart(&self) {
-        let mut noted = self.lock();
-        noted.started = Instant::now();
-        (noted.wrote, noted.answered) = (None, None);
-        (noted.blocked, noted.has_head) = (false, false);
-        noted.bytes_read = 0;
+        let mut state = self.lock();
+        state.started = Instant::now();
+        (state.wrote, state.answered) = (None, None);
+        (state.blocked, state.has_head) = (false, false);
+        state.bytes_read = 0;
     }
 
-    /// The request is on its way, as far as it can be told.
+    /// Assumes that the request was sent at the start, where that cannot be observed.
     pub(super) fn assume_sent(&self) {
-        let mut noted = self.lock();
-        noted.wrote = Some(noted.started);
+        let mut state = self.lock();
+        state.wrote = Some(state.started);
     }
 
-    /// Whether the head of an answer is there.
+    /// Whether the head of a response was received.
     pub(super) fn has_head(&self) -> bool {
         self.lock().has_head
     }
 
-    /// Takes over how the connection ended, when it did.
+    /// Copies how the connection ended, if it did.
     pub(super) fn copy_end_from(&self, connection: &Self) {
         let end = connection.stream_end();
         self.lock().end = end;
     }
 
-    /// The head of the answer is there.
+    /// Records that the head of the response was received.
     pub(super) fn record_head(&self) {
-        let mut noted = self.lock();
-        noted.has_head = true;
-        noted.answered.get_or_insert_with(Instant::now);
+        let mut state = self.lock();
+        state.has_head = true;
+        state.answered.get_or_insert_with(Instant::now);
     }
 
-    /// How the stream ended, when it did.
+    /// Returns how the stream ended, if it did.
     pub(super) fn stream_end(&self) -> Option<StreamEnd> {
         self.lock().end.clone()
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub(super) fn bytes_read(&self) -> u64 {
         self.lock().bytes_read
     }
 
-    /// The phase that the exchange is in.
+    /// Returns the phase of the exchange.
     pub(super) fn phase(&self) -> Phase {
-        let noted = self.lock();
-        match (noted.answered, noted.wrote) {
+        let state = self.lock();
+        match (state.answered, state.wrote) {
             (Some(_), _) => Phase::Transfer,
-            (None, Some(_)) if !noted.blocked => Phase::FirstByte,
+            (None, Some(_)) if !state.blocked => Phase::FirstByte,
             _ => Phase::Send,
         }
     }
 
-    /// Sets the phases of the exchange as they stand now.
+    /// Sets the phases of the exchange so far.
     pub(super) fn write_phases(&self, phases: &mut Phases) {
         let now = Instant::now();
-        let noted = self.lock();
-        let sent = noted.wrote.filter(|_| !noted.blocked || noted.answered.is_some());
-        phases.set(Phase::Send, sent.unwrap_or(now).duration_since(noted.started));
+        let state = self.lock();
+        let sent = state.wrote.filter(|_| !state.blocked || state.answered.is_some());
+        phases.set(Phase::Send, sent.unwrap_or(now).duration_since(state.started));
         if let Some(sent) = sent {
-            phases.set(Phase::FirstByte, noted.answered.unwrap_or(now).duration_since(sent));
+            phases.set(Phase::FirstByte, state.answered.unwrap_or(now).duration_since(sent));
         }
-        if let Some(answered) = noted.answered {
+        if let Some(answered) = state.answered {
             phases.set(Phase::Transfer, now.duration_since(answered));
         }
     }
@@ -153,7 +154,7 @@ impl ExchangeTimings {
     }
 }
 
-/// The stream that hyper gets.
+/// The stream that hyper uses.
 pub(super) struct TimedHttpStream<S> {
     inner: S,
     timings: ExchangeTimings,
@@ -186,7 +187,7 @@ impl TimingState {
         }
     }
 
-    /// Takes the outcome of a write or flush; whether the read may go on that waits for the first one.
+    /// Records the outcome of a write or flush; returns whether the read that waits for the first write may continue.
     fn written<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) -> bool {
         match outcome {
             Poll::Pending => self.blocked = true,
@@ -198,24 +199,24 @@ impl TimingState {
                 }
             }
         }
-        let may_go_on = self.is_awaited && (self.wrote.is_some() || self.end.is_some());
-        self.is_awaited &= !may_go_on;
-        may_go_on
+        let may_continue = self.is_awaited && (self.wrote.is_some() || self.end.is_some());
+        self.is_awaited &= !may_continue;
+        may_continue
     }
 }
 
 impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
-    /// Notes the outcome of a write or flush. When it lets a read go on, nothing has come yet as a rule: a read of no
-    /// bytes asks to be woken when it does, for less than another round of all.
+    /// Records the outcome of a write or flush. When a waiting read may continue, usually nothing was received yet: an
+    /// empty read registers for the wake-up at less cost than polling everything again.
     fn record_write<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
         if !self.timings.lock().written(outcome, is_write) {
             return;
         }
         let awaited = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
-        let mut noted = self.timings.lock();
-        noted.goes_on = awaited.is_ready();
+        let mut state = self.timings.lock();
+        state.goes_on = awaited.is_ready();
         if let Poll::Ready(Err(error)) = &awaited {
-            noted.failed(error);
+            state.failed(error);
         }
     }
 }
@@ -227,16 +228,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         {
-            // A server may speak before it was asked. hyper takes that for a breach of the protocol, so
-            // nothing is read until the request is on its way.
-            let mut noted = self.timings.lock();
-            if noted.wrote.is_none() && noted.end.is_none() {
-                noted.is_awaited = true;
+            // A server may send before the request. hyper treats that as a protocol error, so nothing is read until the
+            // request is sent.
+            let mut state = self.timings.lock();
+            if state.wrote.is_none() && state.end.is_none() {
+                state.is_awaited = true;
                 return Poll::Pending;
             }
-            // Informational answers without end would keep hyper busy, and the thread with it.
-            if !noted.has_head && noted.bytes_read >= MAX_PREAMBLE_BYTES {
-                noted.end.get_or_insert(StreamEnd::PreambleTooLarge);
+            // Endless informational responses would keep hyper, and its thread, busy.
+            if !state.has_head && state.bytes_read >= MAX_PREAMBLE_BYTES {
+                state.end.get_or_insert(StreamEnd::PreambleTooLarge);
                 return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
             }
         }

@@ -1,5 +1,5 @@
-//! A stream that keeps a library within bounds: it hands out whole lines of a bounded length, and tells
-//! what was said.
+//! A stream below the IMAP library that enforces limits: it returns whole lines of limited length, and logs the
+//! dialogue.
 
 use crate::sync::Mutex;
 use std::io;
@@ -13,32 +13,32 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{MaybeTlsStream, closed_failure};
 use crate::syntax::MASK;
 
-/// Bytes of one line.
+/// Longest line, in bytes.
 const MAX_LINE_BYTES: usize = 8 * 1024;
-/// Bytes of all lines together.
+/// Longest input in total, in bytes.
 const MAX_TOTAL_BYTES: usize = 256 * 1024;
-/// Lines in all. Nothing that is asked for has a hundred.
+/// Maximum number of lines. No requested response has a hundred.
 const MAX_LINES: usize = 1000;
-/// Bytes of a literal. Nothing that is asked for is told in one, and the library sets aside at once what a
-/// literal announces.
+/// Longest literal, in bytes. No requested response needs literals, and the library allocates the announced length at
+/// once.
 const MAX_LITERAL_BYTES: usize = 4 * 1024;
-/// Lists within lists. The library reads them by calling itself, and a deep one would end the process.
+/// Maximum nesting of lists. The library parses them recursively, and deep nesting would crash the process.
 const MAX_LIST_DEPTH: usize = 16;
 
-/// What a session said and heard.
+/// The dialogue of a session.
 #[derive(Debug)]
 pub(super) struct DialogueLog {
-    /// The phase that it is in.
+    /// The current phase.
     pub(super) phase: Phase,
-    /// The last line that came.
+    /// The last received line.
     pub(super) last: String,
-    /// Lines since they were taken: whether they were sent, and what was said.
+    /// Lines since they were last taken: whether each was sent, and its text.
     pub(super) lines: Vec<(bool, String)>,
-    /// What went out in the phase of the login, word by word.
+    /// The texts sent in the login phase.
     pub(super) secrets: Vec<String>,
 }
 
-/// [`DialogueLog`] as the stream and those who read it share it.
+/// A [`DialogueLog`] shared by the stream and its readers.
 #[derive(Clone, Debug)]
 pub(super) struct SharedLog(Arc<Mutex<DialogueLog>>);
 
@@ -53,31 +53,30 @@ impl SharedLog {
     }
 }
 
-/// The stream itself.
+/// The stream.
 #[derive(Debug)]
 pub(super) struct BoundedStream {
     stream: MaybeTlsStream,
     talk: SharedLog,
-    /// What came and was not handed out.
+    /// Received bytes that were not returned yet.
     incoming: Vec<u8>,
-    /// Bytes at the start of `came` that may be handed out: whole lines.
+    /// Length of the prefix of `incoming` that may be returned: whole lines.
     ready: usize,
     heard: usize,
     lines: usize,
-    /// What goes out with the next flush. The library writes a line in four pieces, each of which would be
-    /// a packet of its own.
+    /// Bytes of the next flush. The library writes a line in four parts, each of which would be a packet.
     outgoing: Vec<u8>,
-    /// Whether that was told already.
+    /// Whether they were logged already.
     outgoing_logged: bool,
 }
 
 impl BoundedStream {
-    /// Goes on with `stream`, of which `came` was read already.
-    pub(super) fn new(stream: MaybeTlsStream, came: Vec<u8>, talk: SharedLog) -> Self {
+    /// Wraps `stream`, from which `read_ahead` was already read.
+    pub(super) fn new(stream: MaybeTlsStream, read_ahead: Vec<u8>, talk: SharedLog) -> Self {
         Self {
             stream,
             talk,
-            incoming: came,
+            incoming: read_ahead,
             ready: 0,
             heard: 0,
             lines: 0,
@@ -86,7 +85,7 @@ impl BoundedStream {
         }
     }
 
-    /// Makes the next line ready, if it is whole.
+    /// Makes the next line available, if it is complete.
     fn next_line(&mut self) -> io::Result<()> {
         let phase = self.talk.with(|log| log.phase);
         let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));
@@ -138,7 +137,7 @@ impl BoundedStream {
         Ok(())
     }
 
-    /// Notes what goes out now. In the phase of the login only the first words are shown.
+    /// Logs the outgoing lines. In the login phase only the command is shown.
     fn log_outgoing(&self) {
         for line in String::from_utf8_lossy(&self.outgoing).lines() {
             self.talk.with(|log| {
@@ -150,7 +149,7 @@ impl BoundedStream {
     }
 }
 
-/// A line of the login: tag, command, and the name of a mechanism, which is no secret.
+/// Redacts a line of the login, except for tag, command and the name of a mechanism.
 fn mask_login(line: &str, secrets: &mut Vec<String>) -> String {
     let words: Vec<&str> = line.splitn(3, ' ').collect();
     match words.as_slice() {
@@ -166,11 +165,11 @@ fn mask_login(line: &str, secrets: &mut Vec<String>) -> String {
     }
 }
 
-/// Bytes of the literal that `line` announces at its end (RFC 9051 4.3).
+/// Returns the length of the literal that `line` announces at its end (RFC 9051 4.3).
 fn announced_literal(line: &str) -> Option<usize> {
     let (_, count) = line.strip_suffix('}')?.rsplit_once('{')?;
     let digits = count.trim_end_matches('+');
-    // One that no number can hold is too long as well.
+    // A number that overflows is too long in any case.
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
@@ -202,17 +201,17 @@ impl AsyncRead for BoundedStream {
             if this.ready > 0 {
                 continue;
             }
-            let mut space = [0; 4096];
-            let mut part = ReadBuf::new(&mut space);
-            ready!(Pin::new(&mut this.stream).poll_read(cx, &mut part))?;
-            if part.filled().is_empty() {
+            let mut buf = [0; 4096];
+            let mut chunk = ReadBuf::new(&mut buf);
+            ready!(Pin::new(&mut this.stream).poll_read(cx, &mut chunk))?;
+            if chunk.filled().is_empty() {
                 if this.incoming.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
                 let phase = this.talk.with(|log| log.phase);
                 return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.incoming.len()))));
             }
-            this.incoming.extend_from_slice(part.filled());
+            this.incoming.extend_from_slice(chunk.filled());
         }
     }
 }
@@ -220,7 +219,7 @@ impl AsyncRead for BoundedStream {
 impl AsyncWrite for BoundedStream {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        // Lines of ours alone go out, and none is longer than a name and a password.
+        // Only our own lines are sent, and none is longer than a name and a password.
         this.outgoing.extend_from_slice(bytes);
         this.outgoing_logged = false;
         Poll::Ready(Ok(bytes.len()))
@@ -252,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn literals_and_nesting_are_known_by_their_line() {
+    fn literals_and_nesting_are_detected_by_line() {
         for (line, bytes) in [
             ("* 1 FETCH (BODY[] {12}", Some(12)),
             ("* x {3+}", Some(3)),
@@ -269,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn a_login_shows_its_command_alone() {
+    fn a_login_is_redacted_except_for_its_command() {
         let mut secrets = Vec::new();
-        let mut shown = |line: &str| mask_login(line, &mut secrets);
-        assert_eq!(shown("A1 LOGIN \"tim\" \"s3cret\""), "A1 LOGIN ********");
-        assert_eq!(shown("A1 AUTHENTICATE CRAM-MD5"), "A1 AUTHENTICATE CRAM-MD5");
-        assert_eq!(shown("AHRpbQBzM2NyZXQ="), "********");
-        assert_eq!(shown("a b c"), "********");
-        assert_eq!(shown(""), "");
+        let mut masked = |line: &str| mask_login(line, &mut secrets);
+        assert_eq!(masked("A1 LOGIN \"tim\" \"s3cret\""), "A1 LOGIN ********");
+        assert_eq!(masked("A1 AUTHENTICATE CRAM-MD5"), "A1 AUTHENTICATE CRAM-MD5");
+        assert_eq!(masked("AHRpbQBzM2NyZXQ="), "********");
+        assert_eq!(masked("a b c"), "********");
+        assert_eq!(masked(""), "");
         assert_eq!(secrets, ["\"tim\" \"s3cret\"", "AHRpbQBzM2NyZXQ=", "a b c"]);
     }
 }

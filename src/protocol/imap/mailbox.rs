@@ -1,4 +1,4 @@
-//! Login, mailbox and logout, by the library.
+//! Login, mailbox and logout, by the IMAP library.
 
 use async_imap::error::Error;
 use async_imap::{Authenticator, Client};
@@ -12,29 +12,30 @@ use super::opening::Opening;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, closed_failure, io_failure};
 
-/// How somebody logs in.
+/// How to log in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginMethod {
-    /// The command LOGIN, which every server has that does not say otherwise.
+    /// The command LOGIN, which every server supports unless it announces otherwise.
     Command,
     /// AUTHENTICATE with this mechanism.
     Sasl(Mechanism),
 }
 
 impl LoginMethod {
-    /// The way for `wanted` (`None` is `auto`) on what `opening` heard. `auto` takes LOGIN under TLS, and
-    /// without TLS only where CRAM-MD5, which hides the password, is not on offer.
-    pub fn choose(opening: &Opening, wanted: Option<Mechanism>, secure: bool) -> Result<Self, Failure> {
-        let command = !opening.has_capability("LOGINDISABLED");
-        let hides = !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
-        match wanted {
-            None if command && !hides => Ok(Self::Command),
-            Some(Mechanism::Login) if command => Ok(Self::Command),
-            _ => choose_mechanism(wanted, opening.mechanisms(), secure).map(Self::Sasl),
+    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening`. `auto` uses LOGIN
+    /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
+    pub fn choose(opening: &Opening, requested: Option<Mechanism>, secure: bool) -> Result<Self, Failure> {
+        let has_login = !opening.has_capability("LOGINDISABLED");
+        let prefers_cram_md5 =
+            !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
+        match requested {
+            None if has_login && !prefers_cram_md5 => Ok(Self::Command),
+            Some(Mechanism::Login) if has_login => Ok(Self::Command),
+            _ => choose_mechanism(requested, opening.mechanisms(), secure).map(Self::Sasl),
         }
     }
 
-    /// The mechanism by name; the command LOGIN is called as the mechanism.
+    /// Returns the mechanism; the command LOGIN counts as the mechanism LOGIN.
     #[must_use]
     pub const fn mechanism(self) -> Mechanism {
         match self {
@@ -58,24 +59,24 @@ pub struct Mailbox<'a> {
     login: Option<LoginMethod>,
     deadline: Deadline,
     talk: SharedLog,
-    /// Messages in INBOX, once it was opened.
+    /// Number of messages in INBOX, once it was opened.
     pub messages: Option<u64>,
 }
 
 impl<'a> Mailbox<'a> {
-    /// One that is not logged in yet. `login` is `None` where the server knows us already (`PREAUTH`).
+    /// Creates a session without a login yet. `login` is `None` if the server authenticated us already (`PREAUTH`).
     #[must_use]
     pub fn new(credentials: &'a Credentials, login: Option<LoginMethod>, deadline: Deadline) -> Self {
         Self { credentials, login, deadline, talk: SharedLog::new(Phase::Auth), messages: None }
     }
 
-    /// Logs in, opens INBOX and leaves. Durations and what was said go into `session`.
+    /// Logs in, opens INBOX and logs out. Durations and the dialogue are recorded in `session`.
     pub async fn open_inbox(&mut self, session: &mut LineSession<'_>) -> Result<(), Failure> {
-        let Some((stream, came)) = session.take_stream() else {
+        let Some((stream, read_ahead)) = session.take_stream() else {
             return Err(Failure::new(Phase::Auth, FailureKind::Internal, "the session has no connection"));
         };
         session.transcript.add_secret(&quoted(&self.credentials.password));
-        let client = Client::new(BoundedStream::new(stream, came, self.talk.clone()));
+        let client = Client::new(BoundedStream::new(stream, read_ahead, self.talk.clone()));
         let outcome = match self.login {
             Some(login) => self.log_in_and_select(client, login, session).await,
             None => self.select_preauthenticated(client, session).await,
@@ -104,14 +105,14 @@ impl<'a> Mailbox<'a> {
         let mut mailbox = self.run_phase(Phase::Auth, session, logging_in).await?;
         let opened = self.run_phase(Phase::Select, session, mailbox.select("INBOX")).await?;
         self.messages = Some(u64::from(opened.exists));
-        // Said or not: the check has what it wanted.
+        // The check is complete, whether the logout works or not.
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         let _ = self.run_phase(Phase::Quit, session, mailbox.logout()).await;
         Ok(())
     }
 
-    /// As [`Mailbox::log_in_and_select`], for somebody whom the server knows already. The library has no session without a
-    /// login, so the count of messages is read from what was said.
+    /// Like [`Mailbox::log_in_and_select`], for a preauthenticated session. The library has no session without a login,
+    /// so the number of messages is read from the dialogue.
     async fn select_preauthenticated(
         &mut self,
         mut client: Client<BoundedStream>,
@@ -126,7 +127,7 @@ impl<'a> Mailbox<'a> {
         Ok(())
     }
 
-    /// `work` within the deadline, with its time and what became of it.
+    /// Runs `work` within the deadline, and records its time.
     async fn run_phase<T>(
         &self,
         phase: Phase,
@@ -138,26 +139,27 @@ impl<'a> Mailbox<'a> {
             log.last.clear();
         });
         let started = Instant::now();
-        let done = self.deadline.enforce(phase, work).await;
+        let result = self.deadline.enforce(phase, work).await;
         session.trace.phases.add(phase, started.elapsed());
-        // The library takes a mailbox for opened when the server goes in the middle of its answer.
+        // The library treats a mailbox as opened when the server closes in the middle of its response.
         let is_whole = self.talk.with(|log| !log.last.is_empty() && !log.last.starts_with('*'));
-        let done = done?.and_then(|done| if is_whole { Ok(done) } else { Err(Error::ConnectionLost) });
-        done.map_err(|error| self.to_failure(phase, error))
+        let result =
+            result?.and_then(|output| if is_whole { Ok(output) } else { Err(Error::ConnectionLost) });
+        result.map_err(|error| self.to_failure(phase, error))
     }
 
-    /// What `error` of the library means. Its texts are for programmers: what the server said tells more.
+    /// Returns the failure of a library error. Its texts are for programmers; the server's last line is more useful.
     fn to_failure(&self, phase: Phase, error: Error) -> Failure {
         let last = self.talk.with(|log| log.last.clone());
         let fail = |kind, detail| Failure::new(phase, kind, detail);
-        // Behind the tag.
+        // The text after the tag.
         let reply = last.split_once(' ').map_or(last.as_str(), |(_, reply)| reply);
         if reply.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
             return fail(FailureKind::DialogueUnexpected, format!("it closes the session: `{reply}`"));
         }
-        let how = self.login.map_or("", LoginMethod::command_name);
-        let asked = match phase {
-            Phase::Auth => format!("`{how}`"),
+        let method = self.login.map_or("", LoginMethod::command_name);
+        let command = match phase {
+            Phase::Auth => format!("`{method}`"),
             _ => "`SELECT INBOX`".to_owned(),
         };
         match error {
@@ -168,25 +170,25 @@ impl<'a> Mailbox<'a> {
                 }
                 Err(error) => io_failure(phase, &error),
             },
-            // Who may not log in now may do so later, with the same password (RFC 9051 7.1).
+            // A temporary refusal may end without a new password (RFC 9051 7.1).
             Error::No(_) if phase == Phase::Auth && !is_temporary(reply) => {
                 let user = &self.credentials.user;
-                fail(FailureKind::LoginRefused, format!("`{user}` by {how}: `{reply}`"))
+                fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))
             }
             Error::No(_) | Error::Bad(_) => {
-                fail(FailureKind::DialogueUnexpected, format!("it answers {asked} with `{reply}`"))
+                fail(FailureKind::DialogueUnexpected, format!("it answers {command} with `{reply}`"))
             }
             Error::ConnectionLost => closed_failure(phase, 0),
             Error::Validate(_) => fail(
                 FailureKind::Unsupported,
                 "a name or password has a line break, which this protocol cannot carry".to_owned(),
             ),
-            _ => fail(FailureKind::ResponseInvalid, format!("`{last}` is no answer to {asked}")),
+            _ => fail(FailureKind::ResponseInvalid, format!("`{last}` is no answer to {command}")),
         }
     }
 }
 
-/// As LOGIN sends it within quotes (RFC 9051 4.3).
+/// Quotes text as in LOGIN (RFC 9051 4.3).
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -195,7 +197,7 @@ fn is_temporary(reply: &str) -> bool {
     ["[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]", "[LIMIT]"].iter().any(|code| reply.contains(code))
 }
 
-/// What was said, into the transcript; what the login sent is masked wherever the server says it again.
+/// Adds the dialogue to the transcript; texts of the login are redacted wherever the server repeats them.
 fn write_transcript(log: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
     log.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
     for (sent, line) in log.lines.drain(..) {
@@ -203,7 +205,7 @@ fn write_transcript(log: &mut super::bounded_stream::DialogueLog, transcript: &m
     }
 }
 
-/// The client's part of AUTHENTICATE.
+/// The client side of AUTHENTICATE.
 struct SaslAuthenticator<'a> {
     mechanism: Mechanism,
     credentials: &'a Credentials,
@@ -213,11 +215,11 @@ struct SaslAuthenticator<'a> {
 impl Authenticator for SaslAuthenticator<'_> {
     type Response = Vec<u8>;
 
-    /// A mechanism that has said all says nothing more: the server has to make up its mind.
+    /// After the last message of a mechanism the response is empty: the server must decide.
     fn process(&mut self, challenge: &[u8]) -> Vec<u8> {
-        let said = client_response(self.mechanism, self.credentials, self.turn, challenge);
+        let response = client_response(self.mechanism, self.credentials, self.turn, challenge);
         self.turn += 1;
-        said.unwrap_or_default()
+        response.unwrap_or_default()
     }
 }
 
@@ -237,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn the_login_follows_from_what_is_offered_and_wanted() {
+    fn the_login_method_depends_on_capabilities_and_settings() {
         use LoginMethod::{Command, Sasl};
         use Mechanism::{CramMd5, Login as SaslLogin, Plain, Xoauth2};
-        for (text, wanted, secure, login) in [
+        for (text, requested, secure, login) in [
             ("IMAP4rev1", None, true, Some(Command)),
             ("IMAP4rev1 AUTH=PLAIN", None, false, Some(Command)),
             ("IMAP4rev1 AUTH=PLAIN AUTH=CRAM-MD5", None, false, Some(Sasl(CramMd5))),
@@ -252,8 +254,8 @@ mod tests {
             ("IMAP4rev1", Some(Plain), true, None),
             ("IMAP4rev1 AUTH=XOAUTH2", Some(Xoauth2), true, Some(Sasl(Xoauth2))),
         ] {
-            let chosen = LoginMethod::choose(&offering(text), wanted, secure);
-            assert_eq!(chosen.ok(), login, "{text} {wanted:?} {secure}");
+            let chosen = LoginMethod::choose(&offering(text), requested, secure);
+            assert_eq!(chosen.ok(), login, "{text} {requested:?} {secure}");
         }
     }
 }

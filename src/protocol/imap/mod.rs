@@ -1,6 +1,6 @@
-//! IMAP as a client sees it (RFC 9051, and RFC 3501 before it). What comes before the login is a core
-//! without sockets: the library drops bytes that come too early, and they must be seen byte for byte where
-//! TLS begins. Login, mailbox and logout are the library's, over a stream that keeps it within bounds.
+//! An IMAP client (RFC 9051, and RFC 3501 before it). The dialogue before the login is implemented here without
+//! sockets: the library drops bytes that arrive too early, and these must be detected before TLS. Login, mailbox and
+//! logout use the library, over a stream that enforces limits.
 
 mod bounded_stream;
 mod mailbox;

@@ -1,36 +1,36 @@
-//! The start of a session: greeting, CAPABILITY, STARTTLS.
+//! The start of an IMAP session: greeting, CAPABILITY, STARTTLS.
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
-/// What is wanted before the login.
+/// Options of the dialogue before the login.
 #[derive(Clone, Copy, Debug)]
 pub struct OpeningOptions {
-    /// Whether TLS stands before the greeting.
+    /// Whether TLS is established before the greeting.
     pub implicit_tls: bool,
     /// Whether a server without TLS fails.
     pub require_tls: bool,
-    /// Whether the session goes on afterwards; else it ends with LOGOUT.
+    /// Whether a login follows; otherwise the session ends with LOGOUT.
     pub continue_to_login: bool,
 }
 
-/// From the greeting to where a login may be tried.
+/// The dialogue from the greeting to the login.
 #[derive(Debug)]
 pub struct Opening {
     options: OpeningOptions,
     step: OpeningState,
     secure: bool,
-    /// Tags that were used.
+    /// Number of tags used so far.
     tags: u32,
-    /// The greeting, without its sign.
+    /// The greeting, without its prefix.
     pub banner: String,
-    /// What the server offers, as it said last.
+    /// The capabilities, as last announced.
     pub capabilities: Vec<String>,
-    /// Whether the server takes us for logged in already (`PREAUTH`).
+    /// Whether the server authenticated us already (`PREAUTH`).
     pub is_preauthenticated: bool,
 }
 
-/// Which answer is waited for.
+/// The response that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpeningState {
     Greeting,
@@ -59,7 +59,7 @@ impl LineProtocol for Opening {
                     self.capabilities = rest.split_whitespace().map(str::to_owned).collect();
                     Ok(ProtocolAction::ReadLine)
                 }
-                // What else it says by itself is not asked for, and does no harm.
+                // Other untagged responses are ignored.
                 Some(("*", ..)) => Ok(ProtocolAction::ReadLine),
                 Some((tag, "OK", _)) if tag == self.tag() => self.on_ok(),
                 Some((tag, "NO" | "BAD", _)) if tag == self.tag() => {
@@ -73,14 +73,14 @@ impl LineProtocol for Opening {
 
     fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
-        // RFC 9051 11.1: what it offered before counts no more.
+        // RFC 9051 11.1: capabilities from before TLS are void.
         self.capabilities.clear();
         self.send_command(OpeningState::Capability, "CAPABILITY")
     }
 }
 
 impl Opening {
-    /// A session that waits for its greeting.
+    /// Creates a session that waits for its greeting.
     #[must_use]
     pub fn new(options: OpeningOptions) -> Self {
         Self {
@@ -100,10 +100,10 @@ impl Opening {
         self.capabilities.iter().any(|offer| offer.eq_ignore_ascii_case(capability))
     }
 
-    /// The SASL mechanisms on offer.
+    /// Returns the offered SASL mechanisms.
     pub fn mechanisms(&self) -> impl Iterator<Item = &str> {
-        let name = |offer: &str| offer.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("AUTH="));
-        self.capabilities.iter().filter(move |offer| name(offer)).map(|offer| &offer[5..])
+        let is_auth = |offer: &str| offer.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("AUTH="));
+        self.capabilities.iter().filter(move |offer| is_auth(offer)).map(|offer| &offer[5..])
     }
 
     fn on_greeting(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
@@ -118,7 +118,7 @@ impl Opening {
         Ok(self.send_command(OpeningState::Capability, "CAPABILITY"))
     }
 
-    /// What was asked for last was done.
+    /// Continues after the last command succeeded.
     fn on_ok(&mut self) -> Result<ProtocolAction, Failure> {
         if self.step == OpeningState::Starttls {
             return Ok(ProtocolAction::StartTls);
@@ -131,7 +131,7 @@ impl Opening {
             return Err(self.unexpected(format!("its capabilities name no version of IMAP: `{reply}`")));
         }
         if !self.secure {
-            // Who is known already may not begin TLS any more (RFC 9051 6.2.1).
+            // A preauthenticated session cannot start TLS any more (RFC 9051 6.2.1).
             if self.has_capability("STARTTLS") && !self.is_preauthenticated {
                 return Ok(self.send_command(OpeningState::Starttls, "STARTTLS"));
             }
@@ -158,7 +158,7 @@ impl Opening {
         }
     }
 
-    /// Other tags than the library's, so that an answer cannot be taken for another's.
+    /// Returns the tag. It differs from the library's tags, so that responses cannot be confused.
     fn tag(&self) -> String {
         format!("v{}", self.tags)
     }
@@ -178,7 +178,7 @@ impl Opening {
     }
 }
 
-/// Tag, first word in capitals as far as it is one of those that matter, and the rest.
+/// Splits a line into its tag, its first word in capitals if it is a known one, and the rest.
 fn split_line(line: &str) -> Option<(&str, &'static str, &str)> {
     let (tag, rest) = line.split_once(' ')?;
     let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -196,9 +196,9 @@ mod tests {
         OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
 
     fn passes(options: OpeningOptions, script: &str) -> Opening {
-        let mut core = Opening::new(options);
-        assert_eq!(run_dialogue(&mut core, script), None);
-        core
+        let mut opening = Opening::new(options);
+        assert_eq!(run_dialogue(&mut opening, script), None);
+        opening
     }
 
     fn fails(options: OpeningOptions, script: &str) -> String {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_is_known_before_the_login() {
+    fn capabilities_are_known_before_the_login() {
         let core = passes(
             PLAIN,
             "< * OK [CAPABILITY IMAP4rev1] hello
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_taken_where_it_is_offered() {
+    fn tls_is_started_where_it_is_offered() {
         let core = passes(
             OpeningOptions { require_tls: true, ..PLAIN },
             "< * OK hello
@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_login_it_leaves() {
+    fn without_a_login_it_logs_out() {
         let script =
             "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
         passes(OpeningOptions { continue_to_login: false, ..PLAIN }, script);
     }
 
     #[test]
-    fn what_goes_wrong_is_told() {
+    fn failures_are_reported() {
         let hello = "< * OK hello\n> v1 CAPABILITY\n";
         let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
         let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));

@@ -1,34 +1,34 @@
-//! Login by USER and PASS, APOP (RFC 1939 7), or AUTH (RFC 5034).
+//! Logins by USER and PASS, APOP (RFC 1939 7), or AUTH (RFC 5034).
 
 use super::super::auth::{Credentials, Mechanism, SaslExchange, apop_digest};
 use super::super::line_session::{OutgoingLine, ProtocolAction};
 use super::reply::{Reply, login_failure, unexpected_reply};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Who logs in, and how.
+/// The login and its method.
 #[derive(Clone, Debug)]
 pub struct LoginOptions {
     /// Name and password.
     pub credentials: Credentials,
-    /// A mechanism of AUTH; `None` takes USER and PASS, and without TLS APOP where it is offered.
+    /// A mechanism of AUTH; `None` uses USER and PASS, and without TLS APOP where it is offered.
     pub mechanism: Option<Mechanism>,
 }
 
-/// How far a login is.
+/// The state of a login.
 #[derive(Debug)]
 pub(super) enum LoginStep {
-    /// USER was said; PASS follows.
+    /// USER was sent; this PASS follows.
     User(OutgoingLine),
-    /// PASS was said.
+    /// PASS was sent.
     Pass,
-    /// APOP was said.
+    /// APOP was sent.
     Apop,
-    /// AUTH goes back and forth.
+    /// AUTH is in progress.
     Sasl(SaslExchange),
 }
 
 impl LoginOptions {
-    /// The first command. `timestamp` is that of the greeting, `sasl` the mechanisms that CAPA tells.
+    /// Returns the first command. `timestamp` is that of the greeting, `sasl` the mechanisms announced by CAPA.
     pub(super) fn start(
         &self,
         secure: bool,
@@ -37,7 +37,7 @@ impl LoginOptions {
     ) -> Result<(LoginStep, ProtocolAction), Failure> {
         let Credentials { user, password } = &self.credentials;
         if let Some(mechanism) = self.mechanism {
-            // A server that names no mechanisms may have them all the same: CAPA is younger than AUTH.
+            // A server that announces no mechanisms may support them: CAPA is newer than AUTH.
             if let Some(offered) = sasl {
                 super::super::auth::choose_mechanism(Some(mechanism), offered.split_whitespace(), secure)?;
             }
@@ -45,7 +45,7 @@ impl LoginOptions {
             let first = exchange.initial_line("AUTH", sasl.is_some());
             return Ok((LoginStep::Sasl(exchange), ProtocolAction::SendLine(first)));
         }
-        // Anything else would let a name or a password say commands of its own.
+        // A line break in a name or password would inject commands.
         if [user, password].iter().any(|text| text.contains(['\r', '\n', '\0'])) {
             let detail = "a POP3 user name or password cannot hold a line break";
             return Err(Failure::new(Phase::Auth, FailureKind::Unsupported, detail));
@@ -60,7 +60,7 @@ impl LoginOptions {
 }
 
 impl LoginStep {
-    /// The word of the facts.
+    /// Returns the name used in the facts.
     pub(super) fn label(&self) -> &'static str {
         match self {
             Self::User(_) | Self::Pass => "user",
@@ -69,7 +69,7 @@ impl LoginStep {
         }
     }
 
-    /// Whether a listener on the line can log in afterwards.
+    /// Whether an eavesdropper could log in afterwards.
     pub(super) fn exposes_password(&self) -> bool {
         match self {
             Self::User(_) | Self::Pass => true,
@@ -78,7 +78,7 @@ impl LoginStep {
         }
     }
 
-    /// What follows `line`; `None` when the login is done.
+    /// Handles `line` and returns the next action; `None` when the login is complete.
     pub(super) fn on_line(&mut self, line: &str) -> Result<Option<ProtocolAction>, Failure> {
         let command = self.command();
         match (Reply::parse(line), &mut *self) {
@@ -96,7 +96,7 @@ impl LoginStep {
         }
     }
 
-    /// What was said last, without what stands behind it.
+    /// Returns the last command, without its arguments.
     fn command(&self) -> &'static str {
         match self {
             Self::User(_) => "USER",

@@ -1,4 +1,4 @@
-//! What is asked of an opened mailbox: UIDL, LIST, TOP, RETR, DELE, RSET, QUIT (RFC 1939 5 to 7).
+//! Commands on an opened mailbox: UIDL, LIST, TOP, RETR, DELE, RSET, QUIT (RFC 1939 5 to 7).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::message_lines::{DataLine, HeaderScanner};
 use super::reply::{Reply, unexpected_reply};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Bytes of a unique-id that are kept (RFC 1939 7 allows 70).
+/// Longest unique-id that is kept, in bytes (RFC 1939 7 allows 70).
 const MAX_UID_BYTES: usize = 128;
 
 /// A message of the mailbox.
@@ -19,32 +19,31 @@ pub struct MessageEntry {
     pub uid: String,
 }
 
-/// How the reading of a message ended.
+/// How reading a message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
-    /// With its last line.
+    /// It was read to its last line.
     Complete,
     /// The server refused the command.
     Refused,
-    /// It is longer than what was to be read. The rest is still on its way: nothing more can be asked in
-    /// this session.
+    /// It is longer than the limit. The rest is still being received, so no command can be sent in this session.
     TooLong,
 }
 
-/// An opened mailbox. Lists and messages stay out of the transcript: they are other people's mail.
+/// An opened mailbox. Lists and messages are not added to the transcript, since they belong to users.
 pub struct Mailbox<'s, 'n> {
     session: &'s mut LineSession<'n>,
 }
 
 impl<'s, 'n> Mailbox<'s, 'n> {
-    /// The mailbox that `session` has opened.
+    /// Creates the mailbox that `session` has opened.
     #[must_use]
     pub fn new(session: &'s mut LineSession<'n>) -> Self {
         Self { session }
     }
 
-    /// The `most` newest of `count` messages, the newest first. Numbers grow with age of arrival. A server
-    /// without UIDL (it is optional, RFC 1939 7) gives numbers alone.
+    /// Returns the `max` newest of `count` messages, newest first. Numbers increase with the time of arrival. Without
+    /// UIDL, which is optional (RFC 1939 7), only numbers are returned.
     pub async fn newest_messages(&mut self, count: u64, max: usize) -> Result<Vec<MessageEntry>, Failure> {
         if count == 0 {
             return Ok(Vec::new());
@@ -61,9 +60,9 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         Ok(listed.into_iter().rev().map(|(number, uid)| MessageEntry { number, uid }).collect())
     }
 
-    /// The lines of UIDL; only the highest numbers are kept of however many there are.
+    /// Reads the lines of UIDL, and keeps only the highest numbers.
     async fn read_uidl(&mut self, max: usize) -> Result<BTreeMap<u64, String>, Failure> {
-        let mut kept = BTreeMap::new();
+        let mut entries = BTreeMap::new();
         let mut lines = 0_u64;
         loop {
             let line = self.next_data_line(Phase::Select).await?;
@@ -77,16 +76,16 @@ impl<'s, 'n> Mailbox<'s, 'n> {
                     format!("`{start}` is no line of UIDL"),
                 )
             })?;
-            kept.insert(number, uid);
-            if kept.len() > max {
-                kept.pop_first();
+            entries.insert(number, uid);
+            if entries.len() > max {
+                entries.pop_first();
             }
         }
         self.session.transcript.add_note(&format!("{lines} lines"));
-        Ok(kept)
+        Ok(entries)
     }
 
-    /// Bytes of message `number`, as LIST tells; `None` when it does not.
+    /// Returns the size of message `number` in bytes, as LIST reports it; `None` when it does not.
     pub async fn size(&mut self, number: u64) -> Result<Option<u64>, Failure> {
         let line = self.send_command(&OutgoingLine::new(format!("LIST {number}")), Phase::Fetch).await?;
         Ok(match Reply::parse(&line) {
@@ -95,7 +94,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         })
     }
 
-    /// Reads the head of message `number` with TOP (RFC 1939 7, optional), at most `most` bytes.
+    /// Reads the header of message `number` with TOP (RFC 1939 7, optional), at most `max` bytes.
     pub async fn top(
         &mut self,
         number: u64,
@@ -105,7 +104,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         self.read_message(&format!("TOP {number} 0"), scanner, max).await
     }
 
-    /// Reads all of message `number`, at most `most` bytes.
+    /// Reads the whole message `number`, at most `max` bytes.
     pub async fn retrieve(
         &mut self,
         number: u64,
@@ -140,17 +139,17 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         Ok(ReadOutcome::Complete)
     }
 
-    /// Marks message `number` as deleted; QUIT makes it so.
+    /// Marks message `number` as deleted; QUIT deletes it.
     pub async fn delete(&mut self, number: u64) -> Result<(), Failure> {
         self.run_command(&format!("DELE {number}"), Phase::Delete).await
     }
 
-    /// Takes every mark of this session back.
+    /// Removes all deletion marks of this session.
     pub async fn reset(&mut self) -> Result<(), Failure> {
         self.run_command("RSET", Phase::Delete).await
     }
 
-    /// Leaves; the server deletes what is marked. A server that says that it could not is believed.
+    /// Ends the session; the server deletes the marked messages. Fails when the server reports that it could not.
     pub async fn quit(&mut self) -> Result<(), Failure> {
         self.run_command("QUIT", Phase::Quit).await
     }
@@ -168,7 +167,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         self.session.read_line(phase).await
     }
 
-    /// The next line of an answer of many. A server that closes has broken off.
+    /// Reads the next line of a multi-line reply. A server that closes has truncated it.
     async fn next_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         self.session.read_data_line(phase).await.map_err(|failure| match failure.kind {
             FailureKind::NoResponse => {
@@ -179,7 +178,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
     }
 }
 
-/// The number and the unique-id in a line of UIDL.
+/// Parses the number and the unique-id of a line of UIDL.
 fn parse_uidl_line(line: &[u8]) -> Option<(u64, String)> {
     let line = String::from_utf8_lossy(&line[..line.len().min(MAX_UID_BYTES + 24)]);
     let mut words = line.split_whitespace();
@@ -192,14 +191,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_uidl() {
+    fn lines_of_uidl_are_parsed() {
         assert_eq!(
             parse_uidl_line(b"1 whqtswO00WBw418f9t5JxYwZ"),
             Some((1, "whqtswO00WBw418f9t5JxYwZ".to_owned()))
         );
         assert_eq!(parse_uidl_line(b"2  spaced  more"), Some((2, "spaced".to_owned())));
-        for bad in ["", "x", "1", "0 a", "-1 a", "99999999999999999999999 a", "\u{e9} a"] {
-            assert_eq!(parse_uidl_line(bad.as_bytes()), None, "{bad}");
+        for invalid in ["", "x", "1", "0 a", "-1 a", "99999999999999999999999 a", "\u{e9} a"] {
+            assert_eq!(parse_uidl_line(invalid.as_bytes()), None, "{invalid}");
         }
         assert_eq!(parse_uidl_line(b"1 \xff"), Some((1, "\u{fffd}".to_owned())));
         assert_eq!(

@@ -1,21 +1,21 @@
-//! A message as it comes line by line (RFC 1939 3), and one header of it.
+//! The lines of a message (RFC 1939 3), and one header of it.
 
-/// Bytes of a header's value that are kept; nothing that is looked for is longer.
+/// Longest header value that is kept, in bytes; the expected ones are shorter.
 const MAX_VALUE_BYTES: usize = 512;
-/// Values of one name that are kept.
+/// Maximum number of values kept for one header name.
 const MAX_VALUES: usize = 4;
 
-/// What a line of an answer of many lines is.
+/// A line of a multi-line reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataLine<'a> {
-    /// A line of the message, without the dot that was put in front of one that begins with a dot.
+    /// A line of the message, without the dot that was added in front of a leading dot.
     Content(&'a [u8]),
-    /// The lone dot that ends it.
+    /// The single dot that ends it.
     End,
 }
 
 impl<'a> DataLine<'a> {
-    /// What `line` is, which comes without its CR LF.
+    /// Parses `line`, given without its CR LF.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Self {
         match line {
@@ -26,25 +26,25 @@ impl<'a> DataLine<'a> {
     }
 }
 
-/// The values of one header, gathered while a message passes by. Keeps nothing else of it.
+/// Collects the values of one header while a message is read, and keeps nothing else.
 #[derive(Debug)]
 pub struct HeaderScanner {
     name: &'static str,
     in_head: bool,
-    /// Whether the line before belongs to the header.
+    /// Whether the previous line belongs to the header.
     open: bool,
     values: Vec<Vec<u8>>,
     bytes: usize,
 }
 
 impl HeaderScanner {
-    /// One that looks for the header `name`.
+    /// Creates a scanner for the header `name`.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
         Self { name, in_head: true, open: false, values: Vec::new(), bytes: 0 }
     }
 
-    /// Takes a line of the message.
+    /// Adds a line of the message.
     pub fn push_line(&mut self, line: &[u8]) {
         self.bytes += line.len() + 2;
         if !self.in_head {
@@ -57,7 +57,7 @@ impl HeaderScanner {
         } else {
             self.open = false;
             if let Some(value) = self.value(line) {
-                // One more than anybody asks for says that there are too many.
+                // More than one value is enough to detect duplicates.
                 if self.values.len() < MAX_VALUES {
                     self.values.push(Vec::new());
                     self.open = true;
@@ -67,25 +67,25 @@ impl HeaderScanner {
         }
     }
 
-    /// Bytes of the message so far.
+    /// Returns the number of bytes of the message so far.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The value, without white space around it or in it: servers fold where they like (RFC 5322 2.2.3).
-    /// `None` when the header is not there, or more than once.
+    /// Returns the value without any white space, since servers fold headers anywhere (RFC 5322 2.2.3). `None` when the
+    /// header is missing or occurs more than once.
     #[must_use]
     pub fn single_value(&self) -> Option<String> {
         let [value] = self.values.as_slice() else { return None };
-        let dense: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        String::from_utf8(dense).ok()
+        let compact: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        String::from_utf8(compact).ok()
     }
 
     fn value<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
         let (name, rest) = line.split_at_checked(self.name.len())?;
-        let fits = name.eq_ignore_ascii_case(self.name.as_bytes());
-        fits.then(|| rest.trim_ascii_start().strip_prefix(b":")).flatten()
+        let matches = name.eq_ignore_ascii_case(self.name.as_bytes());
+        matches.then(|| rest.trim_ascii_start().strip_prefix(b":")).flatten()
     }
 
     fn append_value(&mut self, part: &[u8]) {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_is_found_however_it_is_folded_and_only_in_the_head() {
+    fn the_header_is_found_despite_folding_and_only_in_the_head() {
         let found = Some("one.two".to_owned());
         assert_eq!(read(&["Subject: x", "X-Vigie-Trip: one.two", "", "body"]), found);
         assert_eq!(read(&["x-VIGIE-trip :one.two"]), found);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_a_mebibyte_takes_little_memory() {
+    fn a_header_of_a_mebibyte_uses_little_memory() {
         let mut scanner = HeaderScanner::new("X-Vigie-Trip");
         scanner.push_line(b"X-Vigie-Trip: a");
         for _ in 0..1024 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_in_front_are_taken_off_once() {
+    fn a_leading_dot_is_removed_once() {
         assert_eq!(DataLine::parse(b"."), DataLine::End);
         assert_eq!(DataLine::parse(b".."), DataLine::Content(b"."));
         assert_eq!(DataLine::parse(b"...x"), DataLine::Content(b"..x"));
@@ -150,16 +150,16 @@ mod tests {
     }
 
     proptest! {
-        /// What a server stuffs comes back, and never ends the message early (RFC 1939 3).
+        /// Dot-stuffing is reversed, and never ends the message early (RFC 1939 3).
         #[test]
         fn stuffing_is_undone(line in proptest::collection::vec(any::<u8>().prop_filter("no line end", |b| *b != b'\n'), 0..80)) {
             let stuffed = if line.starts_with(b".") { [b".", line.as_slice()].concat() } else { line.clone() };
             prop_assert_eq!(DataLine::parse(&stuffed), DataLine::Content(&line));
         }
 
-        /// Whatever comes, nothing panics.
+        /// Parsing never panics.
         #[test]
-        fn any_lines_can_be_read(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
+        fn parsing_never_panics(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
             let mut scanner = HeaderScanner::new("X-Vigie-Trip");
             for line in &lines {
                 scanner.push_line(line);

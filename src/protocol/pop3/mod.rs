@@ -1,5 +1,5 @@
-//! POP3 (RFC 1939) as a client speaks it: the way into a mailbox, and what is asked of it there. The protocol
-//! itself is without sockets; [`Mailbox`] drives it over a [`super::line_session::LineSession`].
+//! A POP3 client (RFC 1939): opening a mailbox, and commands on it. The protocol itself is implemented without sockets;
+//! [`Mailbox`] runs it over a [`super::line_session::LineSession`].
 
 mod login;
 mod mailbox;

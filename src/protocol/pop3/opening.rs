@@ -5,20 +5,20 @@ use super::login::{LoginOptions, LoginStep};
 use super::reply::{Reply, unexpected_reply};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase, replace_control_chars};
 
-/// Lines of CAPA that are read; RFC 2449 names a dozen capabilities.
+/// Maximum number of lines of CAPA that are read; RFC 2449 defines a dozen capabilities.
 const MAX_CAPABILITIES: usize = 200;
-/// Capabilities that the facts keep, and characters of each.
+/// Maximum number of capabilities that the facts keep.
 const MAX_KEPT_CAPABILITIES: usize = 50;
 const MAX_CAPABILITY_CHARS: usize = 100;
-/// Characters of the greeting that the facts keep.
+/// Longest greeting that the facts keep, in characters.
 const MAX_BANNER_CHARS: usize = 200;
 
-/// How far a session goes.
+/// Options of a session.
 #[derive(Debug)]
 pub struct OpeningOptions {
-    /// Whether a server that offers no TLS fails.
+    /// Whether a server without TLS fails.
     pub require_tls: bool,
-    /// Who logs in; `None` leaves the mailbox closed.
+    /// The login; `None` leaves the mailbox closed.
     pub login: Option<LoginOptions>,
 }
 
@@ -32,8 +32,8 @@ enum OpeningState {
     Stat,
 }
 
-/// The way into a mailbox: greeting, CAPA, STLS when it is offered, login, STAT. Ends after STAT, or before
-/// the login when there is none; QUIT is up to the caller.
+/// Opens a mailbox: greeting, CAPA, STLS if offered, login, STAT. Ends after STAT, or before the login without one; the
+/// caller sends QUIT.
 #[derive(Debug)]
 pub struct Opening {
     options: OpeningOptions,
@@ -48,7 +48,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// One that reads the greeting next. `secure` says whether TLS stands already.
+    /// Creates an opening that waits for the greeting. `secure` means that TLS is established already.
     #[must_use]
     pub fn new(options: OpeningOptions, secure: bool) -> Self {
         Self {
@@ -63,32 +63,32 @@ impl Opening {
         }
     }
 
-    /// What was learned so far.
+    /// Returns the facts so far.
     #[must_use]
     pub fn facts(&self) -> MailFacts {
-        let kept = |offer: &String| offer.chars().take(MAX_CAPABILITY_CHARS).collect();
-        let mail_offers = self.capabilities.iter().take(MAX_KEPT_CAPABILITIES).map(kept).collect();
+        let truncate = |offer: &String| offer.chars().take(MAX_CAPABILITY_CHARS).collect();
+        let mail_offers = self.capabilities.iter().take(MAX_KEPT_CAPABILITIES).map(truncate).collect();
         MailFacts { mail_offers, ..self.facts.clone() }
     }
 
-    /// Whether the login failed because the mailbox is locked or the server asks to come again later: a
-    /// matter of waiting (RFC 2449 8.1, RFC 3206 4).
+    /// Whether the login failed because the mailbox is locked or the server asks to retry later (RFC 2449 8.1, RFC 3206
+    /// 4).
     #[must_use]
     pub fn should_retry_later(&self) -> bool {
         self.retry_later
     }
 
-    /// Seconds between logins that the server asks for (RFC 2449 6.5).
+    /// Returns the minimum number of seconds between logins that the server requires (RFC 2449 6.5).
     #[must_use]
     pub fn login_delay(&self) -> Option<u64> {
         self.capability("LOGIN-DELAY").and_then(|rest| rest.split_whitespace().next()?.parse().ok())
     }
 
-    /// What stands behind the capability called `name`; `None` when it is not offered.
+    /// Returns the arguments of the capability `name`; `None` when it is not offered.
     fn capability(&self, name: &str) -> Option<&str> {
         self.capabilities.iter().find_map(|offer| {
-            let (word, rest) = offer.split_once(' ').unwrap_or((offer, ""));
-            word.eq_ignore_ascii_case(name).then_some(rest)
+            let (keyword, rest) = offer.split_once(' ').unwrap_or((offer, ""));
+            keyword.eq_ignore_ascii_case(name).then_some(rest)
         })
     }
 
@@ -110,7 +110,7 @@ impl Opening {
         ProtocolAction::SendLine(OutgoingLine::new("CAPA"))
     }
 
-    /// Servers without CAPA are older than 1998; they go on, and offer nothing.
+    /// Servers without CAPA date from before 1998; the dialogue continues without capabilities.
     fn on_capa_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match Reply::parse(line) {
             Some(Reply::Ok(_)) => {
@@ -166,12 +166,12 @@ impl Opening {
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))
             }
             Err(failure) => {
-                let bad = match Reply::parse(line) {
+                let reason = match Reply::parse(line) {
                     Some(Reply::Err(text)) => text,
                     _ => "",
                 };
                 self.retry_later =
-                    failure.kind == FailureKind::MailboxLocked || super::reply::is_temporary(bad);
+                    failure.kind == FailureKind::MailboxLocked || super::reply::is_temporary(reason);
                 Err(failure)
             }
         }
@@ -213,23 +213,23 @@ impl LineProtocol for Opening {
         }
     }
 
-    /// What was offered before may have been forged on the way, so it is asked for again (RFC 2595 4).
+    /// Capabilities from before TLS may be forged, so they are requested again (RFC 2595 4).
     fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
         self.send_capa()
     }
 }
 
-/// The timestamp in a greeting, which has the form of a Message-ID (RFC 1939 7, APOP).
+/// Returns the timestamp in a greeting, which has the form of a Message-ID (RFC 1939 7, APOP).
 fn timestamp(text: &str) -> Option<String> {
     let start = text.find('<')?;
     let end = start + text[start..].find('>')?;
     let inner = &text[start + 1..end];
-    let fine = inner.contains('@') && inner.bytes().all(|byte| byte.is_ascii_graphic());
-    fine.then(|| text[start..=end].to_owned())
+    let is_valid = inner.contains('@') && inner.bytes().all(|byte| byte.is_ascii_graphic());
+    is_valid.then(|| text[start..=end].to_owned())
 }
 
-/// The two numbers at the start of `text`, as STAT answers them; what follows is for nobody.
+/// Parses the two numbers at the start of a STAT reply; the rest is ignored.
 fn parse_stat(text: &str) -> Option<(u64, u64)> {
     let mut words = text.split_whitespace().map(str::parse);
     Some((words.next()?.ok()?, words.next()?.ok()?))

@@ -1,4 +1,4 @@
-//! Written sessions, played to the way into a mailbox.
+//! Tests of the opening with scripted sessions.
 
 use super::super::super::auth::{Credentials, Mechanism};
 use super::*;
@@ -22,7 +22,7 @@ fn done(core: &mut Opening, script: &str) -> MailFacts {
     core.facts()
 }
 
-/// Phase, status and text of what fails at the end of `script`.
+/// Returns phase, status and text of the failure at the end of `script`.
 fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
     let failure = run_dialogue(core, script).unwrap();
     assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
@@ -30,7 +30,7 @@ fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
 }
 
 #[test]
-fn a_mailbox_is_opened_under_tls_from_the_start() {
+fn a_mailbox_is_opened_with_implicit_tls() {
     let facts = done(
         &mut opening(true, login(None)),
         "< +OK POP3 ready <1896.697170952@dbc.mtview.ca.us>
@@ -54,7 +54,7 @@ fn a_mailbox_is_opened_under_tls_from_the_start() {
 }
 
 #[test]
-fn stls_is_taken_when_offered_and_what_was_offered_before_is_forgotten() {
+fn stls_is_used_when_offered_and_earlier_capabilities_are_dropped() {
     let facts = done(
         &mut strict(login(None)),
         "< +OK <1.2@forged>
@@ -82,7 +82,7 @@ fn stls_is_taken_when_offered_and_what_was_offered_before_is_forgotten() {
 }
 
 #[test]
-fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
+fn without_tls_apop_is_used_where_the_greeting_allows_it() {
     // The example of RFC 1939 7.
     let apop = done(
         &mut opening(
@@ -121,7 +121,7 @@ fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
 }
 
 #[test]
-fn a_login_by_name_goes_through_auth() {
+fn an_explicit_mechanism_uses_auth() {
     let plain = done(
         &mut opening(false, login(Some(Mechanism::Plain))),
         "< +OK
@@ -135,8 +135,8 @@ fn a_login_by_name_goes_through_auth() {
          < +OK 1 1",
     );
     assert_eq!((plain.mail_auth.as_deref(), plain.password_in_clear), (Some("plain"), true));
-    // A server that does not tell its mechanisms gets no first response with the command (RFC 5034 4).
-    let untold = done(
+    // A server that announces no mechanisms gets no initial response with the command (RFC 5034 4).
+    let unannounced = done(
         &mut opening(true, login(Some(Mechanism::Plain))),
         "< +OK
          > CAPA
@@ -148,8 +148,8 @@ fn a_login_by_name_goes_through_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert!(!untold.password_in_clear);
-    let by_turns = done(
+    assert!(!unannounced.password_in_clear);
+    let in_turns = done(
         &mut opening(false, login(Some(Mechanism::Login))),
         "< +OK
          > CAPA
@@ -163,9 +163,9 @@ fn a_login_by_name_goes_through_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((by_turns.mail_auth.as_deref(), by_turns.password_in_clear), (Some("login"), true));
+    assert_eq!((in_turns.mail_auth.as_deref(), in_turns.password_in_clear), (Some("login"), true));
     // The digest of RFC 2195 2, for another password.
-    let sealed = done(
+    let cram_md5 = done(
         &mut opening(
             false,
             Some(LoginOptions {
@@ -185,7 +185,7 @@ fn a_login_by_name_goes_through_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((sealed.mail_auth.as_deref(), sealed.password_in_clear), (Some("cram-md5"), false));
+    assert_eq!((cram_md5.mail_auth.as_deref(), cram_md5.password_in_clear), (Some("cram-md5"), false));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn without_a_login_the_mailbox_stays_closed() {
 }
 
 #[test]
-fn what_is_no_greeting_is_told() {
+fn an_invalid_greeting_is_reported() {
     for (line, reply) in [
         ("-ERR [SYS/TEMP] too many connections", "it said `-ERR [SYS/TEMP] too many connections`"),
         ("* OK IMAP4rev1", "it said `* OK IMAP4rev1`"),
@@ -211,21 +211,21 @@ fn what_is_no_greeting_is_told() {
 }
 
 #[test]
-fn tls_that_is_required_is_never_done_without() {
+fn required_tls_is_enforced() {
     let no_stls = "< +OK\n> CAPA\n< +OK\n< TOP\n< .";
-    let told = (Phase::Capability, 5, "it offers no STLS".to_owned());
-    assert_eq!(fails(&mut strict(login(None)), no_stls), told);
-    let told = (Phase::Capability, 5, "it tells no capabilities".to_owned());
-    assert_eq!(fails(&mut strict(login(None)), "< +OK\n> CAPA\n< -ERR"), told);
-    // One that offers and then refuses may be forced to by somebody on the way: no login follows.
+    let expected = (Phase::Capability, 5, "it offers no STLS".to_owned());
+    assert_eq!(fails(&mut strict(login(None)), no_stls), expected);
+    let expected = (Phase::Capability, 5, "it tells no capabilities".to_owned());
+    assert_eq!(fails(&mut strict(login(None)), "< +OK\n> CAPA\n< -ERR"), expected);
+    // A refusal after the offer may be forced by an attacker: no login follows.
     let refused = "< +OK\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< -ERR not now";
-    let told = (Phase::Starttls, 3, "it answered STLS with `-ERR not now`".to_owned());
-    assert_eq!(fails(&mut opening(false, login(None)), refused), told);
+    let expected = (Phase::Starttls, 3, "it answered STLS with `-ERR not now`".to_owned());
+    assert_eq!(fails(&mut opening(false, login(None)), refused), expected);
 }
 
 #[test]
-fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() {
-    for (answer, status, waits) in [
+fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
+    for (reply, status, waits) in [
         ("-ERR [AUTH] Authentication failed.", 5, false),
         ("-ERR", 5, false),
         ("-ERR [IN-USE] Mailbox is locked by another session", 3, true),
@@ -236,12 +236,12 @@ fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() 
         ("what?", 3, false),
         ("+ bWVociE=", 3, false),
     ] {
-        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {answer}");
+        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {reply}");
         let mut core = opening(true, login(None));
-        let text = format!("it answered PASS with `{answer}`");
+        let text = format!("it answered PASS with `{reply}`");
         let (phase, found, detail) = fails(&mut core, &script);
-        assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{answer}");
-        assert_eq!(core.should_retry_later(), waits, "{answer}");
+        assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{reply}");
+        assert_eq!(core.should_retry_later(), waits, "{reply}");
         let facts = core.facts();
         assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
@@ -251,7 +251,7 @@ fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() 
 }
 
 #[test]
-fn a_mechanism_that_is_not_offered_is_not_tried() {
+fn a_mechanism_that_is_not_offered_is_not_used() {
     let script = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
     let text = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
     let mut core = opening(true, login(Some(Mechanism::CramMd5)));
@@ -260,7 +260,7 @@ fn a_mechanism_that_is_not_offered_is_not_tried() {
 }
 
 #[test]
-fn what_would_say_commands_of_its_own_is_not_said() {
+fn command_injection_is_refused() {
     for (user, password) in [("tim\r\nDELE 1", "x"), ("tim", "x\nDELE 1"), ("tim", "x\0")] {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
         for greeting in ["+OK", "+OK <a@b>"] {
@@ -273,8 +273,8 @@ fn what_would_say_commands_of_its_own_is_not_said() {
 }
 
 #[test]
-fn counts_that_are_none_are_told() {
-    for answer in [
+fn invalid_stat_replies_are_reported() {
+    for reply in [
         "-ERR [SYS/TEMP] index broken",
         "+OK",
         "+OK 1",
@@ -283,23 +283,23 @@ fn counts_that_are_none_are_told() {
         "+OK 99999999999999999999 0",
     ] {
         let script =
-            format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {answer}");
-        let told = (Phase::Select, 3, format!("it answered STAT with `{answer}`"));
-        assert_eq!(fails(&mut opening(true, login(None)), &script), told);
+            format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {reply}");
+        let expected = (Phase::Select, 3, format!("it answered STAT with `{reply}`"));
+        assert_eq!(fails(&mut opening(true, login(None)), &script), expected);
     }
 }
 
 #[test]
-fn offers_without_end_are_given_up_and_few_are_kept() {
+fn capabilities_are_limited() {
     let many = |count: usize| format!("< +OK\n> CAPA\n< +OK\n{}", "< OFFER\n".repeat(count));
-    let told = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
-    assert_eq!(fails(&mut opening(true, None), &many(201)), told);
+    let expected = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
+    assert_eq!(fails(&mut opening(true, None), &many(201)), expected);
     let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
     assert_eq!(facts.mail_offers.len(), MAX_KEPT_CAPABILITIES);
 }
 
 #[test]
-fn each_answer_counts_for_its_phase() {
+fn each_reply_counts_for_its_phase() {
     let session = [
         ("< +OK", Phase::Banner),
         ("> CAPA", Phase::Capability),
@@ -317,11 +317,11 @@ fn each_answer_counts_for_its_phase() {
         ("< +OK", Phase::Auth),
         ("> STAT", Phase::Select),
     ];
-    for (at, (line, phase)) in session.iter().enumerate() {
+    for (index, (line, phase)) in session.iter().enumerate() {
         if !line.starts_with('>') {
             continue;
         }
-        let script: Vec<&str> = session[..=at].iter().map(|(line, _)| *line).collect();
+        let script: Vec<&str> = session[..=index].iter().map(|(line, _)| *line).collect();
         let mut core = opening(false, login(None));
         assert_eq!(run_dialogue(&mut core, &script.join("\n")), None);
         assert_eq!(core.phase(), *phase, "{line}");
@@ -329,7 +329,7 @@ fn each_answer_counts_for_its_phase() {
 }
 
 #[test]
-fn the_pause_that_a_server_asks_for_is_known() {
+fn the_login_delay_is_parsed() {
     for (offer, delay) in [
         ("LOGIN-DELAY 30", Some(30)),
         ("login-delay 900 USER", Some(900)),

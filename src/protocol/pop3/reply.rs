@@ -1,43 +1,44 @@
-//! A status line (RFC 1939 3) with its response code (RFC 2449 8, RFC 3206), and what a refusal means.
+//! Status lines (RFC 1939 3) with response codes (RFC 2449 8, RFC 3206), and the failures of refusals.
 
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Characters of a line that a failure repeats.
+/// Longest line that a failure quotes, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
-/// What a status line says.
+/// A parsed status line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply<'a> {
     /// `+OK`, with the text after it.
     Ok(&'a str),
     /// `-ERR`, with the text after it.
     Err(&'a str),
-    /// `+ `: the server wants more of a SASL exchange (RFC 5034 4).
+    /// `+ `: the server continues a SASL exchange (RFC 5034 4).
     Continue(&'a str),
 }
 
 impl<'a> Reply<'a> {
-    /// What `line` is; `None` when it is no status line. RFC 1939 wants capitals, servers are less strict.
+    /// Parses `line`; `None` when it is not a status line. RFC 1939 requires capitals, but some servers do not use
+    /// them.
     pub(super) fn parse(line: &'a str) -> Option<Self> {
-        let (word, text) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+        let (status, text) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         let text = text.trim();
-        if word.eq_ignore_ascii_case("+OK") {
+        if status.eq_ignore_ascii_case("+OK") {
             Some(Self::Ok(text))
-        } else if word.eq_ignore_ascii_case("-ERR") {
+        } else if status.eq_ignore_ascii_case("-ERR") {
             Some(Self::Err(text))
         } else {
-            (word == "+").then_some(Self::Continue(text))
+            (status == "+").then_some(Self::Continue(text))
         }
     }
 }
 
-/// The response code in front of the text of a refusal, such as `IN-USE`.
+/// Returns the response code at the start of a refusal, such as `IN-USE`.
 fn response_code(text: &str) -> Option<&str> {
     text.strip_prefix('[')?.split_once(']').map(|(code, _)| code)
 }
 
-/// Why a login was refused that ended with `-ERR` and `text`. A locked mailbox is no refused login, nor is
-/// a server that cannot log anybody in.
+/// Returns the failure of a login that ended with `-ERR` and `text`. A locked mailbox is not a refused login, nor is a
+/// server that cannot log in anyone.
 pub(super) fn login_failure(command: &str, text: &str) -> Failure {
     let reply = quote_reply(command, &format!("-ERR {text}"));
     let code = response_code(text).map(str::to_ascii_uppercase);
@@ -50,21 +51,22 @@ pub(super) fn login_failure(command: &str, text: &str) -> Failure {
     Failure::new(Phase::Auth, kind, reply)
 }
 
-/// Whether the server asks to come again later: RFC 2449 8.1.1, RFC 3206 4.
+/// Whether the server asks to retry later (RFC 2449 8.1.1, RFC 3206 4).
 pub(super) fn is_temporary(text: &str) -> bool {
     response_code(text)
         .is_some_and(|code| ["LOGIN-DELAY", "SYS/TEMP"].iter().any(|c| c.eq_ignore_ascii_case(code)))
 }
 
-/// Servers without response codes say it in the words of RFC 1939 7, such as `maildrop already locked`. An
-/// account that is locked is something else.
+/// Whether the text means a locked mailbox: servers without response codes use texts like those of RFC 1939 7, such as
+/// `maildrop already locked`. A locked account is something else.
 fn is_lock(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    holds(&["maildrop", "mail drop", "mailbox"]) && holds(&["lock", "in use", "busy", "already open"])
+    let contains_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    contains_any(&["maildrop", "mail drop", "mailbox"])
+        && contains_any(&["lock", "in use", "busy", "already open"])
 }
 
-/// What the server said, for a failure.
+/// Quotes the server's line for a failure.
 pub(super) fn quote_reply(command: &str, line: &str) -> String {
     let start: String = line.trim_end().chars().take(MAX_QUOTED_CHARS).collect();
     let rest = if start.len() < line.trim_end().len() { " …" } else { "" };
@@ -75,7 +77,7 @@ pub(super) fn quote_reply(command: &str, line: &str) -> String {
     }
 }
 
-/// The failure of a server that refused `command`, or said something that is no answer to it.
+/// Returns the failure of a server that refused `command`, or sent no valid reply to it.
 pub(super) fn unexpected_reply(phase: Phase, command: &str, line: &str) -> Failure {
     Failure::new(phase, FailureKind::DialogueUnexpected, quote_reply(command, line))
 }
@@ -85,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_lines_are_known_by_their_first_word_alone() {
+    fn status_lines_are_recognised_by_their_first_word() {
         for (line, reply) in [
             ("+OK", Some(Reply::Ok(""))),
             ("+OK 2 320", Some(Reply::Ok("2 320"))),
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refused_login_is_one() {
+    fn refusals_are_classified() {
         use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked};
         for (text, kind) in [
             ("[AUTH] invalid", LoginRefused),

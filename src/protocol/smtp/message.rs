@@ -1,8 +1,8 @@
-//! A message on its way out: the envelope, and the text as DATA carries it.
+//! An outgoing message: its envelope, and its text for DATA.
 
 use crate::protocol::line_session::OutgoingLine;
 
-/// A message to be handed over.
+/// A message to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingMessage {
     /// Address of the sender, for MAIL.
@@ -14,14 +14,14 @@ pub struct OutgoingMessage {
 }
 
 impl OutgoingMessage {
-    /// Bytes as RFC 1870 3 counts them: with CR LF at each line's end, without stuffed dots.
+    /// Returns the size in bytes as defined by RFC 1870 3: with CR LF line ends, without dot-stuffing.
     #[must_use]
     pub fn size(&self) -> usize {
         self.text.lines().map(|line| line.len() + 2).sum()
     }
 
-    /// The text as DATA carries it (RFC 5321 4.5.2): CR LF at each line's end, a dot more before each line
-    /// that begins with one, and the dot that ends it. The session adds the last CR LF.
+    /// Returns the text for DATA (RFC 5321 4.5.2): CR LF line ends, an additional dot before lines that start with one,
+    /// and the final dot. The session adds the last CR LF.
     pub(super) fn to_data(&self) -> OutgoingLine {
         let mut data = String::with_capacity(self.text.len() + 64);
         for line in self.text.lines() {
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_are_stuffed_and_line_ends_are_made_the_same() {
+    fn dots_are_stuffed_and_line_ends_are_normalised() {
         let message = message("Subject: x\r\n\n.\n..\r\n.a\r\nlast");
         assert_eq!(message.to_data().text(), "Subject: x\r\n\r\n..\r\n...\r\n..a\r\nlast\r\n.");
         assert_eq!(message.size(), 12 + 2 + 3 + 4 + 4 + 6);

@@ -1,4 +1,4 @@
-//! SMTP as a client sees it, without sockets (RFC 5321, RFC 3207, RFC 4954).
+//! An SMTP client without sockets (RFC 5321, RFC 3207, RFC 4954).
 
 mod message;
 mod reply;

@@ -1,26 +1,26 @@
-//! Replies of an SMTP server (RFC 5321 4.2): lines that begin with the same three digits.
+//! Replies of an SMTP server (RFC 5321 4.2): lines that start with the same three digits.
 
-/// Lines of one reply. Those to EHLO are the longest; none of the real ones has thirty.
+/// Maximum number of lines of a reply. Those to EHLO are the longest, in practice less than thirty.
 const MAX_REPLY_LINES: usize = 100;
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Its code, from 200 to 599.
     pub code: u16,
-    /// What stands behind the code, line by line.
+    /// The texts after the code, line by line.
     pub texts: Vec<String>,
 }
 
 impl Reply {
-    /// Whether the server did what it was asked for.
+    /// Whether the command succeeded.
     #[must_use]
     pub fn is_success(&self) -> bool {
         self.code / 100 == 2
     }
 }
 
-/// As people read it: the code once, and the lines behind each other.
+/// Writes the code once, followed by all lines.
 impl std::fmt::Display for Reply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.code)?;
@@ -28,7 +28,7 @@ impl std::fmt::Display for Reply {
     }
 }
 
-/// Lines of a reply that has not ended.
+/// Assembles the lines of a reply.
 #[derive(Debug, Default)]
 pub struct ReplyParser {
     code: Option<u16>,
@@ -36,7 +36,7 @@ pub struct ReplyParser {
 }
 
 impl ReplyParser {
-    /// Takes the next line, without its CR LF. `None`: the reply goes on. An error says what is wrong.
+    /// Adds the next line, without its CR LF; returns the reply when it is complete. Fails with the reason as text.
     pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, String> {
         let (code, more, text) = parse_line(line).ok_or_else(|| format!("`{line}` is no SMTP reply"))?;
         if let Some(first) = self.code.filter(|first| *first != code) {
@@ -55,7 +55,7 @@ impl ReplyParser {
     }
 }
 
-/// Code, whether more lines follow, text. A bare code is a whole line (RFC 5321 4.2.1).
+/// Parses code, whether more lines follow, and text. A bare code is a complete line (RFC 5321 4.2.1).
 fn parse_line(line: &str) -> Option<(u16, bool, &str)> {
     let code = line.get(..3).filter(|code| code.bytes().all(|byte| byte.is_ascii_digit()))?;
     let code = code.parse().ok().filter(|code| (200..600).contains(code))?;
@@ -71,7 +71,7 @@ fn parse_line(line: &str) -> Option<(u16, bool, &str)> {
 mod tests {
     use super::*;
 
-    /// The reply that `lines` make; `Ok(None)` when it does not end.
+    /// Returns the reply of `lines`; `Ok(None)` when it is incomplete.
     fn reply(lines: &[&str]) -> Result<Option<String>, String> {
         let mut replies = ReplyParser::default();
         let mut last = None;
@@ -82,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn replies_of_every_form_are_read() {
-        for (lines, said) in [
+    fn replies_of_every_form_are_parsed() {
+        for (lines, expected) in [
             (&["220 mx.test ESMTP"][..], Some("220 mx.test ESMTP")),
             (&["250"], Some("250")),
             (&["250 "], Some("250")),
@@ -93,12 +93,12 @@ mod tests {
             (&["250-a", "250-b"], None),
             (&["220 gr\u{fffd}\u{1b}[2J"], Some("220 gr\u{fffd}\u{1b}[2J")),
         ] {
-            assert_eq!(reply(lines).unwrap().as_deref(), said, "{lines:?}");
+            assert_eq!(reply(lines).unwrap().as_deref(), expected, "{lines:?}");
         }
     }
 
     #[test]
-    fn what_is_no_reply_is_told() {
+    fn an_invalid_reply_is_reported() {
         for (lines, reason) in [
             (&[""][..], "`` is no SMTP reply"),
             (&["22"], "`22` is no SMTP reply"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_without_end_is_given_up() {
+    fn an_endless_reply_fails() {
         let reason = reply(&["250-x"; 101]).unwrap_err();
         assert_eq!(reason, "its answer has more than 100 lines");
         assert_eq!(reply(&["250-x"; 100]), Ok(None));

@@ -1,4 +1,4 @@
-//! An SMTP session without a socket.
+//! An SMTP session without sockets.
 
 use super::message::OutgoingMessage;
 use super::reply::{Reply, ReplyParser};
@@ -6,20 +6,20 @@ use crate::domain::{Failure, FailureKind, MailFacts, Phase};
 use crate::protocol::auth::{Credentials, Mechanism, SaslExchange, choose_mechanism};
 use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
-/// What a session is for.
+/// Options of a session.
 #[derive(Clone, Debug)]
 pub struct SmtpOptions {
-    /// How this host calls itself in EHLO: a name, or an address as `[192.0.2.1]`.
+    /// The EHLO name of this host: a name, or an address as `[192.0.2.1]`.
     pub hello: String,
-    /// Whether TLS stands before the greeting.
+    /// Whether TLS is established before the greeting.
     pub implicit_tls: bool,
     /// Whether a server without TLS fails.
     pub require_tls: bool,
-    /// Who logs in; nobody without.
+    /// The login, if there is one.
     pub credentials: Option<Credentials>,
-    /// How; `None` leaves the choice to [`choose_mechanism`].
+    /// The mechanism; `None` leaves the choice to [`choose_mechanism`].
     pub mechanism: Option<Mechanism>,
-    /// What is handed over.
+    /// The message to send.
     pub message: Option<OutgoingMessage>,
 }
 
@@ -31,23 +31,23 @@ pub struct SmtpSession {
     secure: bool,
     replies: ReplyParser,
     login: Option<SaslExchange>,
-    /// Whether a message is handed over without a login when there is none to be had.
+    /// Whether a message is sent without a login when that is not offered or refused.
     login_is_optional: bool,
-    /// Why the login was refused that was not needed so far.
+    /// The refusal of an optional login.
     refused_login: Option<Failure>,
-    /// The greeting, its first line.
+    /// The first line of the greeting.
     pub banner: String,
-    /// What the server offers: the lines of its last answer to EHLO but the first.
+    /// The capabilities: the lines of the last reply to EHLO except the first.
     pub capabilities: Vec<String>,
-    /// How the login was done, once it was begun.
+    /// The mechanism of the login, once it was started.
     pub mechanism: Option<Mechanism>,
-    /// Whether the password went out without TLS, so that a listener could read it.
+    /// Whether the password was sent without TLS, readable for an eavesdropper.
     pub password_in_clear: bool,
-    /// Whether the server took the message.
+    /// Whether the server accepted the message.
     pub delivered: bool,
 }
 
-/// Which answer is waited for.
+/// The reply that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SmtpState {
     Greeting,
@@ -75,7 +75,7 @@ impl LineProtocol for SmtpSession {
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        // It did what it was asked for; how it says farewell changes nothing.
+        // The session is complete; the reply to QUIT does not matter.
         if self.step == SmtpState::Quit {
             return Ok(ProtocolAction::Done);
         }
@@ -91,14 +91,14 @@ impl LineProtocol for SmtpSession {
 
     fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
-        // RFC 3207 4.2: what it offered before counts no more.
+        // RFC 3207 4.2: capabilities from before TLS are void.
         self.capabilities.clear();
         self.ehlo()
     }
 }
 
 impl SmtpSession {
-    /// A session that waits for its greeting.
+    /// Creates a session that waits for its greeting.
     #[must_use]
     pub fn new(options: SmtpOptions) -> Self {
         Self {
@@ -117,8 +117,8 @@ impl SmtpSession {
         }
     }
 
-    /// The same, but whoever is to log in does so only where that is offered, and hands the message over all
-    /// the same when it is refused: many servers take mail for their own mailboxes from everybody.
+    /// Makes the login optional: it is only used where offered, and the message is sent even if it is refused. Many
+    /// servers accept mail for their own mailboxes without a login.
     #[must_use]
     pub fn with_optional_login(mut self) -> Self {
         self.login_is_optional = true;
@@ -134,7 +134,7 @@ impl SmtpSession {
                 }
                 Ok(self.ehlo())
             }
-            // Those that do not know EHLO say so with 500 or 502; some say 501, 503, 504 or 550.
+            // Servers without EHLO reply with 500 or 502; some with 501, 503, 504 or 550.
             SmtpState::Ehlo if reply.code / 100 == 5 => {
                 let line = format!("HELO {}", self.options.hello);
                 Ok(self.send_command(SmtpState::Helo, line))
@@ -178,7 +178,7 @@ impl SmtpSession {
         }
     }
 
-    /// What was learned of the server.
+    /// Returns the facts about the server.
     #[must_use]
     pub fn facts(self) -> MailFacts {
         MailFacts {
@@ -195,7 +195,7 @@ impl SmtpSession {
         self.send_command(SmtpState::Ehlo, line)
     }
 
-    /// Once the server has said what it offers: TLS, then the login, then what the session is for.
+    /// Continues after the capabilities: TLS first, then the login, then the message.
     fn on_capabilities(&mut self) -> Result<ProtocolAction, Failure> {
         if !self.secure {
             if self.capability("STARTTLS").is_some() {
@@ -222,13 +222,13 @@ impl SmtpSession {
         Ok(ProtocolAction::SendLine(line))
     }
 
-    /// What the server says behind `keyword` in its answer to EHLO. `AUTH=LOGIN` is how it was written
-    /// before RFC 2554, and some still say it.
+    /// Returns the arguments of the capability `keyword`. `AUTH=LOGIN` is the form from before RFC 2554, which some
+    /// servers still send.
     fn capability(&self, keyword: &str) -> Option<&str> {
         self.capabilities.iter().find_map(|line| {
-            let (word, rest) = line.split_at_checked(keyword.len())?;
+            let (name, rest) = line.split_at_checked(keyword.len())?;
             let ends = rest.is_empty() || rest.starts_with([' ', '=']);
-            (word.eq_ignore_ascii_case(keyword) && ends).then(|| rest.trim_start_matches([' ', '=']))
+            (name.eq_ignore_ascii_case(keyword) && ends).then(|| rest.trim_start_matches([' ', '=']))
         })
     }
 
@@ -245,11 +245,11 @@ impl SmtpSession {
                 self.login = None;
                 self.deliver()
             }
-            // RFC 4954 6; others mean the password as well, but for the first ones, which mean the command.
+            // RFC 4954 6. Further codes also refuse the password, except for the first ones, which refuse the command.
             432 | 505..=599 => {
                 let user = self.options.credentials.as_ref().map_or("", |credentials| &credentials.user);
-                let how = self.mechanism.map_or("", Mechanism::name);
-                let detail = format!("`{user}` by {how}: `{reply}`");
+                let method = self.mechanism.map_or("", Mechanism::name);
+                let detail = format!("`{user}` by {method}: `{reply}`");
                 let failure = self.failure(FailureKind::LoginRefused, detail);
                 if self.login_is_optional {
                     self.refused_login = Some(failure);
@@ -268,10 +268,10 @@ impl SmtpSession {
         let size = message.size();
         let mut line = format!("MAIL FROM:<{}>", message.from);
         self.step = SmtpState::Mail;
-        if let Some(most) = self.capability("SIZE") {
-            // Nothing, or 0, is no limit (RFC 1870 3).
-            if most.trim().parse::<usize>().is_ok_and(|most| most > 0 && most < size) {
-                let detail = format!("it takes {most} bytes at most, the message has {size}");
+        if let Some(max) = self.capability("SIZE") {
+            // No value, or 0, means no limit (RFC 1870 3).
+            if max.trim().parse::<usize>().is_ok_and(|max| max > 0 && max < size) {
+                let detail = format!("it takes {max} bytes at most, the message has {size}");
                 return Err(self.unexpected(detail));
             }
             line = format!("{line} SIZE={size}");
@@ -288,22 +288,22 @@ impl SmtpSession {
         if reply.is_success() { Ok(()) } else { Err(self.refusal_failure(reply)) }
     }
 
-    /// The server said no to what was asked last.
+    /// Returns the failure of a refused command.
     fn refusal_failure(&self, reply: &Reply) -> Failure {
         let message = self.options.message.as_ref();
-        let to = |of: fn(&OutgoingMessage) -> &str| message.map_or("", of);
-        let asked = match self.step {
+        let envelope = |address: fn(&OutgoingMessage) -> &str| message.map_or("", address);
+        let command = match self.step {
             SmtpState::Greeting | SmtpState::Quit => "the connection".to_owned(),
             SmtpState::Ehlo => "`EHLO`".to_owned(),
             SmtpState::Helo => "`HELO`".to_owned(),
             SmtpState::Starttls => "`STARTTLS`, which it offers,".to_owned(),
             SmtpState::Auth => format!("`AUTH {}`", self.mechanism.map_or("", Mechanism::name)),
-            SmtpState::Mail => format!("`MAIL FROM:<{}>`", to(|message| &message.from)),
-            SmtpState::Rcpt => format!("`RCPT TO:<{}>`", to(|message| &message.to)),
+            SmtpState::Mail => format!("`MAIL FROM:<{}>`", envelope(|message| &message.from)),
+            SmtpState::Rcpt => format!("`RCPT TO:<{}>`", envelope(|message| &message.to)),
             SmtpState::Data => "`DATA`".to_owned(),
             SmtpState::End => "the message".to_owned(),
         };
-        let detail = format!("it answers {asked} with `{reply}`");
+        let detail = format!("it answers {command} with `{reply}`");
         match &self.refused_login {
             Some(login) if matches!(self.step, SmtpState::Mail | SmtpState::Rcpt) => {
                 let detail = format!("{}; without a login, {detail}", login.detail);

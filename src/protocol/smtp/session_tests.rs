@@ -1,4 +1,4 @@
-//! Sessions of SMTP, line by line.
+//! Tests of SMTP sessions with scripted dialogues.
 
 use super::*;
 use crate::protocol::dialogue_test::run_dialogue;
@@ -28,14 +28,14 @@ fn delivery() -> SmtpOptions {
     SmtpOptions { message: Some(message), ..smtp_options() }
 }
 
-/// The session of a script that ends well.
+/// Runs a script that succeeds, and returns the session.
 fn passes(options: SmtpOptions, script: &str) -> SmtpSession {
     let mut core = SmtpSession::new(options);
     assert_eq!(run_dialogue(&mut core, script), None);
     core
 }
 
-/// How a session fails, as `phase status: text`.
+/// Runs a script that fails, and returns the failure as `phase status: text`.
 fn fails(options: SmtpOptions, script: &str) -> String {
     let mut core = SmtpSession::new(options);
     let failure = run_dialogue(&mut core, script).expect("it does not fail");
@@ -43,7 +43,7 @@ fn fails(options: SmtpOptions, script: &str) -> String {
 }
 
 #[test]
-fn a_plain_session_says_hello_and_leaves() {
+fn a_session_without_login_is_ehlo_and_quit() {
     let core = passes(
         smtp_options(),
         "< 220-mx.test ESMTP
@@ -77,7 +77,7 @@ fn an_old_server_gets_helo() {
 }
 
 #[test]
-fn tls_is_taken_where_it_is_offered_and_what_was_offered_before_is_forgotten() {
+fn tls_is_used_where_offered_and_earlier_capabilities_are_dropped() {
     let core = passes(
         login(),
         "< 220 mx
@@ -107,7 +107,7 @@ fn a_server_without_tls_fails_only_where_tls_is_required() {
     let required = SmtpOptions { require_tls: true, ..smtp_options() };
     assert_eq!(fails(required.clone(), hello), "ehlo 5: it offers no STARTTLS");
     passes(smtp_options(), &format!("{hello}\n> QUIT\n< 221\n* done"));
-    // Implicit TLS is TLS.
+    // Implicit TLS satisfies the requirement.
     let implicit = SmtpOptions { implicit_tls: true, ..required };
     passes(implicit, &format!("{hello}\n> QUIT\n< 221\n* done"));
 }
@@ -123,7 +123,7 @@ fn starttls_that_is_offered_and_then_refused_fails() {
 }
 
 #[test]
-fn logins_go_turn_by_turn() {
+fn logins_proceed_in_turns() {
     let hello = |offer: &str| format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 {offer}\n");
     let end = "< 235 ok\n> QUIT\n< 221\n* done";
     let script = hello("AUTH LOGIN")
@@ -143,9 +143,9 @@ fn logins_go_turn_by_turn() {
 }
 
 #[test]
-fn logins_that_fail_say_who_and_how() {
+fn refused_logins_name_user_and_mechanism() {
     let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN\n> AUTH PLAIN AHRpbQBzM2NyZXQ=\n";
-    for (reply, said) in [
+    for (reply, expected) in [
         ("535 5.7.8 bad", "auth 5: `tim` by PLAIN: `535 5.7.8 bad`"),
         ("534 too weak", "auth 5: `tim` by PLAIN: `534 too weak`"),
         ("550 gone", "auth 5: `tim` by PLAIN: `550 gone`"),
@@ -156,22 +156,22 @@ fn logins_that_fail_say_who_and_how() {
         ("334 more", "auth 3: it asks for more than PLAIN has to say: `more`"),
         ("nonsense", "auth 3: `nonsense` is no SMTP reply"),
     ] {
-        assert_eq!(fails(login(), &format!("{hello}< {reply}")), said);
+        assert_eq!(fails(login(), &format!("{hello}< {reply}")), expected);
     }
-    let said = fails(login(), "< 220 mx\n> EHLO [192.0.2.1]\n< 250 mx");
+    let actual = fails(login(), "< 220 mx\n> EHLO [192.0.2.1]\n< 250 mx");
     assert_eq!(
-        said,
+        actual,
         "auth 3: it does not offer a login that Vigie knows; it offers no login at all without TLS"
     );
     let named = SmtpOptions { mechanism: Some(Mechanism::CramMd5), ..login() };
-    let said = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
-    assert_eq!(said, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
+    let actual = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
+    assert_eq!(actual, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
 }
 
 const OFFERED: &str = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 100\n";
 
 #[test]
-fn a_message_is_handed_over() {
+fn a_message_is_delivered() {
     let core = passes(
         delivery(),
         &format!(
@@ -193,11 +193,11 @@ fn a_message_can_be_refused_at_every_step() {
     let rcpt = format!("{mail}< 250\n> RCPT TO:<c@d.test>\n");
     let data = format!("{rcpt}< 250\n> DATA\n");
     for code in [421, 452, 550, 554] {
-        for (until, asked) in
+        for (until, command) in
             [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
         {
             let reply = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
-            assert_eq!(reply, format!("deliver 3: it answers {asked} with `{code} no`"));
+            assert_eq!(reply, format!("deliver 3: it answers {command} with `{code} no`"));
         }
         let mut core =
             passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
@@ -213,7 +213,7 @@ fn a_message_can_be_refused_at_every_step() {
 }
 
 #[test]
-fn a_greeting_that_is_none_is_told() {
+fn an_invalid_greeting_is_reported() {
     for (line, reply) in [
         ("554 no service", "banner 3: it greets with `554 no service`"),
         ("421 busy", "banner 3: it greets with `421 busy`"),

@@ -9,50 +9,50 @@ use crate::syntax::node::Position;
 /// One act.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// What is done.
+    /// What the act does.
     pub kind: ActionKind,
-    /// Whether an act that cannot be done is skipped (attribute `optional`).
+    /// Whether the act is skipped when it cannot be performed (attribute `optional`).
     pub optional: bool,
-    /// How long it may take; without, what is left of the step.
+    /// Limit of the act; `None` for the rest of the step.
     pub timeout: Option<Duration>,
-    /// What has to follow from it (attribute `expect`); acts that change nothing on the page have none.
+    /// The expected effect (attribute `expect`); `None` for acts that do not change the page.
     pub expected: Option<ExpectedEffect>,
-    /// Where it stands in the text.
+    /// Its position in the text.
     pub position: Position,
 }
 
-/// What has to follow from an act.
+/// The expected effect of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpectedEffect {
-    /// The address of the page changes (`location`): else status 84.
+    /// The address of the page changes (`location`), otherwise status 84.
     LocationChange,
-    /// The page changes: nodes, texts or attributes (`update`): else status 85.
+    /// The page changes: nodes, texts or attributes (`update`), otherwise status 85.
     PageUpdate,
-    /// The page gets a DOM event of this name (`event:NAME`): else status 83. Letters, digits and `_ - . :`.
+    /// The page gets a DOM event of this name (`event:NAME`), otherwise status 83. Letters, digits and `_ - . :`.
     Event(String),
 }
 
-/// What an act does; fields are the attributes of the same name. Texts are templates, but for names, keys and
-/// regular expressions.
+/// What an act does; fields are the attributes of the same name. Texts are templates, except names, keys and regular
+/// expressions.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named like the attributes of the dialect")]
 pub enum ActionKind {
-    /// `open`: goes to a URL, and waits until it is loaded.
+    /// `open`: navigates to a URL, and waits until it is loaded.
     Open { url: String },
     /// `click`, `double-click`.
     Click { target: ElementTarget, double: bool },
-    /// `type`: writes behind what is there.
+    /// `type`: appends to the content of a field.
     Type { target: ElementTarget, text: String },
     /// `clear`.
     Clear { target: ElementTarget },
-    /// `select`: picks an option of a `select` element.
+    /// `select`: selects an option of a `select` element.
     Select { target: ElementTarget, option: OptionSelector },
-    /// `check`: makes a box or radio button checked or not (`on="false"`).
+    /// `check`: checks or unchecks (`on="false"`) a checkbox or radio button.
     SetChecked { target: ElementTarget, checked: bool },
     /// `hover`.
     Hover { target: ElementTarget },
-    /// `press`: a key such as `Enter`, with modifiers `Control+a`, as [`super::keys::KeyChord`] knows them; into the
-    /// focused element without a target.
+    /// `press`: a key such as `Enter`, with modifiers such as `Control+a`, as [`super::keys::KeyChord`] defines them;
+    /// in the focused element without a target.
     Press { key: String, target: Option<ElementTarget> },
     /// `scroll`: to an element, or by CSS pixels.
     Scroll { target: Option<ElementTarget>, x: i64, y: i64 },
@@ -60,29 +60,29 @@ pub enum ActionKind {
     SwitchFrame(FrameSelector),
     /// `switch-window`.
     SwitchWindow(WindowSelector),
-    /// `close-window`: the window that is looked at; the main one is looked at then.
+    /// `close-window`: closes the current window, and switches to the main one.
     CloseWindow,
     /// `accept-dialog`, `dismiss-dialog`, `answer-dialog`.
     Dialog(DialogResponse),
     /// `wait-for`, `wait-for-text`, `wait-for-url`, `wait-for-event`, `wait-for-network-quiet`.
     WaitFor(WaitCondition),
-    /// `extract`: takes a value of the page into a variable; with a pattern its first group, or all that it matches.
+    /// `extract`: stores a value of the page in a variable; with a pattern its first group, or the whole match.
     Extract { into_variable: String, property: PageProperty, pattern: Option<Pattern> },
-    /// `run-js`: the body of a function that may return a value. A placeholder in it stands for a JavaScript text
-    /// with the value, its quotes included, so that no value becomes code.
+    /// `run-js`: the body of a function that may return a value. A placeholder is replaced by a JavaScript string
+    /// literal of the value, including its quotes, so that no value becomes code.
     RunJs { code: String, into_variable: Option<String> },
-    /// `screenshot`, kept whatever the level of captures is, unless it is `Disabled`.
+    /// `screenshot`: kept at every capture level but `Disabled`.
     Screenshot { name: String },
-    /// `assert-text`, `-attribute`, `-value`, `-url`, `-title`, `-count`: what is looked at, and what must hold
-    /// of it.
+    /// `assert-text`, `-attribute`, `-value`, `-url`, `-title`, `-count`: a property, and the condition that it must
+    /// meet.
     Assert { property: PageProperty, matcher: Matcher },
-    /// `assert-element`: there, or not there; seen, or not.
+    /// `assert-element`: the state of an element.
     AssertElement { target: ElementTarget, state: ElementState },
-    /// `keyword`: judged in the source of the page, as `keyword_string` of the monitor is.
+    /// `keyword`: evaluated in the source of the page, like `keyword_string` of the monitor.
     Keyword { text: String, regex: bool, invert: bool, wait: bool },
 }
 
-/// A regular expression that was checked; equal when written alike.
+/// A compiled regular expression; equal when the sources are equal.
 #[derive(Clone, Debug)]
 pub struct Pattern(pub Regex);
 
@@ -92,14 +92,14 @@ impl PartialEq for Pattern {
     }
 }
 
-/// How an element is found: the first locator that matches exactly one element wins.
+/// The locators of an element: the first locator that matches exactly one element wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementTarget {
-    /// In the order in which they are tried, at least one.
+    /// The locators in the order in which they are tried, at least one.
     pub locators: Vec<Locator>,
 }
 
-/// One way to find an element. Texts are templates.
+/// A locator of an element. Texts are templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Locator {
     /// `id`.
@@ -108,46 +108,46 @@ pub enum Locator {
     Css(String),
     /// `xpath`.
     XPath(String),
-    /// `link`: the text of a link, as it is seen.
+    /// `link`: the visible text of a link.
     Link(String),
-    /// `name`: the attribute of an element.
+    /// `name`: the attribute `name`.
     Name(String),
-    /// `text`: of the innermost element that shows it.
+    /// `text`: the visible text of the innermost element.
     Text(String),
 }
 
-/// Which option of a `select` element.
+/// An option of a `select` element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionSelector {
     /// By its attribute `value`.
     Value(String),
-    /// By what it shows.
+    /// By its visible text.
     Label(String),
-    /// By its place, from 0.
+    /// By its index, from 0.
     Index(u32),
 }
 
-/// Which frame is looked at from now on.
+/// The frame to switch to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameSelector {
-    /// That of this element.
+    /// The frame of this element.
     Element(ElementTarget),
-    /// By its place in the document, from 0.
+    /// By its index in the document, from 0.
     Index(u16),
-    /// The one around.
+    /// The parent frame.
     Parent,
     /// The page itself.
     Top,
 }
 
-/// Which window is looked at from now on.
+/// The window to switch to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WindowSelector {
-    /// The one that the playback began in.
+    /// The first window of the script.
     Main,
-    /// The one that was opened last.
+    /// The window that was opened last.
     Newest,
-    /// By its place in the order of opening, from 0.
+    /// By its index in the order of opening, from 0.
     Index(u32),
     /// By its title.
     Title(Matcher),
@@ -155,34 +155,34 @@ pub enum WindowSelector {
     Url(Matcher),
 }
 
-/// What is done with a dialog of the page.
+/// The response to a dialog of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DialogResponse {
     /// OK.
     Accept,
     /// Cancel.
     Dismiss,
-    /// Writes this text, and OK.
+    /// Enters this text, and OK.
     AcceptWithText(String),
 }
 
-/// What an element must be.
+/// The required state of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementState {
     /// In the document.
     Present,
-    /// Seen.
+    /// Visible.
     Visible,
-    /// Seen, and takes input.
+    /// Visible, and accepts input.
     Enabled,
-    /// Not seen, or not in the document.
+    /// Not visible, or not in the document.
     Hidden,
     /// Not in the document.
     Absent,
 }
 
 impl ElementState {
-    /// The word of `state`.
+    /// Returns the value of the attribute `state`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -195,48 +195,48 @@ impl ElementState {
     }
 }
 
-/// What `wait-for` waits for.
+/// The condition of a `wait-for`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WaitCondition {
-    /// An element in this state: else status 97.
+    /// An element in this state, otherwise status 97.
     Element(ElementTarget, ElementState),
-    /// A visible text on the page or in an element: else status 85.
+    /// A visible text on the page or in an element, otherwise status 85.
     Text(Option<ElementTarget>, Matcher),
-    /// The address of the page: else status 84.
+    /// The address of the page, otherwise status 84.
     Url(Matcher),
-    /// A DOM event of this name: else status 83.
+    /// A DOM event of this name, otherwise status 83.
     Event(String),
-    /// No request under way for this long: else status 86.
+    /// No pending request for this long, otherwise status 86.
     NetworkQuiet(Duration),
 }
 
-/// What is looked at.
+/// A property of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageProperty {
     /// The visible text of an element, or of the page.
     Text(Option<ElementTarget>),
     /// An attribute of an element.
     Attribute(ElementTarget, String),
-    /// What stands in a field.
+    /// The value of a field.
     Value(ElementTarget),
     /// The address of the page.
     Url,
     /// The title of the page.
     Title,
-    /// How many elements the first locator matches; none is a count too.
+    /// The number of elements that the first locator matches; 0 is a count too.
     Count(ElementTarget),
 }
 
-/// What must hold of a text. Texts are templates.
+/// The condition that a text must meet. Texts are templates.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matcher {
     /// `equals`.
     Equals(String),
     /// `contains`.
     Contains(String),
-    /// `matches`: somewhere in it.
+    /// `matches`: anywhere in the text.
     Matches(Pattern),
-    /// `not`: the opposite.
+    /// `not`: negation.
     Not(Box<Matcher>),
     /// `at-least`, of a count.
     AtLeast(u64),

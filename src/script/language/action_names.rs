@@ -1,9 +1,9 @@
-//! The names of actions in a script.
+//! The names of acts in a script.
 
 use super::action::{ActionKind, DialogResponse, PageProperty, WaitCondition};
 
 impl ActionKind {
-    /// Name of its element: `click`.
+    /// Returns the name of its element, such as `click`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl ActionKind {
             Self::Extract { .. } => "extract",
             Self::RunJs { .. } => "run-js",
             Self::Screenshot { .. } => "screenshot",
-            Self::Assert { property: what, .. } => match what {
+            Self::Assert { property, .. } => match property {
                 PageProperty::Text(_) => "assert-text",
                 PageProperty::Attribute(..) => "assert-attribute",
                 PageProperty::Value(_) => "assert-value",

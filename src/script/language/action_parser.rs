@@ -1,4 +1,4 @@
-//! Reads the acts of a step.
+//! Parses the acts of a step.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use super::vocabulary::{
     ActionSpec, COMMON_ATTRIBUTES, EXTRACT_SOURCES, ExtractSource, FRAMES, STATES, WINDOWS, WindowKeyword,
 };
 
-/// Without `quiet`: so long has the network to be quiet.
+/// How long the network must be idle without the attribute `quiet`.
 const DEFAULT_NETWORK_QUIET: Duration = Duration::from_millis(500);
 
 type ActionElement<'r, 'd, 'i, 't> = ElementParser<'r, 'd, 'i, 't>;
 
-/// The act that `element` is, which is called as `word` says; `None` when a fault says why not.
+/// Parses the act in `element`, which is described by `spec`; returns `None` after adding an error.
 pub(super) fn parse_action(
     element: &mut ActionElement<'_, '_, '_, '_>,
     spec: &'static ActionSpec,
@@ -28,15 +28,15 @@ pub(super) fn parse_action(
     let optional = element.flag(COMMON_ATTRIBUTES[0], false);
     let timeout = element.seconds(COMMON_ATTRIBUTES[1]);
     let expected = if spec.supports_expect { parse_expected(element) } else { None };
-    let aim = if spec.name == "run-js" { None } else { parse_target(element, spec) };
-    let action = parse_kind(element, spec, aim)?;
+    let target = if spec.name == "run-js" { None } else { parse_target(element, spec) };
+    let action = parse_kind(element, spec, target)?;
     let position = element.context.line_index.position_at(element.node.range().start);
     Some(Action { kind: action, optional, timeout, expected, position })
 }
 
 fn parse_expected(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ExpectedEffect> {
-    let given = element.attribute("expect")?.trim_matches([' ', '\t', '\n', '\r']);
-    match (given, given.strip_prefix("event:")) {
+    let value = element.attribute("expect")?.trim_matches([' ', '\t', '\n', '\r']);
+    match (value, value.strip_prefix("event:")) {
         ("location", _) => Some(ExpectedEffect::LocationChange),
         ("update", _) => Some(ExpectedEffect::PageUpdate),
         (_, Some(name)) if is_event_name(name) => Some(ExpectedEffect::Event(name.to_owned())),
@@ -48,38 +48,38 @@ fn parse_expected(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Expecte
     }
 }
 
-/// Letters, digits and what names of events have between them: at most 100.
+/// Whether `name` is a valid event name: letters, digits and common separators, at most 100.
 fn is_event_name(name: &str) -> bool {
     (1..=100).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
 }
 
-/// What the act does; `aim` is the element that it is about.
+/// Parses what the act does; `target` is its element.
 fn parse_kind(
     element: &mut ActionElement<'_, '_, '_, '_>,
     spec: &ActionSpec,
-    aim: Option<ElementTarget>,
+    target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
     Some(match spec.name {
         "open" => ActionKind::Open { url: element.template("url")? },
-        "click" => ActionKind::Click { target: aim?, double: false },
-        "double-click" => ActionKind::Click { target: aim?, double: true },
+        "click" => ActionKind::Click { target: target?, double: false },
+        "double-click" => ActionKind::Click { target: target?, double: true },
         "type" => {
             let text = element.non_empty_template("text");
-            ActionKind::Type { target: aim?, text: text? }
+            ActionKind::Type { target: target?, text: text? }
         }
-        "clear" => ActionKind::Clear { target: aim? },
+        "clear" => ActionKind::Clear { target: target? },
         "select" => {
             let option = parse_option(element);
-            ActionKind::Select { target: aim?, option: option? }
+            ActionKind::Select { target: target?, option: option? }
         }
         "check" => {
             let on = element.flag("on", true);
-            ActionKind::SetChecked { target: aim?, checked: on }
+            ActionKind::SetChecked { target: target?, checked: on }
         }
-        "hover" => ActionKind::Hover { target: aim? },
-        "press" => ActionKind::Press { key: parse_key(element)?, target: aim },
-        "scroll" => parse_scroll(element, aim)?,
-        "switch-frame" => ActionKind::SwitchFrame(parse_frame(element, aim)?),
+        "hover" => ActionKind::Hover { target: target? },
+        "press" => ActionKind::Press { key: parse_key(element)?, target },
+        "scroll" => parse_scroll(element, target)?,
+        "switch-frame" => ActionKind::SwitchFrame(parse_frame(element, target)?),
         "switch-window" => ActionKind::SwitchWindow(parse_window(element)?),
         "close-window" => ActionKind::CloseWindow,
         "accept-dialog" => ActionKind::Dialog(DialogResponse::Accept),
@@ -87,9 +87,9 @@ fn parse_kind(
         "answer-dialog" => ActionKind::Dialog(DialogResponse::AcceptWithText(element.raw_template("text")?)),
         "wait-for" => {
             let state = parse_state(element)?;
-            ActionKind::WaitFor(WaitCondition::Element(aim?, state))
+            ActionKind::WaitFor(WaitCondition::Element(target?, state))
         }
-        "wait-for-text" => ActionKind::WaitFor(WaitCondition::Text(aim, parse_matcher(element)?)),
+        "wait-for-text" => ActionKind::WaitFor(WaitCondition::Text(target, parse_matcher(element)?)),
         "wait-for-url" => ActionKind::WaitFor(WaitCondition::Url(parse_matcher(element)?)),
         "wait-for-event" => ActionKind::WaitFor(WaitCondition::Event(parse_event(element)?)),
         "wait-for-network-quiet" => {
@@ -100,30 +100,30 @@ fn parse_kind(
             };
             ActionKind::WaitFor(WaitCondition::NetworkQuiet(quiet))
         }
-        "extract" => parse_extract(element, aim)?,
+        "extract" => parse_extract(element, target)?,
         "run-js" => parse_run_js(element)?,
         "screenshot" => {
             element.non_empty_attribute("name")?;
             ActionKind::Screenshot { name: element.display_name("name") }
         }
         "assert-text" => {
-            ActionKind::Assert { property: PageProperty::Text(aim), matcher: parse_matcher(element)? }
+            ActionKind::Assert { property: PageProperty::Text(target), matcher: parse_matcher(element)? }
         }
         "assert-element" => {
             let state = parse_state(element)?;
-            ActionKind::AssertElement { target: aim?, state }
+            ActionKind::AssertElement { target: target?, state }
         }
         "assert-attribute" => {
             let (name, matcher) = (parse_attribute_name(element), parse_matcher(element));
-            ActionKind::Assert { property: PageProperty::Attribute(aim?, name?), matcher: matcher? }
+            ActionKind::Assert { property: PageProperty::Attribute(target?, name?), matcher: matcher? }
         }
         "assert-value" => {
             let matcher = parse_matcher(element);
-            ActionKind::Assert { property: PageProperty::Value(aim?), matcher: matcher? }
+            ActionKind::Assert { property: PageProperty::Value(target?), matcher: matcher? }
         }
         "assert-count" => {
             let matcher = parse_count_matcher(element);
-            ActionKind::Assert { property: PageProperty::Count(aim?), matcher: matcher? }
+            ActionKind::Assert { property: PageProperty::Count(target?), matcher: matcher? }
         }
         "assert-url" => ActionKind::Assert { property: PageProperty::Url, matcher: parse_matcher(element)? },
         "assert-title" => {
@@ -134,7 +134,7 @@ fn parse_kind(
 }
 
 impl ElementParser<'_, '_, '_, '_> {
-    /// A text that is typed: not empty, but it may be spaces.
+    /// Returns the text to type: not empty, but it may be spaces.
     fn non_empty_template(&mut self, name: &str) -> Option<String> {
         let text = self.raw_template(name)?;
         if text.is_empty() {
@@ -145,15 +145,15 @@ impl ElementParser<'_, '_, '_, '_> {
         Some(text)
     }
 
-    /// The one of `names` that is given; a fault when it is none, or several.
+    /// Returns the one of `names` that is given; adds an error when none or several are.
     fn exactly_one(&mut self, names: &[&'static str]) -> Option<&'static str> {
         let given: Vec<&'static str> =
             names.iter().copied().filter(|name| self.attribute(name).is_some()).collect();
         if let [one] = given.as_slice() {
             return Some(one);
         }
-        let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let message = format!("`{}` needs exactly one of {}", self.name(), words.join(", "));
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!("`{}` needs exactly one of {}", self.name(), quoted.join(", "));
         self.add_error(message);
         None
     }
@@ -184,7 +184,7 @@ fn parse_key(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
 
 fn parse_scroll(
     element: &mut ActionElement<'_, '_, '_, '_>,
-    aim: Option<ElementTarget>,
+    target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
     const MAX_PIXELS: i64 = 1_000_000;
     let mut pixels = |name| match element.attribute(name) {
@@ -193,18 +193,18 @@ fn parse_scroll(
     };
     let (x, y) = (pixels("x")?, pixels("y")?);
     let by_pixels = element.attribute("x").or(element.attribute("y")).is_some();
-    if by_pixels == aim.is_some() {
+    if by_pixels == target.is_some() {
         element.add_error("`scroll` needs either an element or pixels, `x` and `y`");
         return None;
     }
-    Some(ActionKind::Scroll { target: aim, x, y })
+    Some(ActionKind::Scroll { target, x, y })
 }
 
 fn parse_frame(
     element: &mut ActionElement<'_, '_, '_, '_>,
-    aim: Option<ElementTarget>,
+    target: Option<ElementTarget>,
 ) -> Option<FrameSelector> {
-    match (aim, element.attribute("index"), element.attribute("to")) {
+    match (target, element.attribute("index"), element.attribute("to")) {
         (Some(target), None, None) => Some(FrameSelector::Element(target)),
         (None, Some(_), None) => element
             .number("index", 0, 9999)
@@ -257,7 +257,7 @@ fn parse_event(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
     None
 }
 
-/// The name of an attribute of HTML.
+/// Parses the name of an HTML attribute.
 fn parse_attribute_name(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
     let name = element.required_attribute("attribute")?;
     if !name.is_empty()
@@ -273,23 +273,23 @@ fn parse_attribute_name(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<S
     None
 }
 
-/// What must hold of a text.
+/// Parses the condition of a text.
 fn parse_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Matcher> {
-    let found = match element.exactly_one(&["equals", "contains", "matches"])? {
+    let matcher = match element.exactly_one(&["equals", "contains", "matches"])? {
         "equals" => Matcher::Equals(element.raw_template("equals")?),
         "contains" => Matcher::Contains(element.non_empty_template("contains")?),
         _ => Matcher::Matches(element.pattern("matches")?),
     };
-    Some(negate_if_not(element, found))
+    Some(negate_if_not(element, matcher))
 }
 
-/// What must hold of a number of elements.
+/// Parses the condition of a number of elements.
 fn parse_count_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Matcher> {
     const MAX: i64 = 1_000_000;
     let limit = |element: &mut ActionElement<'_, '_, '_, '_>, name| {
         element.number(name, 0, MAX).and_then(|number| u64::try_from(number).ok())
     };
-    let found = match element.exactly_one(&["equals", "at-least", "at-most"])? {
+    let matcher = match element.exactly_one(&["equals", "at-least", "at-most"])? {
         "at-least" => Matcher::AtLeast(limit(element, "at-least")?),
         "at-most" => Matcher::AtMost(limit(element, "at-most")?),
         _ if element.attribute("equals").is_some_and(|given| given.contains("{{")) => {
@@ -297,16 +297,16 @@ fn parse_count_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Ma
         }
         _ => Matcher::Equals(element.number("equals", 0, MAX)?.to_string()),
     };
-    Some(negate_if_not(element, found))
+    Some(negate_if_not(element, matcher))
 }
 
-fn negate_if_not(element: &mut ActionElement<'_, '_, '_, '_>, found: Matcher) -> Matcher {
-    if element.flag("not", false) { Matcher::Not(Box::new(found)) } else { found }
+fn negate_if_not(element: &mut ActionElement<'_, '_, '_, '_>, matcher: Matcher) -> Matcher {
+    if element.flag("not", false) { Matcher::Not(Box::new(matcher)) } else { matcher }
 }
 
 fn parse_extract(
     element: &mut ActionElement<'_, '_, '_, '_>,
-    aim: Option<ElementTarget>,
+    target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
     let into = element.variable_name("into");
     let source = if element.attribute("from").is_none() {
@@ -320,21 +320,21 @@ fn parse_extract(
         element.add_attribute_error("attribute", "`attribute` goes with `from=\"attribute\"`", None);
         return None;
     }
-    let unwanted = aim.is_some() && matches!(source, ExtractSource::Url | ExtractSource::Title);
-    let missing = aim.is_none()
+    let unwanted = target.is_some() && matches!(source, ExtractSource::Url | ExtractSource::Title);
+    let missing = target.is_none()
         && matches!(source, ExtractSource::Attribute | ExtractSource::Value | ExtractSource::Count);
     if unwanted || missing {
-        let what = if missing { "needs an element" } else { "is of the page, and not of an element" };
-        element.add_error(format!("what `extract` takes by this `from` {what}"));
+        let problem = if missing { "needs an element" } else { "is of the page, and not of an element" };
+        element.add_error(format!("what `extract` takes by this `from` {problem}"));
         return None;
     }
     let from = match source {
-        ExtractSource::Text => PageProperty::Text(aim),
-        ExtractSource::Attribute => PageProperty::Attribute(aim?, parse_attribute_name(element)?),
-        ExtractSource::Value => PageProperty::Value(aim?),
+        ExtractSource::Text => PageProperty::Text(target),
+        ExtractSource::Attribute => PageProperty::Attribute(target?, parse_attribute_name(element)?),
+        ExtractSource::Value => PageProperty::Value(target?),
         ExtractSource::Url => PageProperty::Url,
         ExtractSource::Title => PageProperty::Title,
-        ExtractSource::Count => PageProperty::Count(aim?),
+        ExtractSource::Count => PageProperty::Count(target?),
     };
     let into = into?;
     element.context.defined_variables.insert(into.clone());

@@ -1,16 +1,16 @@
-//! A cheap look at a CSS selector: what no browser takes, as far as brackets, quotes and ends tell. What passes may
-//! still be refused by the browser, which alone knows its pseudo-classes.
+//! A cheap check of a CSS selector: finds errors in brackets, quotes and ends that no browser accepts. The browser may
+//! still refuse a selector that passes, since only it knows its pseudo-classes.
 
-/// What is wrong with the selector `text`; `None` when nothing shows.
+/// Returns the error of the selector `text`; `None` when none is found.
 pub(super) fn syntax_error(text: &str) -> Option<String> {
     SelectorChecker::default().check(text).err()
 }
 
 #[derive(Default)]
 struct SelectorChecker {
-    /// Brackets that are open, as the ones that close them.
+    /// The closing brackets of those that are open.
     open: Vec<char>,
-    /// The last character of weight outside of strings; spaces count for none.
+    /// The last character outside of strings that is not white space.
     last: Option<char>,
 }
 
@@ -57,7 +57,7 @@ impl SelectorChecker {
         }
     }
 
-    /// `,` and what joins two parts need one before them; in brackets they may mean something else.
+    /// Checks that `,` and combinators have a part before them; in brackets they may mean something else.
     fn combinator(&self, c: char) -> Result<(), String> {
         match self.last {
             _ if !self.open.is_empty() => Ok(()),
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn selectors_pass_and_what_is_none_does_not() {
-        for good in [
+    fn valid_selectors_pass_and_invalid_ones_fail() {
+        for valid in [
             "a",
             "#go",
             ".a.b",
@@ -122,9 +122,9 @@ mod tests {
             "[data-n=\"#1\"]",
             "#a\\.b",
         ] {
-            assert_eq!(syntax_error(good), None, "{good}");
+            assert_eq!(syntax_error(valid), None, "{valid}");
         }
-        for bad in [
+        for invalid in [
             "",
             "  ",
             "a[",
@@ -153,7 +153,7 @@ mod tests {
             "a[x=\"\n\"]",
             "a + ~ b",
         ] {
-            assert!(syntax_error(bad).is_some(), "{bad}");
+            assert!(syntax_error(invalid).is_some(), "{invalid}");
         }
     }
 }

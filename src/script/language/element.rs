@@ -1,4 +1,4 @@
-//! An element of a script while it is read: its attributes by what they must be, its faults with their place.
+//! An element of a script while it is parsed: its attributes by type, and errors with their positions.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,28 +14,28 @@ use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders
 use crate::syntax::text_format::TextFormat;
 use crate::syntax::{closest_match, truncate_value};
 
-/// Faults of one script that are told.
+/// Maximum number of errors that are reported for one script.
 const MAX_ERRORS: usize = 100;
-/// Regular expressions of one script.
+/// Maximum number of regular expressions of one script.
 const MAX_PATTERNS: usize = 100;
-/// Characters of one of them, or of a locator: what is made of one while it is looked at is many times larger.
+/// Longest regular expression or locator, in characters: its parsed form is many times larger.
 pub(super) const MAX_EXPRESSION_CHARS: usize = 10_000;
-/// Bytes of a regular expression, compiled.
+/// Size limit of a compiled regular expression, in bytes.
 const MAX_COMPILED_BYTES: usize = 512 * 1024;
-/// Variables that an unknown name is compared with.
+/// Maximum number of variables that an unknown name is compared with.
 const MAX_SUGGESTION_CANDIDATES: usize = 1000;
-/// Seconds that a step or an act may take.
+/// Longest timeout of a step or an act, in seconds.
 const MAX_TIMEOUT_SECONDS: u64 = 3600;
-/// What XML itself takes for space.
+/// White space as defined by XML.
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-/// The only attributes of another namespace: they tell editors which schema to use.
+/// The only supported attributes with a namespace: they tell editors which schema to use.
 const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// What is known of the script so far.
+/// The state of parsing a script.
 pub(super) struct ParseContext<'t> {
     pub(super) line_index: LineIndex<'t>,
     pub(super) errors: Vec<ScriptError>,
-    /// Variables that are set: declared, or filled by an act before.
+    /// Variables that are set: declared, or set by an earlier act.
     pub(super) defined_variables: HashSet<String>,
     patterns: usize,
 }
@@ -50,15 +50,15 @@ impl<'t> ParseContext<'t> {
         }
     }
 
-    /// Whether so much is wrong that reading on helps nobody.
+    /// Whether there are so many errors that parsing stops.
     pub(super) fn too_many_errors(&self) -> bool {
         self.errors.len() >= MAX_ERRORS
     }
 
-    pub(super) fn add_error(&mut self, at: usize, message: impl Into<String>, hint: Option<String>) {
+    pub(super) fn add_error(&mut self, offset: usize, message: impl Into<String>, hint: Option<String>) {
         if !self.too_many_errors() {
             self.errors.push(ScriptError {
-                position: self.line_index.position_at(at),
+                position: self.line_index.position_at(offset),
                 message: message.into(),
                 hint,
             });
@@ -69,7 +69,7 @@ impl<'t> ParseContext<'t> {
         self.add_error(node.range().start, message, None);
     }
 
-    /// Says of elements, texts and namespaces in `parent` that they do not belong there; gives the others.
+    /// Returns the known child elements of `parent`; adds errors for other elements, texts and namespaces.
     pub(super) fn known_children<'d, 'i>(
         &mut self,
         parent: Node<'d, 'i>,
@@ -81,7 +81,7 @@ impl<'t> ParseContext<'t> {
                 break;
             }
             if child.is_text() && !is_blank(child.text().unwrap_or_default()) {
-                // Not repeated: it may be a secret at the wrong place.
+                // The text is not quoted: it may be a misplaced secret.
                 let name = parent.tag_name().name();
                 self.add_error_at(child, format!("the text in `{name}` does not belong there"));
             } else if child.is_element() && self.check_child(child, parent.tag_name().name(), known) {
@@ -91,7 +91,7 @@ impl<'t> ParseContext<'t> {
         found
     }
 
-    /// Whether `child` has one of these names, and no namespace.
+    /// Whether `child` has one of these names, and no namespace; adds an error otherwise.
     pub(super) fn check_child(&mut self, child: Node<'_, '_>, parent: &str, known: &[&str]) -> bool {
         let name = child.tag_name();
         if name.namespace().is_some() {
@@ -105,12 +105,16 @@ impl<'t> ParseContext<'t> {
             return true;
         }
         let message = format!("`{}` does not belong into `{parent}`", truncate_value(name.name()));
-        let near = closest_match(name.name(), known.iter().copied());
-        self.add_error(child.range().start, message, near.map(|near| format!("did you mean `{near}`?")));
+        let suggestion = closest_match(name.name(), known.iter().copied());
+        self.add_error(
+            child.range().start,
+            message,
+            suggestion.map(|name| format!("did you mean `{name}`?")),
+        );
         false
     }
 
-    /// Says which attributes of `node` are none of `known`.
+    /// Adds errors for attributes of `node` that are not in `known`.
     pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&'static str]) {
         for attribute in node.attributes() {
             let name = attribute.name();
@@ -120,17 +124,18 @@ impl<'t> ParseContext<'t> {
                 continue;
             }
             let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), truncate_value(name));
-            let near = closest_match(name, known.iter().copied()).filter(|near| *near != name);
+            let suggestion =
+                closest_match(name, known.iter().copied()).filter(|suggestion| *suggestion != name);
             self.add_error(
                 attribute.range().start,
                 message,
-                near.map(|near| format!("did you mean `{near}`?")),
+                suggestion.map(|suggestion| format!("did you mean `{suggestion}`?")),
             );
         }
     }
 }
 
-/// An element and the reader of its script.
+/// An element with the state of parsing its script.
 pub(super) struct ElementParser<'r, 'd, 'i, 't> {
     pub(super) node: Node<'d, 'i>,
     pub(super) context: &'r mut ParseContext<'t>,
@@ -151,58 +156,58 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             .map_or(self.node.range(), |attribute: Attribute<'_, '_>| attribute.range())
     }
 
-    /// A fault at the attribute `name`.
+    /// Adds an error at the attribute `name`.
     pub(super) fn add_attribute_error(
         &mut self,
         name: &str,
         message: impl Into<String>,
         hint: Option<String>,
     ) {
-        let at = self.range(name).start;
-        self.context.add_error(at, message, hint);
+        let offset = self.range(name).start;
+        self.context.add_error(offset, message, hint);
     }
 
-    /// The attribute as it is.
+    /// Returns the attribute as written.
     pub(super) fn attribute(&self, name: &str) -> Option<&'d str> {
         self.node.attribute(name)
     }
 
-    /// The attribute, which has to be there.
+    /// Returns the attribute; adds an error when it is missing.
     pub(super) fn required_attribute(&mut self, name: &str) -> Option<&'d str> {
-        let given = self.attribute(name);
-        if given.is_none() {
+        let value = self.attribute(name);
+        if value.is_none() {
             let message = format!("`{}` needs the attribute `{name}`", self.name());
             self.add_error(message);
         }
-        given
+        value
     }
 
-    /// The attribute, which has to be there and say something.
+    /// Returns the attribute; adds an error when it is missing or blank.
     pub(super) fn non_empty_attribute(&mut self, name: &str) -> Option<&'d str> {
-        let given = self.required_attribute(name)?;
-        if is_blank(given) {
+        let value = self.required_attribute(name)?;
+        if is_blank(value) {
             self.add_attribute_error(name, format!("`{name}` of `{}` is empty", self.name()), None);
             return None;
         }
-        Some(given)
+        Some(value)
     }
 
-    /// A text with placeholders, which has to be there and say something.
+    /// Returns a text with placeholders; adds an error when it is missing or blank.
     pub(super) fn template(&mut self, name: &str) -> Option<String> {
-        let given = self.non_empty_attribute(name)?;
-        self.check_placeholders(self.range(name).start, given);
-        Some(given.to_owned())
+        let value = self.non_empty_attribute(name)?;
+        self.check_placeholders(self.range(name).start, value);
+        Some(value.to_owned())
     }
 
-    /// A text with placeholders, as it is.
+    /// Returns a text with placeholders, which may be blank.
     pub(super) fn raw_template(&mut self, name: &str) -> Option<String> {
-        let given = self.required_attribute(name)?;
-        self.check_placeholders(self.range(name).start, given);
-        Some(given.to_owned())
+        let value = self.required_attribute(name)?;
+        self.check_placeholders(self.range(name).start, value);
+        Some(value.to_owned())
     }
 
-    /// Says which placeholders of `text` name nothing that is set by then.
-    pub(super) fn check_placeholders(&mut self, at: usize, text: &str) {
+    /// Adds errors for placeholders of `text` that are not set at this point.
+    pub(super) fn check_placeholders(&mut self, offset: usize, text: &str) {
         if !text.contains("{{") {
             return;
         }
@@ -229,26 +234,26 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             };
             let others = || format!("built-in are {}", BUILT_IN_VARIABLES.join(", "));
             let hint = near.or_else(|| name.starts_with('$').then(others));
-            self.context.add_error(at, message, hint);
+            self.context.add_error(offset, message, hint);
         }
     }
 
-    /// A name for people; empty without.
+    /// Returns a display name; empty when it is missing.
     pub(super) fn display_name(&mut self, name: &str) -> String {
-        let given = self.attribute(name).unwrap_or_default();
-        if given.chars().count() > 255 {
+        let value = self.attribute(name).unwrap_or_default();
+        if value.chars().count() > 255 {
             self.add_attribute_error(name, format!("`{name}` has more than 255 characters"), None);
         }
-        if is_blank(given) { String::new() } else { given.to_owned() }
+        if is_blank(value) { String::new() } else { value.to_owned() }
     }
 
-    /// The name of a variable, as an act sets it.
+    /// Returns the name of a variable to set.
     pub(super) fn variable_name(&mut self, name: &str) -> Option<String> {
-        let given = self.non_empty_attribute(name)?;
-        if TextFormat::Identifier.matches(given) {
-            return Some(given.to_owned());
+        let value = self.non_empty_attribute(name)?;
+        if TextFormat::Identifier.matches(value) {
+            return Some(value.to_owned());
         }
-        let message = format!("`{}` is no name of a variable", truncate_value(given));
+        let message = format!("`{}` is no name of a variable", truncate_value(value));
         self.add_attribute_error(
             name,
             message,
@@ -257,9 +262,9 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         None
     }
 
-    /// `true` or `false`, also as `1` and `0`.
+    /// Returns `true` or `false`, also written as `1` and `0`.
     pub(super) fn flag(&mut self, name: &str, default: bool) -> bool {
-        match self.attribute(name).map(|given| given.trim_matches(SPACE)) {
+        match self.attribute(name).map(|value| value.trim_matches(SPACE)) {
             None => default,
             Some("true" | "1") => true,
             Some("false" | "0") => false,
@@ -271,59 +276,59 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         }
     }
 
-    /// One of these words.
+    /// Returns one of the values in `among`.
     pub(super) fn choice<T: Clone>(&mut self, name: &str, among: &[(&str, T)]) -> Option<T> {
-        let given = self.attribute(name)?.trim_matches(SPACE);
-        if let Some((_, value)) = among.iter().find(|(word, _)| *word == given) {
+        let text = self.attribute(name)?.trim_matches(SPACE);
+        if let Some((_, value)) = among.iter().find(|(word, _)| *word == text) {
             return Some(value.clone());
         }
-        let words: Vec<String> = among.iter().map(|(word, _)| format!("`{word}`")).collect();
+        let quoted: Vec<String> = among.iter().map(|(word, _)| format!("`{word}`")).collect();
         let message =
-            format!("`{name}` must be one of {}, not `{}`", words.join(", "), truncate_value(given));
-        let near = closest_match(given, among.iter().map(|(word, _)| *word));
+            format!("`{name}` must be one of {}, not `{}`", quoted.join(", "), truncate_value(text));
+        let near = closest_match(text, among.iter().map(|(word, _)| *word));
         self.add_attribute_error(name, message, near.map(|near| format!("did you mean `{near}`?")));
         None
     }
 
-    /// Seconds with up to three decimals.
+    /// Returns a duration in seconds with up to three decimals.
     pub(super) fn seconds(&mut self, name: &str) -> Option<Duration> {
-        let given = self.attribute(name)?.trim_matches(SPACE);
-        let found = milliseconds(given).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
+        let value = self.attribute(name)?.trim_matches(SPACE);
+        let found = milliseconds(value).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
         if found.is_none() {
             let message = format!(
                 "`{name}` must be seconds from 0.001 to {MAX_TIMEOUT_SECONDS}, with up to three decimals, not `{}`",
-                truncate_value(given)
+                truncate_value(value)
             );
             self.add_attribute_error(name, message, None);
         }
         found.map(Duration::from_millis)
     }
 
-    /// A whole number from `least` to `most`; a sign only where `least` has one.
+    /// Returns an integer from `min` to `max`; a sign is only allowed where `min` is negative.
     pub(super) fn number(&mut self, name: &str, min: i64, max: i64) -> Option<i64> {
-        let given = self.attribute(name)?.trim_matches(SPACE);
-        let digits = given.strip_prefix('-').unwrap_or(given);
+        let value = self.attribute(name)?.trim_matches(SPACE);
+        let digits = value.strip_prefix('-').unwrap_or(value);
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18;
-        let number = plain.then(|| given.parse::<i64>().ok()).flatten();
+        let number = plain.then(|| value.parse::<i64>().ok()).flatten();
         let number = number.filter(|number| (min..=max).contains(number));
         if number.is_none() {
             let message = format!(
                 "`{name}` must be a whole number from {min} to {max}, not `{}`",
-                truncate_value(given)
+                truncate_value(value)
             );
             self.add_attribute_error(name, message, None);
         }
         number
     }
 
-    /// A regular expression, which has to be there.
+    /// Returns a required regular expression.
     pub(super) fn pattern(&mut self, name: &str) -> Option<Pattern> {
-        let given = self.non_empty_attribute(name)?;
-        let regex = self.compile_regex(name, given)?;
+        let value = self.non_empty_attribute(name)?;
+        let regex = self.compile_regex(name, value)?;
         Some(Pattern(regex))
     }
 
-    /// `text` of the attribute `name` as a regular expression.
+    /// Compiles `text` of the attribute `name` as a regular expression.
     pub(super) fn compile_regex(&mut self, name: &str, text: &str) -> Option<Regex> {
         self.context.patterns += 1;
         if self.context.patterns > MAX_PATTERNS {
@@ -357,7 +362,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 }
 
-/// The last line of what the regex crate says; those before it draw the expression.
+/// Returns the last line of the regex crate's message; earlier lines draw the expression.
 fn regex_error(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(_) => "it is too large when it is compiled".to_owned(),
@@ -369,7 +374,7 @@ fn regex_error(error: &regex::Error) -> String {
     }
 }
 
-/// `1.5` as 1500; `None` for anything but up to four digits and three decimals.
+/// Parses `1.5` as 1500; accepts up to four digits and three decimals only.
 fn milliseconds(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits =
@@ -380,7 +385,7 @@ fn milliseconds(text: &str) -> Option<u64> {
     Some(whole.parse::<u64>().ok()? * 1000 + format!("{part:0<3}").parse::<u64>().ok()?)
 }
 
-/// Whether it is nothing but space of XML.
+/// Whether the text is only XML white space.
 pub(super) fn is_blank(text: &str) -> bool {
     text.chars().all(|c| SPACE.contains(&c))
 }

@@ -1,4 +1,4 @@
-//! How acts say which element they are about: one locator as an attribute, or several `by` in order.
+//! Parses the target of an act: one locator as an attribute, or several `by` elements in order.
 
 use super::action::{ElementTarget, Locator};
 use super::css_selector;
@@ -8,10 +8,10 @@ use crate::syntax::path;
 use crate::syntax::path::PathError;
 use crate::syntax::template::{TemplatePart, has_placeholders, parse};
 
-/// Locators of one element.
+/// Maximum number of locators of one element.
 const MAX_LOCATORS: usize = 20;
 
-/// The element that an act is about; `None` when it is about none, or when a fault says why.
+/// Parses the target of an act; `None` when it has none, or after adding an error.
 pub(super) fn parse_target(
     act: &mut ElementParser<'_, '_, '_, '_>,
     spec: &ActionSpec,
@@ -20,10 +20,11 @@ pub(super) fn parse_target(
         act.context.known_children(act.node, &[]);
         return None;
     }
-    let listed = act.context.known_children(act.node, &["by"]);
-    let short: Vec<&'static str> = spec.locators().filter(|name| act.attribute(name).is_some()).collect();
+    let by_elements = act.context.known_children(act.node, &["by"]);
+    let attributes: Vec<&'static str> =
+        spec.locators().filter(|name| act.attribute(name).is_some()).collect();
     let name = act.name();
-    match (short.as_slice(), listed.as_slice()) {
+    match (attributes.as_slice(), by_elements.as_slice()) {
         ([], []) => {
             if spec.target == TargetRequirement::Required {
                 let names = join_names(spec.locators());
@@ -56,13 +57,13 @@ pub(super) fn parse_target(
             );
             None
         }
-        ([], listed) if listed.len() > MAX_LOCATORS => {
+        ([], by_elements) if by_elements.len() > MAX_LOCATORS => {
             act.add_error(format!("`{name}` has more than {MAX_LOCATORS} locators"));
             None
         }
-        ([], listed) => {
-            let mut locators = Vec::with_capacity(listed.len());
-            for node in listed {
+        ([], by_elements) => {
+            let mut locators = Vec::with_capacity(by_elements.len());
+            for node in by_elements {
                 locators.push(parse_by(&mut ElementParser { node: *node, context: act.context }));
             }
             locators.into_iter().collect::<Option<Vec<_>>>().map(|locators| ElementTarget { locators })
@@ -86,7 +87,7 @@ fn join_names(names: impl IntoIterator<Item = &'static str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The locator that the attribute `name` is.
+/// Parses the locator in the attribute `name`.
 fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Option<Locator> {
     let text = element.template(name)?;
     if text.chars().count() > MAX_EXPRESSION_CHARS {
@@ -97,14 +98,14 @@ fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Opt
         );
         return None;
     }
-    let fault = match name {
+    let error = match name {
         "css" => check_with_sample_values(&text, css_selector::syntax_error),
         "xpath" => check_with_sample_values(&text, xpath_error),
         _ => None,
     };
-    if let Some(fault) = fault {
+    if let Some(error) = error {
         let kind = if name == "css" { "CSS selector" } else { "XPath 1.0" };
-        element.add_attribute_error(name, format!("`{name}` is no {kind}: {fault}"), None);
+        element.add_attribute_error(name, format!("`{name}` is no {kind}: {error}"), None);
         return None;
     }
     Some(match name {
@@ -117,20 +118,21 @@ fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Opt
     })
 }
 
-/// What `judge` finds in `text`. Values are not known yet: it is well when a word or a number makes it well.
-fn check_with_sample_values(text: &str, judge: impl Fn(&str) -> Option<String>) -> Option<String> {
+/// Checks `text` with `check`. Values of placeholders are unknown, so it passes if it does with a word or with a
+/// number.
+fn check_with_sample_values(text: &str, check: impl Fn(&str) -> Option<String>) -> Option<String> {
     if !has_placeholders(text) {
-        return judge(text);
+        return check(text);
     }
-    let with = |value: &str| -> String {
-        let piece = |piece: &TemplatePart<'_>| match piece {
+    let with_value = |value: &str| -> String {
+        let part = |part: &TemplatePart<'_>| match part {
             TemplatePart::Text(text) => (*text).to_owned(),
             TemplatePart::Placeholder(_) => value.to_owned(),
         };
-        parse(text).iter().map(piece).collect()
+        parse(text).iter().map(part).collect()
     };
-    let error = judge(&with("x"))?;
-    judge(&with("1")).and(Some(error))
+    let error = check(&with_value("x"))?;
+    check(&with_value("1")).and(Some(error))
 }
 
 fn xpath_error(text: &str) -> Option<String> {

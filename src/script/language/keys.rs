@@ -1,6 +1,6 @@
-//! The keys that `press` knows, and their code points (W3C WebDriver 17.4.2).
+//! The keys of `press`, and their code points (W3C WebDriver 17.4.2).
 
-/// Keys with a name.
+/// Named keys.
 pub const KEYS: &[(&str, char)] = &[
     ("Enter", '\u{E007}'),
     ("Tab", '\u{E004}'),
@@ -31,44 +31,44 @@ pub const KEYS: &[(&str, char)] = &[
     ("F12", '\u{E03C}'),
 ];
 
-/// Keys that are held while another is pressed.
+/// Modifier keys.
 pub const MODIFIERS: &[(&str, char)] =
     &[("Control", '\u{E009}'), ("Shift", '\u{E008}'), ("Alt", '\u{E00A}'), ("Meta", '\u{E03D}')];
 
-/// A key with those that are held meanwhile, as code points that a driver takes.
+/// A key with modifiers, as code points of WebDriver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyChord {
-    /// Held from before it is pressed until it is let go, in this order.
+    /// Pressed before the key and released after it, in this order.
     pub modifiers: Vec<char>,
     /// The key.
     pub key: char,
 }
 
 impl KeyChord {
-    /// Of `Enter`, `a`, `Control+a`, `Control+Shift+End` or `Control++`.
+    /// Parses `Enter`, `a`, `Control+a`, `Control+Shift+End` or `Control++`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let plus = text.strip_suffix('+').filter(|before| before.is_empty() || before.ends_with('+'));
-        let (before, last) = match plus {
-            Some(before) => (before, "+"),
+        let plus = text.strip_suffix('+').filter(|prefix| prefix.is_empty() || prefix.ends_with('+'));
+        let (prefix, last) = match plus {
+            Some(prefix) => (prefix, "+"),
             None => {
                 text.rsplit_once('+').map_or(("", text), |(_, last)| (&text[..text.len() - last.len()], last))
             }
         };
-        let mut held = Vec::new();
-        for name in before.split_terminator('+') {
+        let mut modifiers = Vec::new();
+        for name in prefix.split_terminator('+') {
             let (_, code) = MODIFIERS.iter().find(|(known, _)| *known == name)?;
-            if held.contains(code) {
+            if modifiers.contains(code) {
                 return None;
             }
-            held.push(*code);
+            modifiers.push(*code);
         }
         let mut letters = last.chars();
         let key = match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => letter,
             _ => KEYS.iter().find(|(known, _)| *known == last)?.1,
         };
-        Some(Self { modifiers: held, key })
+        Some(Self { modifiers, key })
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn chords_are_modifiers_and_a_key() {
         let (control, shift) = ('\u{E009}', '\u{E008}');
-        for (text, held, key) in [
+        for (text, modifiers, key) in [
             ("a", vec![], 'a'),
             ("Enter", vec![], '\u{E007}'),
             ("Control+a", vec![control], 'a'),
@@ -88,7 +88,7 @@ mod tests {
             ("Control++", vec![control], '+'),
             ("é", vec![], 'é'),
         ] {
-            assert_eq!(KeyChord::parse(text), Some(KeyChord { modifiers: held, key }), "{text}");
+            assert_eq!(KeyChord::parse(text), Some(KeyChord { modifiers, key }), "{text}");
         }
         for text in [
             "",

@@ -1,7 +1,7 @@
-//! The dialect of browser scripts as checked types (behaviour.md 8): what a player needs, and nothing that
-//! cannot be played. Texts keep their placeholders `{{name}}`; the player fills them in.
+//! The script language as validated types (behaviour.md 8). They contain what a script runner needs, and nothing that
+//! cannot be run. Texts keep their placeholders `{{name}}`; the runner fills them in.
 //!
-//! `src/manual/browser-scripts-reference.md` describes it for people, `config/script.xsd` for editors.
+//! `src/manual/browser-scripts-reference.md` is the reference for users, `config/script.xsd` for editors.
 
 mod action;
 mod action_names;

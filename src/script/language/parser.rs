@@ -1,4 +1,4 @@
-//! Reads a script into its types, or says all that is wrong with it.
+//! Parses a script, or returns all its errors.
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -11,41 +11,41 @@ use super::vocabulary::{ACTIONS, ActionSpec};
 use crate::script::script_error::ScriptError;
 use crate::syntax::text_format::TextFormat;
 
-/// Acts of one script.
+/// Maximum number of acts in one script.
 const MAX_ACTIONS: usize = 10_000;
 
 impl Script {
-    /// Reads `text`: XML in the dialect.
+    /// Parses `text`: XML in the script language.
     ///
     /// # Errors
-    /// All that is wrong with it, in the order of the text, up to 100 faults: a check of it ends with status 96.
-    /// No fault repeats the value of a variable.
+    /// Returns all errors in the order of the text, up to 100; a check of such a script ends with status 96. Errors
+    /// never quote the value of a variable.
     pub fn parse(text: &str) -> Result<Self, Vec<ScriptError>> {
         parse(text)
     }
 }
 
 fn parse(text: &str) -> Result<Script, Vec<ScriptError>> {
-    xml_limits::check(text).map_err(|fault| vec![fault])?;
+    xml_limits::check(text).map_err(|error| vec![error])?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: facts::MAX_NODES, entity_resolver: None };
     let document =
         Document::parse_with_options(text, options).map_err(|error| vec![facts::xml_error(&error)])?;
-    let mut reader = ParseContext::new(text);
-    let script = parse_root(&mut reader, document.root_element());
+    let mut context = ParseContext::new(text);
+    let script = parse_root(&mut context, document.root_element());
     match script {
-        Some(script) if reader.errors.is_empty() => {
-            // What is played must be a script in the eyes of what hides its secrets too.
-            facts::outline_from_tree(&document, text).map_err(|fault| vec![fault])?;
+        Some(script) if context.errors.is_empty() => {
+            // The outline parser, which redacts secrets, must accept the script too.
+            facts::outline_from_tree(&document, text).map_err(|error| vec![error])?;
             Ok(script)
         }
         _ => {
-            reader.errors.sort_by_key(|fault| fault.position);
-            Err(reader.errors)
+            context.errors.sort_by_key(|error| error.position);
+            Err(context.errors)
         }
     }
 }
 
-fn parse_root(reader: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Script> {
+fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Script> {
     if node.tag_name().name() != "script" || node.tag_name().namespace().is_some() {
         let found = crate::syntax::truncate_value(node.tag_name().name());
         let message = if found == "script" {
@@ -53,11 +53,11 @@ fn parse_root(reader: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scrip
         } else {
             format!("the root must be `script`, not `{found}`")
         };
-        reader.add_error_at(node, message);
+        context.add_error_at(node, message);
         return None;
     }
-    reader.check_attributes(node, &["version", "name", "base", "most-skipped"]);
-    let mut element = ElementParser { node, context: reader };
+    context.check_attributes(node, &["version", "name", "base", "most-skipped"]);
+    let mut element = ElementParser { node, context };
     if let Some(version) = element.attribute("version").filter(|version| version.trim() != "1") {
         let version = crate::syntax::truncate_value(version);
         element.add_attribute_error(
@@ -79,7 +79,7 @@ fn parse_root(reader: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scrip
         script.variables.extend(variable);
     }
     script.base = parse_base(&mut element);
-    let mut acts = 0;
+    let mut action_count = 0;
     for child in children {
         if element.context.too_many_errors() {
             break;
@@ -89,7 +89,7 @@ fn parse_root(reader: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scrip
             script.steps.push(parse_step(
                 &mut ElementParser { node: child, context: element.context },
                 number,
-                &mut acts,
+                &mut action_count,
             ));
         } else if !script.steps.is_empty() {
             element.context.add_error_at(child, "variables stand before the first step");
@@ -105,9 +105,9 @@ fn parse_base(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
     element.attribute("base")?;
     let base = element.template("base")?;
     let start = base.to_ascii_lowercase();
-    let written_out =
+    let is_absolute =
         ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme)) || base.contains("{{");
-    if !written_out || !TextFormat::HttpUrlTemplate.matches(&base) {
+    if !is_absolute || !TextFormat::HttpUrlTemplate.matches(&base) {
         element.add_attribute_error("base", "`base` must be an http or https URL with a host", None);
     }
     Some(base)
@@ -126,7 +126,11 @@ fn parse_variable(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ScriptV
     Some(ScriptVariable { name, value, protected })
 }
 
-fn parse_step(element: &mut ElementParser<'_, '_, '_, '_>, number: usize, acts: &mut usize) -> ScriptStep {
+fn parse_step(
+    element: &mut ElementParser<'_, '_, '_, '_>,
+    number: usize,
+    action_count: &mut usize,
+) -> ScriptStep {
     element.context.check_attributes(element.node, &["name", "timeout"]);
     let name = element.display_name("name");
     let name = if name.is_empty() { format!("Step {number}") } else { name };
@@ -137,20 +141,20 @@ fn parse_step(element: &mut ElementParser<'_, '_, '_, '_>, number: usize, acts: 
         element.add_error("there is no act in this `step`");
     }
     let position = element.context.line_index.position_at(element.node.range().start);
-    let mut read = Vec::with_capacity(children.len());
+    let mut actions = Vec::with_capacity(children.len());
     for child in children {
-        *acts += 1;
-        if *acts > MAX_ACTIONS {
-            if *acts == MAX_ACTIONS + 1 {
+        *action_count += 1;
+        if *action_count > MAX_ACTIONS {
+            if *action_count == MAX_ACTIONS + 1 {
                 element
                     .context
                     .add_error_at(child, format!("there are more than {MAX_ACTIONS} acts in the script"));
             }
             break;
         }
-        read.extend(parse_child(&mut ElementParser { node: child, context: element.context }));
+        actions.extend(parse_child(&mut ElementParser { node: child, context: element.context }));
     }
-    ScriptStep { name, timeout, actions: read, position }
+    ScriptStep { name, timeout, actions, position }
 }
 
 fn parse_child(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Action> {

@@ -1,4 +1,4 @@
-//! A script that can be played.
+//! A script that can be run.
 
 use std::time::Duration;
 
@@ -6,36 +6,36 @@ use super::action::{Action, ActionKind};
 use crate::syntax::node::Position;
 use crate::syntax::template::has_placeholders;
 
-/// `most-skipped` of a script that does not say it.
+/// Default of `most-skipped`.
 pub(super) const DEFAULT_MAX_SKIPPED: u32 = 5;
 
-/// A script that can be played.
+/// A script that can be run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
-    /// What people call it; empty without.
+    /// The display name; empty if it has none.
     pub name: String,
-    /// What relative URLs of `open` stand on.
+    /// The base of relative URLs of `open`.
     pub base: Option<String>,
-    /// Optional acts that may be skipped in one playback before it ends with status 92.
+    /// Number of optional acts that may be skipped in one run before it ends with status 92.
     pub max_skipped: u32,
-    /// Its variables, in their order.
+    /// The variables, in order.
     pub variables: Vec<ScriptVariable>,
-    /// Its steps, at least one.
+    /// The steps, at least one.
     pub steps: Vec<ScriptStep>,
 }
 
 impl Script {
-    /// The longest that a playback may take where a page load may take `page` and a step `step` (fields.md 3,
-    /// `step_timeout`): the sum of its steps, of which one without a limit counts as a page load.
+    /// Returns the maximum duration of a run with the limits `page` for a page load and `step` for a step (fields.md 3,
+    /// `step_timeout`): the sum of its steps; one without a limit counts as a page load.
     #[must_use]
     pub fn max_duration(&self, page: Duration, step: Option<Duration>) -> Duration {
-        self.steps.iter().map(|own| own.timeout.or(step).unwrap_or(page)).sum()
+        self.steps.iter().map(|script_step| script_step.timeout.or(step).unwrap_or(page)).sum()
     }
 
-    /// The script of a monitor with nothing but a `url`: one step that opens it.
+    /// Creates the script of a monitor with only a `url`: one step that opens it.
     #[must_use]
     pub fn from_url(url: &str) -> Self {
-        // The URL is no template: what looks like a placeholder in it is meant as it stands there.
+        // The URL is not a template: text that looks like a placeholder is literal.
         let variable = || ScriptVariable { name: "url".to_owned(), value: url.to_owned(), protected: false };
         let (variables, url) =
             if has_placeholders(url) { (vec![variable()], "{{url}}") } else { (Vec::new(), url) };
@@ -61,7 +61,7 @@ impl Script {
         }
     }
 
-    /// The first `open` of a URL that stands on the script's base, when the script has none.
+    /// Returns the first `open` of a relative URL, if the script has no base.
     #[must_use]
     pub fn first_relative_open(&self) -> Option<&Action> {
         let is_whole = |url: &str| url.starts_with("{{") || url.contains("://");
@@ -71,26 +71,26 @@ impl Script {
     }
 }
 
-/// `variable`: a value that texts name.
+/// `variable`: a value used in texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptVariable {
     /// Its name.
     pub name: String,
-    /// What it stands for at the beginning, as it is: placeholders in it are not filled in.
+    /// Its initial value, literal: placeholders are not filled in.
     pub value: String,
-    /// Whether its value is a secret.
+    /// Whether its value is secret.
     pub protected: bool,
 }
 
-/// `step`: an action in the words of `capture.level`.
+/// `step`: called an action in `capture.level`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptStep {
-    /// What people call it; `Step N` when the script says nothing.
+    /// The display name; `Step N` by default.
     pub name: String,
-    /// How long it may take; without, `step_timeout` of the monitor.
+    /// Its limit; `None` for `step_timeout` of the monitor.
     pub timeout: Option<Duration>,
-    /// What is done in it, at least one: events in the words of `capture.level`.
+    /// Its acts, at least one; called events in `capture.level`.
     pub actions: Vec<Action>,
-    /// Where it stands in the text.
+    /// Its position in the text.
     pub position: Position,
 }

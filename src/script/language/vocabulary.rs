@@ -1,35 +1,35 @@
-//! The words of the dialect: its acts, what each may say, and the values that are chosen from.
+//! The vocabulary of the script language: acts, their attributes, and values of choices.
 
 use super::action::{ElementState, FrameSelector};
 
-/// Ways to find an element, as attributes of an act or of `by`.
+/// Kinds of locators, as attributes of an act or of `by`.
 pub const LOCATORS: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
 
-/// Attributes that every act may have.
+/// Attributes of every act.
 pub const COMMON_ATTRIBUTES: [&str; 2] = ["optional", "timeout"];
 
-/// What must hold of a text.
+/// Attributes of a condition.
 const MATCHER_ATTRIBUTES: [&str; 4] = ["equals", "contains", "matches", "not"];
 
-/// Whether an act is about an element.
+/// Whether an act has a target element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetRequirement {
-    /// About none.
+    /// No target.
     None,
-    /// About one when it is said, else about the page or what has the focus.
+    /// An optional target; otherwise the page or the focused element.
     Optional,
-    /// It needs one.
+    /// A required target.
     Required,
 }
 
-/// An act of the dialect.
+/// An act of the script language.
 #[derive(Clone, Copy, Debug)]
 pub struct ActionSpec {
-    /// Name of its element.
+    /// The name of its element.
     pub name: &'static str,
-    /// Whether it is about an element: then it takes [`LOCATORS`] that are no attributes of its own, or `by`.
+    /// Whether it has a target: then it accepts those of [`LOCATORS`] that are not its own attributes, or `by`.
     pub target: TargetRequirement,
-    /// Whether something may follow from it that can be waited for (`expect`).
+    /// Whether its effect can be waited for (`expect`).
     pub supports_expect: bool,
     /// Its own attributes.
     pub attributes: &'static [&'static str],
@@ -37,14 +37,14 @@ pub struct ActionSpec {
 
 const fn spec(
     name: &'static str,
-    aim: TargetRequirement,
-    expects: bool,
+    target: TargetRequirement,
+    supports_expect: bool,
     attributes: &'static [&'static str],
 ) -> ActionSpec {
-    ActionSpec { name, target: aim, supports_expect: expects, attributes }
+    ActionSpec { name, target, supports_expect, attributes }
 }
 
-/// Every act.
+/// All acts.
 pub const ACTIONS: &[ActionSpec] = &[
     spec("open", TargetRequirement::None, true, &["url"]),
     spec("click", TargetRequirement::Required, true, &[]),
@@ -104,13 +104,13 @@ pub const ACTIONS: &[ActionSpec] = &[
 ];
 
 impl ActionSpec {
-    /// The act that is called `name`.
+    /// Returns the act with this name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         ACTIONS.iter().find(|spec| spec.name == name)
     }
 
-    /// The locators that it takes as attributes.
+    /// Returns the locators that it accepts as attributes.
     pub fn locators(&self) -> impl Iterator<Item = &'static str> {
         let own = self.attributes;
         LOCATORS
@@ -118,14 +118,14 @@ impl ActionSpec {
             .filter(move |locator| self.target != TargetRequirement::None && !own.contains(locator))
     }
 
-    /// Every attribute that it may have.
+    /// Returns all attributes that it may have.
     pub fn all_attributes(&self) -> impl Iterator<Item = &'static str> {
         let expect = self.supports_expect.then_some("expect");
         self.locators().chain(self.attributes.iter().copied()).chain(COMMON_ATTRIBUTES).chain(expect)
     }
 }
 
-/// `state`.
+/// Values of `state`.
 pub(super) const STATES: &[(&str, ElementState)] = &[
     (ElementState::Present.name(), ElementState::Present),
     (ElementState::Visible.name(), ElementState::Visible),
@@ -134,11 +134,11 @@ pub(super) const STATES: &[(&str, ElementState)] = &[
     (ElementState::Absent.name(), ElementState::Absent),
 ];
 
-/// `to` of `switch-frame`.
+/// Values of `to` of `switch-frame`.
 pub(super) const FRAMES: &[(&str, FrameSelector)] =
     &[("parent", FrameSelector::Parent), ("top", FrameSelector::Top)];
 
-/// `to` of `switch-window`.
+/// Values of `to` of `switch-window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowKeyword {
     Main,
@@ -154,7 +154,7 @@ pub(super) const WINDOWS: &[(&str, WindowKeyword)] = &[
     ("url", WindowKeyword::Url),
 ];
 
-/// `from` of `extract`.
+/// Values of `from` of `extract`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExtractSource {
     Text,

@@ -1,4 +1,4 @@
-//! Writes a script as XML that reads back as the same script, always the same for the same script.
+//! Writes a script as XML that parses to the same script. The output is deterministic.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep};
 use super::vocabulary::{ActionSpec, FRAMES};
 
 impl Script {
-    /// The script as XML; [`Script::parse`] makes the same of it, but for places.
+    /// Returns the script as XML; [`Script::parse`] returns the same script, except for positions.
     #[must_use]
     pub fn to_xml(&self) -> String {
         write_script(self)
     }
 }
 
-/// The whole text.
+/// Writes the whole script.
 fn write_script(script: &Script) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let mut root = XmlElement::new("script");
@@ -85,16 +85,16 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
             tag.set_target(into);
             tag.set_attribute("text", text);
         }
-        ActionKind::Select { target: field, option } => {
-            tag.set_target(field);
+        ActionKind::Select { target, option } => {
+            tag.set_target(target);
             match option {
                 OptionSelector::Value(value) => tag.set_attribute("value", value),
                 OptionSelector::Label(label) => tag.set_attribute("label", label),
                 OptionSelector::Index(index) => tag.set_attribute("index", index),
             }
         }
-        ActionKind::SetChecked { target: field, checked: on } => {
-            tag.set_target(field);
+        ActionKind::SetChecked { target, checked: on } => {
+            tag.set_target(target);
             tag.set_optional_attribute("on", (!on).then_some("false"));
         }
         ActionKind::Press { key, target: on } => {
@@ -117,7 +117,7 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
         ActionKind::SwitchWindow(choice) => set_window(tag, choice),
         ActionKind::CloseWindow | ActionKind::Dialog(DialogResponse::Accept | DialogResponse::Dismiss) => {}
         ActionKind::Dialog(DialogResponse::AcceptWithText(text)) => tag.set_attribute("text", text),
-        ActionKind::WaitFor(wanted) => self::set_wait_condition(tag, wanted),
+        ActionKind::WaitFor(condition) => self::set_wait_condition(tag, condition),
         ActionKind::Extract { into_variable: into, property: from, pattern } => {
             set_property(tag, from, true);
             tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
@@ -128,8 +128,8 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
             tag.content = Some(code.clone());
         }
         ActionKind::Screenshot { name } => tag.set_attribute("name", name),
-        ActionKind::Assert { property: what, matcher } => {
-            set_property(tag, what, false);
+        ActionKind::Assert { property, matcher } => {
+            set_property(tag, property, false);
             tag.set_matcher(matcher);
         }
         ActionKind::AssertElement { target: element, state } => {
@@ -157,8 +157,8 @@ fn set_window(tag: &mut XmlElement, choice: &WindowSelector) {
     }
 }
 
-fn set_wait_condition(tag: &mut XmlElement, wanted: &WaitCondition) {
-    match wanted {
+fn set_wait_condition(tag: &mut XmlElement, condition: &WaitCondition) {
+    match condition {
         WaitCondition::Element(target, state) => {
             tag.set_target(target);
             tag.set_state(*state);
@@ -175,9 +175,9 @@ fn set_wait_condition(tag: &mut XmlElement, wanted: &WaitCondition) {
     }
 }
 
-/// What is looked at; an `extract` says of what kind it is, an assertion is called so.
-fn set_property(tag: &mut XmlElement, check: &PageProperty, says_kind: bool) {
-    let kind = match check {
+/// Writes a property. An `extract` names its kind in `from`, an assertion in its own name.
+fn set_property(tag: &mut XmlElement, property: &PageProperty, writes_kind: bool) {
+    let kind = match property {
         PageProperty::Text(target) => {
             if let Some(target) = target {
                 tag.set_target(target);
@@ -186,7 +186,7 @@ fn set_property(tag: &mut XmlElement, check: &PageProperty, says_kind: bool) {
         }
         PageProperty::Attribute(target, _) | PageProperty::Value(target) | PageProperty::Count(target) => {
             tag.set_target(target);
-            match check {
+            match property {
                 PageProperty::Attribute(..) => "attribute",
                 PageProperty::Value(_) => "value",
                 _ => "count",
@@ -195,19 +195,19 @@ fn set_property(tag: &mut XmlElement, check: &PageProperty, says_kind: bool) {
         PageProperty::Url => "url",
         PageProperty::Title => "title",
     };
-    tag.set_optional_attribute("from", says_kind.then_some(kind));
-    if let PageProperty::Attribute(_, name) = check {
+    tag.set_optional_attribute("from", writes_kind.then_some(kind));
+    if let PageProperty::Attribute(_, name) = property {
         tag.set_attribute("attribute", name);
     }
 }
 
-/// Seconds with no more decimals than they need.
+/// Formats seconds without trailing zeros.
 fn format_seconds(time: Duration) -> String {
     let text = format!("{}.{:03}", time.as_secs(), time.subsec_millis());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// An element that is put together.
+/// An element to write.
 struct XmlElement {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
@@ -230,7 +230,7 @@ impl XmlElement {
     }
 
     fn set_target(&mut self, target: &ElementTarget) {
-        let written = |locator: &Locator| match locator {
+        let to_attribute = |locator: &Locator| match locator {
             Locator::Id(text) => ("id", text.clone()),
             Locator::Css(text) => ("css", text.clone()),
             Locator::XPath(text) => ("xpath", text.clone()),
@@ -238,11 +238,11 @@ impl XmlElement {
             Locator::Name(text) => ("name", text.clone()),
             Locator::Text(text) => ("text", text.clone()),
         };
-        let mut locators: Vec<_> = target.locators.iter().map(written).collect();
-        let takes =
+        let mut locators: Vec<_> = target.locators.iter().map(to_attribute).collect();
+        let supports =
             |name| ActionSpec::find(self.name).is_some_and(|spec| spec.locators().any(|known| known == name));
         match locators.pop() {
-            Some(only) if locators.is_empty() && takes(only.0) => self.attributes.push(only),
+            Some(only) if locators.is_empty() && supports(only.0) => self.attributes.push(only),
             last => {
                 self.by = locators;
                 self.by.extend(last);
@@ -268,9 +268,9 @@ impl XmlElement {
         }
     }
 
-    /// Writes its start, `depth` levels in.
+    /// Writes the start tag without its end, indented by `depth` levels.
     fn write_start(&self, out: &mut String, depth: usize) {
-        // Writing into a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(out, "{:1$}<{2}", "", 2 * depth, self.name);
         for (name, value) in &self.attributes {
             let _ = write!(out, " {name}=\"{}\"", escape_attribute(value));
@@ -299,7 +299,8 @@ impl XmlElement {
     }
 }
 
-/// A text between double quotes. Line breaks are written as references: XML makes spaces of them otherwise.
+/// Escapes an attribute value for double quotes. Line breaks become references, since XML parsers would convert them to
+/// spaces.
 fn escape_attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -317,7 +318,7 @@ fn escape_attribute(text: &str) -> String {
     out
 }
 
-/// Code, readable where it can be.
+/// Escapes code, in a readable form where possible.
 fn escape_code(text: &str) -> String {
     if text.contains(['&', '<']) && !text.contains("]]>") && !text.contains('\r') {
         return format!("<![CDATA[{}]]>", text.chars().map(replace_forbidden).collect::<String>());
@@ -335,7 +336,7 @@ fn escape_code(text: &str) -> String {
     out
 }
 
-/// What XML 1.0 has no way to write becomes the character for what is unknown (XML 1.0, 2.2).
+/// Replaces characters that are not allowed in XML 1.0 (2.2) by the replacement character.
 const fn replace_forbidden(c: char) -> char {
     match c {
         '\t' | '\n' | '\r' => c,

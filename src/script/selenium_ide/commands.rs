@@ -1,4 +1,4 @@
-//! What each command of Selenium IDE is in the dialect.
+//! Converts each command of Selenium IDE to the script language.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use super::text::{convert_placeholders, has_keys, js_expression, typing_actions,
 
 type ConvertedActions = Result<Vec<ActionKind>, String>;
 
-/// What a target or its other locators say of a field that takes a password.
+/// Texts in the locators of a command that indicate a password field.
 const PASSWORD_HINTS: [&str; 4] = ["password", "passwd", "passwort", "pwd"];
 
-/// The acts that the command at `spot` becomes; an error says why it becomes none.
+/// Converts the command of `cx` to acts; fails with the reason when that is not possible.
 pub(super) fn convert_actions(
     converter: &mut Converter<'_>,
     cx: CommandContext<'_>,
@@ -32,8 +32,8 @@ pub(super) fn convert_actions(
     if let Some(rest) = name.strip_prefix("store") {
         return convert_store(converter, command, rest);
     }
-    if let Some(answer) = dialog_response(command, name) {
-        return Ok(vec![ActionKind::Dialog(answer)]);
+    if let Some(response) = dialog_response(command, name) {
+        return Ok(vec![ActionKind::Dialog(response)]);
     }
     let one = |action| Ok(vec![action]);
     match name {
@@ -109,7 +109,7 @@ pub(super) fn convert_actions(
     }
 }
 
-/// How long a command waits by itself: those that wait for an element say it in milliseconds.
+/// Returns how long a command waits by itself: those that wait for an element have a limit in milliseconds.
 pub(super) fn command_timeout(command: &SideCommand) -> Option<Duration> {
     let waits = command.command.trim().starts_with("waitForElement");
     let milliseconds =
@@ -117,16 +117,16 @@ pub(super) fn command_timeout(command: &SideCommand) -> Option<Duration> {
     milliseconds.map(Duration::from_millis)
 }
 
-fn defer_dialog_response(converter: &mut Converter<'_>, answer: DialogResponse) -> ConvertedActions {
-    converter.check_action(&ActionKind::Dialog(answer.clone()))?;
-    converter.pending_response = Some(answer);
+fn defer_dialog_response(converter: &mut Converter<'_>, response: DialogResponse) -> ConvertedActions {
+    converter.check_action(&ActionKind::Dialog(response.clone()))?;
+    converter.pending_response = Some(response);
     Ok(Vec::new())
 }
 
-/// What the command answers an open dialog with; `None` when it does something else.
+/// Returns the response of the command to an open dialog; `None` when it does something else.
 fn dialog_response(command: &SideCommand, name: &str) -> Option<DialogResponse> {
-    let plain = name.strip_prefix("webdriver").unwrap_or(name);
-    Some(match plain {
+    let bare_name = name.strip_prefix("webdriver").unwrap_or(name);
+    Some(match bare_name {
         "ChooseOkOnVisibleConfirmation" | "acceptConfirmation" | "acceptAlert" => DialogResponse::Accept,
         "ChooseCancelOnVisibleConfirmation"
         | "ChooseCancelOnVisiblePrompt"
@@ -139,17 +139,17 @@ fn dialog_response(command: &SideCommand, name: &str) -> Option<DialogResponse> 
     })
 }
 
-/// Whether the next commands answer the dialog that is open, its text looked at before.
+/// Whether the next commands answer the open dialog, after optional checks of its text.
 pub(super) fn is_answered_next(rest: &[SideCommand]) -> bool {
-    let looks = |name: &str| {
-        let what = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix));
-        matches!(what, Some("Alert" | "Confirmation" | "Prompt"))
+    let checks_text = |name: &str| {
+        let kind = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix));
+        matches!(kind, Some("Alert" | "Confirmation" | "Prompt"))
     };
-    let next = rest.iter().find(|command| !looks(command.command.trim()));
+    let next = rest.iter().find(|command| !checks_text(command.command.trim()));
     next.is_some_and(|command| dialog_response(command, command.command.trim()).is_some())
 }
 
-/// Keys and text into a field; what a password field takes goes into a protected variable.
+/// Converts keys and text typed into a field; input of a password field becomes a protected variable.
 fn convert_typing(
     converter: &mut Converter<'_>,
     cx: CommandContext<'_>,
@@ -157,8 +157,8 @@ fn convert_typing(
 ) -> ConvertedActions {
     let command = cx.command;
     let value = &command.value;
-    let mut named = command.targets.iter().flatten().chain([&command.target]);
-    let secret = named.any(|text| PASSWORD_HINTS.iter().any(|word| text.to_lowercase().contains(word)));
+    let mut locators = command.targets.iter().flatten().chain([&command.target]);
+    let secret = locators.any(|text| PASSWORD_HINTS.iter().any(|hint| text.to_lowercase().contains(hint)));
     if secret && !value.is_empty() && !value.contains("${") {
         let text = converter.protected_placeholder(value, cx);
         return Ok(vec![ActionKind::Type { target: field.clone(), text }]);
@@ -220,15 +220,15 @@ fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Resul
     })
 }
 
-fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, what: &str) -> ConvertedActions {
+fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, kind: &str) -> ConvertedActions {
     let command = cx.command;
     let equals = |text: &str| Matcher::Equals(convert_placeholders(text));
-    let not = |must| Matcher::Not(Box::new(must));
+    let not = |matcher| Matcher::Not(Box::new(matcher));
     let state = |converter: &Converter<'_>, state| {
         Ok(vec![ActionKind::AssertElement { target: converter.convert_target(command)?, state }])
     };
-    let must = |what, must| Ok(vec![ActionKind::Assert { property: what, matcher: must }]);
-    match what {
+    let must = |property, matcher| Ok(vec![ActionKind::Assert { property, matcher }]);
+    match kind {
         "Title" => must(PageProperty::Title, equals(&command.target)),
         "Text" => must(PageProperty::Text(Some(converter.convert_target(command)?)), equals(&command.value)),
         "NotText" => {
@@ -248,7 +248,7 @@ fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, what
         "ElementNotPresent" => state(converter, ElementState::Absent),
         "Editable" => state(converter, ElementState::Enabled),
         "Checked" | "NotChecked" => {
-            let suffix = if what == "Checked" { ":checked" } else { ":not(:checked)" };
+            let suffix = if kind == "Checked" { ":checked" } else { ":not(:checked)" };
             let element = target_with_suffix(converter, command, suffix)?;
             Ok(vec![ActionKind::AssertElement { target: element, state: ElementState::Present }])
         }
@@ -272,7 +272,7 @@ fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, what
     }
 }
 
-/// The element, with something behind each selector that it is found by.
+/// Returns the target with a suffix at each CSS selector.
 fn target_with_suffix(
     converter: &Converter<'_>,
     command: &SideCommand,
@@ -287,8 +287,8 @@ fn target_with_suffix(
     Ok(ElementTarget { locators })
 }
 
-fn convert_wait(converter: &Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
-    let state = match what {
+fn convert_wait(converter: &Converter<'_>, command: &SideCommand, kind: &str) -> ConvertedActions {
+    let state = match kind {
         "ElementPresent" => ElementState::Present,
         "ElementVisible" => ElementState::Visible,
         "ElementEditable" => ElementState::Enabled,
@@ -306,13 +306,13 @@ fn convert_wait(converter: &Converter<'_>, command: &SideCommand, what: &str) ->
     Ok(vec![ActionKind::WaitFor(WaitCondition::Element(converter.convert_target(command)?, state))])
 }
 
-fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
+fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, kind: &str) -> ConvertedActions {
     let into = if command.value.trim().is_empty() { &command.target } else { &command.value };
     let into = variable_name(into);
     let extract = |into: String, from| {
         Ok(vec![ActionKind::Extract { into_variable: into, property: from, pattern: None }])
     };
-    match what {
+    match kind {
         "" => {
             let code = format!("return {};", js_expression(&command.target));
             Ok(vec![ActionKind::RunJs { code, into_variable: Some(into) }])

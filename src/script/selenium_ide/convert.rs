@@ -1,4 +1,4 @@
-//! Goes through the commands of a test, one after the other, and keeps account.
+//! Converts the commands of a test in order, and collects issues.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::script::summary::DEFAULT_MAX_STEPS;
 use crate::syntax::node::Position;
 use crate::syntax::template::{TemplatePart, parse};
 
-/// Acts that one test becomes at most; tests that run others can multiply.
+/// Maximum number of acts of one converted test; tests that run others can multiply.
 const MAX_ACTIONS: usize = 10_000;
-/// Tests that run each other.
+/// Maximum depth of tests that run each other.
 const MAX_NESTED_TESTS: usize = 20;
-/// Locators of one element.
+/// Maximum number of locators of one element.
 const MAX_LOCATORS: usize = 20;
 
 pub(super) fn convert(project: &SideProject, index: usize) -> ImportReport {
@@ -91,7 +91,7 @@ impl<'p> Converter<'p> {
         }
     }
 
-    /// The commands of another test, in place of this one.
+    /// Converts the commands of another test in place of this one.
     fn convert_run(&mut self, cx: CommandContext<'p>) {
         let called = self.project.tests.iter().position(|test| test.name == cx.command.target);
         match called {
@@ -117,7 +117,7 @@ impl<'p> Converter<'p> {
         if name == "open" && !actions.is_empty() || self.steps.is_empty() {
             self.begin_step(cx, name);
         }
-        let any = !actions.is_empty();
+        let has_actions = !actions.is_empty();
         for action in actions {
             if let Err(reason) = self.push_action(action, commands::command_timeout(cx.command)) {
                 self.report_issue(cx, reason);
@@ -129,23 +129,24 @@ impl<'p> Converter<'p> {
             self.windows
                 .insert(cx.command.window_handle_name.clone(), WindowRef::Opened(self.opened_windows));
         }
-        if any
-            && let Some(answer) = self.pending_response.take()
+        if has_actions
+            && let Some(response) = self.pending_response.take()
             && !commands::is_answered_next(cx.following())
         {
-            let answered = self.push_action(ActionKind::Dialog(answer), None);
-            if let Err(reason) = answered {
+            let pushed = self.push_action(ActionKind::Dialog(response), None);
+            if let Err(reason) = pushed {
                 self.report_issue(cx, reason);
             }
         }
     }
 
-    /// Each page that is opened begins a step.
+    /// Starts a step: one for each page that is opened.
     fn begin_step(&mut self, cx: CommandContext<'_>, name: &str) {
         let comment = cx.command.comment.trim();
         let path = cx.command.target.split(['?', '#']).next().unwrap_or_default();
-        let path =
-            path.split_once("://").map_or(path, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
+        let path = path
+            .split_once("://")
+            .map_or(path, |(_, rest)| rest.find('/').map_or("/", |position| &rest[position..]));
         let title = match (comment, name) {
             ("", "open") if !self.steps.is_empty() && !path.is_empty() => format!("Open {path}"),
             ("", _) => cx.test.name.clone(),
@@ -155,7 +156,7 @@ impl<'p> Converter<'p> {
         self.steps.push(ScriptStep { name: truncate_name(&title), ..ScriptStep::default() });
     }
 
-    /// Adds an act, if the dialect takes it so.
+    /// Adds an act, if the script language accepts it.
     fn push_action(&mut self, action: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
         self.check_action(&action)?;
         if let ActionKind::Extract { into_variable: into, .. }
@@ -170,7 +171,7 @@ impl<'p> Converter<'p> {
         Ok(())
     }
 
-    /// Whether the dialect takes the act, by its own words.
+    /// Checks whether the script language accepts the act; fails with its error message.
     pub(super) fn check_action(&self, action: &ActionKind) -> Result<(), String> {
         let step = ScriptStep {
             name: "x".to_owned(),
@@ -179,7 +180,7 @@ impl<'p> Converter<'p> {
         };
         let mut script = Script { steps: vec![step], ..Script::from_url("") };
         let text = script.to_xml();
-        let named: BTreeSet<&str> = parse(&text)
+        let placeholders: BTreeSet<&str> = parse(&text)
             .into_iter()
             .filter_map(|part| match part {
                 TemplatePart::Placeholder(name) => {
@@ -190,27 +191,27 @@ impl<'p> Converter<'p> {
             .collect();
         let variable =
             |name: &&str| ScriptVariable { name: (*name).to_owned(), value: String::new(), protected: false };
-        script.variables = named.iter().map(variable).collect();
+        script.variables = placeholders.iter().map(variable).collect();
         let errors = Script::parse(&script.to_xml()).err().unwrap_or_default();
         errors.into_iter().next().map_or(Ok(()), |error| Err(error.message))
     }
 
-    /// The element that the command is about: its target, then what it was recorded with besides.
+    /// Returns the target of the command: its locator, and the alternatives recorded with it.
     pub(super) fn convert_target(&self, command: &SideCommand) -> Result<ElementTarget, String> {
         let others = command.targets.iter().filter_map(|pair| pair.first()).map(String::as_str);
         let others = others.filter(|other| *other != command.target);
         let (mut found, mut reason) = (Vec::new(), None);
         for text in std::iter::once(command.target.as_str()).chain(others) {
-            let fitting = locators::convert_locators(text).and_then(|locators| {
+            let converted = locators::convert_locators(text).and_then(|locators| {
                 let target = ElementTarget { locators };
                 self.check_action(&ActionKind::Hover { target: target.clone() }).map(|()| target.locators)
             });
-            match fitting {
+            match converted {
                 Ok(locators) => {
                     let new = locators.into_iter().filter(|new| !found.contains(new)).collect::<Vec<_>>();
                     found.extend(new);
                 }
-                Err(why) => reason = reason.or(Some(why)),
+                Err(error) => reason = reason.or(Some(error)),
             }
             if found.len() >= MAX_LOCATORS {
                 break;
@@ -223,11 +224,11 @@ impl<'p> Converter<'p> {
         }
     }
 
-    /// The placeholder of a protected variable with this value.
+    /// Returns the placeholder of a protected variable with this value.
     pub(super) fn protected_placeholder(&mut self, value: &str, cx: CommandContext<'_>) -> String {
-        let same = self.variables.iter().find(|variable| variable.value == value);
-        if let Some(same) = same {
-            return format!("{{{{{}}}}}", same.name);
+        let existing = self.variables.iter().find(|variable| variable.value == value);
+        if let Some(existing) = existing {
+            return format!("{{{{{}}}}}", existing.name);
         }
         let names = (1..).map(|n| if n == 1 { "password".to_owned() } else { format!("password_{n}") });
         let name = names.into_iter().find(|name| !self.known_variables.contains(name)).unwrap_or_default();
@@ -251,7 +252,7 @@ impl<'p> Converter<'p> {
         });
     }
 
-    /// The base of relative URLs.
+    /// Returns the base of relative URLs.
     pub(super) fn base_url(&self) -> &str {
         self.project.url.trim()
     }
@@ -261,7 +262,7 @@ fn bare_action(action: ActionKind) -> Action {
     Action { kind: action, optional: false, timeout: None, expected: None, position: Position::default() }
 }
 
-/// A name of 255 characters at most.
+/// Truncates a name to 255 characters.
 fn truncate_name(name: &str) -> String {
     name.chars().take(255).collect()
 }

@@ -1,4 +1,4 @@
-//! What is known while the commands of a test are converted.
+//! The state of converting a test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use super::project::{SideCommand, SideProject, SideTest};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowRef {
     Main,
-    /// The nth that was opened, from 1.
+    /// The window opened as number n, from 1.
     Opened(u32),
-    /// One that was chosen in another way.
+    /// A window chosen in another manner.
     Other,
 }
 
-/// What is known while commands are carried over.
+/// The state of converting a test.
 pub(super) struct Converter<'p> {
     pub(super) project: &'p SideProject,
     pub(super) steps: Vec<ScriptStep>,
@@ -24,29 +24,29 @@ pub(super) struct Converter<'p> {
     pub(super) issues: Vec<ImportIssue>,
     pub(super) notes: Vec<String>,
     pub(super) variables: Vec<ScriptVariable>,
-    /// Variables that acts fill, and those that are declared.
+    /// Variables that are declared or set by acts.
     pub(super) known_variables: BTreeSet<String>,
     pub(super) windows: BTreeMap<String, WindowRef>,
     pub(super) opened_windows: u32,
     pub(super) window: WindowRef,
-    /// What the next act's dialog is answered with.
+    /// The response to the dialog of the next act.
     pub(super) pending_response: Option<DialogResponse>,
-    /// Blocks of control flow that are open.
+    /// Number of open control flow blocks.
     pub(super) open_blocks: usize,
     pub(super) call_stack: Vec<usize>,
 }
 
-/// A command and where it stands.
+/// A command with its position.
 #[derive(Clone, Copy)]
 pub(super) struct CommandContext<'p> {
     pub(super) test: &'p SideTest,
-    /// From 0.
+    /// Its index, from 0.
     pub(super) index: usize,
     pub(super) command: &'p SideCommand,
 }
 
 impl<'p> CommandContext<'p> {
-    /// The commands behind it.
+    /// Returns the commands after it.
     pub(super) fn following(self) -> &'p [SideCommand] {
         self.test.commands.get(self.index + 1..).unwrap_or_default()
     }

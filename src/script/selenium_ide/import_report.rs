@@ -1,37 +1,37 @@
-//! A test of a project as a script, and what was lost.
+//! The result of importing a test: the script, and what was lost.
 
 use std::fmt;
 
 use crate::script::language::Script;
 
-/// A test of a project as a script.
+/// The result of importing a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportReport {
-    /// The script; `None` when nothing of the test can be played.
+    /// The script; `None` when no command could be converted.
     pub script: Option<Script>,
-    /// What is not in the script, or differs from it.
+    /// Commands that are missing in the script, or differ.
     pub issues: Vec<ImportIssue>,
-    /// What else its author should know, one sentence each.
+    /// Further notes for the author, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A command that could not be carried over as it is.
+/// A command that could not be converted unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportIssue {
-    /// Name of the test that it stands in.
+    /// The name of its test.
     pub test: String,
-    /// Its place in there, from 1.
+    /// Its position in the test, from 1.
     pub number: usize,
-    /// What it is called.
+    /// The name of the command.
     pub command: String,
-    /// Why, and what the script has instead.
+    /// The reason, and what the script contains instead.
     pub reason: String,
 }
 
 impl fmt::Display for ImportIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = crate::syntax::truncate_value;
-        write!(f, "test `{}`, command {}", shown(&self.test), self.number)?;
-        write!(f, " `{}`: {}", shown(&self.command), self.reason)
+        let truncate = crate::syntax::truncate_value;
+        write!(f, "test `{}`, command {}", truncate(&self.test), self.number)?;
+        write!(f, " `{}`: {}", truncate(&self.command), self.reason)
     }
 }

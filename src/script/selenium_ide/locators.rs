@@ -1,12 +1,12 @@
-//! Targets of Selenium IDE as locators of the dialect.
+//! Converts targets of Selenium IDE to locators.
 
 use super::super::language::Locator;
 use super::text::convert_placeholders;
 
-/// The locators that `target` stands for.
+/// Converts `target` to locators.
 ///
 /// # Errors
-/// Why the dialect has none.
+/// Fails with the reason when the script language has no such locator.
 pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
     if target.starts_with("//") || target.starts_with("(//") {
         return Ok(vec![Locator::XPath(convert_placeholders(target))]);
@@ -37,7 +37,7 @@ pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
     }])
 }
 
-/// A selector of CSS for the element, with something behind it, where one can be made.
+/// Returns a CSS locator for the element with a suffix, where possible.
 pub(super) fn with_suffix(locator: &Locator, suffix: &str) -> Option<Locator> {
     let attribute = |name: &str, text: &str| {
         let text = text.replace('\\', "\\\\").replace('"', "\\\"");
@@ -51,7 +51,7 @@ pub(super) fn with_suffix(locator: &Locator, suffix: &str) -> Option<Locator> {
     }
 }
 
-/// A text as XPath 1.0 writes it, which knows no escapes.
+/// Quotes a text for XPath 1.0, which has no escapes.
 fn xpath_literal(text: &str) -> String {
     if !text.contains('"') {
         return format!("\"{text}\"");

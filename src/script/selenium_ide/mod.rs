@@ -1,5 +1,5 @@
-//! Projects of Selenium IDE (`.side`, versions 1 to 3) as scripts of the dialect, with a list of all that could not
-//! be carried over.
+//! Converts projects of Selenium IDE (`.side`, versions 1 to 3) to scripts, with a list of everything that could not be
+//! converted.
 
 mod commands;
 mod convert;

@@ -1,4 +1,4 @@
-//! The file of a project: JSON.
+//! The JSON file of a project.
 
 use serde::Deserialize;
 
@@ -11,10 +11,10 @@ use crate::syntax::truncate_value;
 pub struct SideProject {
     #[serde(default)]
     version: String,
-    /// What people call it.
+    /// The display name.
     #[serde(default)]
     pub name: String,
-    /// What relative URLs stand on.
+    /// The base of relative URLs.
     #[serde(default)]
     pub(super) url: String,
     pub(super) tests: Vec<SideTest>,
@@ -35,46 +35,46 @@ pub(super) struct SideTest {
 pub(super) struct SideCommand {
     #[serde(default)]
     pub(super) comment: String,
-    /// What is done; one that starts with `//` is switched off.
+    /// The name of the command; disabled when it starts with `//`.
     #[serde(default)]
     pub(super) command: String,
     #[serde(default)]
     pub(super) target: String,
-    /// Other locators for the target, each with its kind.
+    /// Alternative locators of the target, each with its kind.
     #[serde(default)]
     pub(super) targets: Vec<Vec<String>>,
     #[serde(default)]
     pub(super) value: String,
-    /// Whether it opens a window, whose handle goes into a variable.
+    /// Whether it opens a window, whose handle is stored in a variable.
     #[serde(default)]
     pub(super) opens_window: bool,
     #[serde(default)]
     pub(super) window_handle_name: String,
 }
 
-/// Why a file is no project.
+/// Why a file is not a project.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SideError {
-    /// Where in its text.
+    /// The position in its text.
     pub position: Position,
-    /// What is wrong there, without a full stop.
+    /// The message, without a full stop.
     pub message: String,
 }
 
 impl SideProject {
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// Where and why it is no project of Selenium IDE.
+    /// Fails with position and reason when it is not a project of Selenium IDE.
     pub fn parse(text: &str) -> Result<Self, SideError> {
         let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let place = Position { line: number(error.line()), column: number(error.column()) };
+            let position = Position { line: number(error.line()), column: number(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             SideError {
-                position: place,
+                position,
                 message: format!("no project of Selenium IDE: {}", truncate_value(message)),
             }
         })?;
@@ -90,7 +90,7 @@ impl SideProject {
         }
     }
 
-    /// Names of its tests, in their order.
+    /// Returns the names of its tests, in order.
     pub fn test_names(&self) -> impl Iterator<Item = &str> {
         self.tests.iter().map(|test| test.name.as_str())
     }

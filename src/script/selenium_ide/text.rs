@@ -1,8 +1,8 @@
-//! Texts of Selenium IDE as texts of the dialect: variables, keys.
+//! Converts texts of Selenium IDE: variables and keys.
 
 use super::super::language::{ActionKind, ElementTarget};
 
-/// Keys that Selenium IDE and the dialect call differently; others are alike but for their case.
+/// Keys with different names in Selenium IDE and the script language; others differ only in case.
 const KEY_NAMES: &[(&str, &str)] = &[
     ("ENTER", "Enter"),
     ("RETURN", "Enter"),
@@ -38,86 +38,87 @@ const KEY_NAMES: &[(&str, &str)] = &[
     ("COMMAND", "Meta"),
 ];
 
-/// Characters that are pressed one by one at most, while a key is held.
+/// Maximum number of characters that are pressed one by one while a key is held.
 const MAX_KEYS_WHILE_HELD: usize = 50;
 
-/// `text` with `${name}` as `{{name}}`.
+/// Converts `${name}` in `text` to `{{name}}`.
 pub(super) fn convert_placeholders(text: &str) -> String {
     split_variables(text)
         .map(|part| part.map_or_else(|name| format!("{{{{{}}}}}", variable_name(name)), str::to_owned))
         .collect()
 }
 
-/// The name of a variable as the dialect takes it.
+/// Converts a name to a valid variable name.
 pub(super) fn variable_name(name: &str) -> String {
-    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
-    let name: String = name.trim().chars().map(fits).collect();
+    let to_allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let name: String = name.trim().chars().map(to_allowed).collect();
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// The pieces of `text`: texts, and as errors the names in `${…}`.
+/// Splits `text` into texts and, as errors, the names in `${…}`.
 fn split_variables(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        if let Some((name, behind)) = leading_variable(rest) {
-            rest = behind;
+        if let Some((name, after)) = leading_variable(rest) {
+            rest = after;
             return Some(Err(name));
         }
-        let mut starts = rest.match_indices("${").map(|(at, _)| at).skip_while(|at| *at == 0);
+        let mut starts =
+            rest.match_indices("${").map(|(position, _)| position).skip_while(|position| *position == 0);
         let next = if rest.contains('}') {
-            starts.find(|at| leading_variable(&rest[*at..]).is_some())
+            starts.find(|position| leading_variable(&rest[*position..]).is_some())
         } else {
             None
         };
         let end = next.unwrap_or(rest.len());
-        let (part, behind) = rest.split_at(end);
-        rest = behind;
+        let (part, after) = rest.split_at(end);
+        rest = after;
         Some(Ok(part))
     })
 }
 
-/// The name that `text` begins with, as `${name}`, and what is behind it.
+/// Returns the name in `${name}` at the start of `text`, and the text after it.
 fn leading_variable(text: &str) -> Option<(&str, &str)> {
     let named = text.strip_prefix("${").and_then(|inside| inside.split_once('}'));
     named.filter(|(name, _)| !name.trim().is_empty())
 }
 
-/// Whether `text` has keys in it, as `${KEY_ENTER}`.
+/// Whether `text` contains keys, such as `${KEY_ENTER}`.
 pub(super) fn has_keys(text: &str) -> bool {
     text.contains("${KEY_")
 }
 
-/// What types `text` into `target`, key by key where it names some.
+/// Returns the acts that type `text` into `target`, with separate acts for named keys.
 pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<ActionKind>, String> {
     let mut actions = Vec::new();
-    let mut held: Vec<&str> = Vec::new();
-    let mut plain = String::new();
-    let press = |held: &[&str], key: &str| {
-        let key = held.iter().copied().chain([key]).collect::<Vec<_>>().join("+");
+    let mut modifiers: Vec<&str> = Vec::new();
+    let mut pending_text = String::new();
+    let press = |modifiers: &[&str], key: &str| {
+        let key = modifiers.iter().copied().chain([key]).collect::<Vec<_>>().join("+");
         ActionKind::Press { key, target: Some(target.clone()) }
     };
     for part in split_variables(text) {
         let key = match part {
-            Ok(text) if !held.is_empty() => {
+            Ok(text) if !modifiers.is_empty() => {
                 if text.chars().count() > MAX_KEYS_WHILE_HELD {
                     return Err(format!(
                         "more than {MAX_KEYS_WHILE_HELD} keys are pressed while another is held"
                     ));
                 }
-                actions.extend(text.chars().map(|c| press(&held, &c.to_string())));
+                actions.extend(text.chars().map(|c| press(&modifiers, &c.to_string())));
                 continue;
             }
             Ok(text) => {
-                plain.push_str(text);
+                pending_text.push_str(text);
                 continue;
             }
             Err(name) => match name.strip_prefix("KEY_") {
                 Some(key) => key,
-                None if held.is_empty() => {
-                    plain.push_str(&convert_placeholders(&format!("${{{name}}}")));
+                None if modifiers.is_empty() => {
+                    pending_text.push_str(&convert_placeholders(&format!("${{{name}}}")));
                     continue;
                 }
                 None => return Err("a variable is typed while a key is held".to_owned()),
@@ -129,28 +130,28 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
         match known.or(function.then_some(key)) {
             None => return Err(format!("the dialect has no key `{key}`")),
             Some(modifier @ ("Control" | "Shift" | "Alt" | "Meta")) => {
-                flush_text(&mut actions, target, &mut plain);
-                if !held.contains(&modifier) {
-                    held.push(modifier);
+                flush_text(&mut actions, target, &mut pending_text);
+                if !modifiers.contains(&modifier) {
+                    modifiers.push(modifier);
                 }
             }
             Some(key) => {
-                flush_text(&mut actions, target, &mut plain);
-                actions.push(press(&held, key));
+                flush_text(&mut actions, target, &mut pending_text);
+                actions.push(press(&modifiers, key));
             }
         }
     }
-    flush_text(&mut actions, target, &mut plain);
+    flush_text(&mut actions, target, &mut pending_text);
     Ok(actions)
 }
 
-fn flush_text(actions: &mut Vec<ActionKind>, target: &ElementTarget, plain: &mut String) {
-    if !plain.is_empty() {
-        actions.push(ActionKind::Type { target: target.clone(), text: std::mem::take(plain) });
+fn flush_text(actions: &mut Vec<ActionKind>, target: &ElementTarget, pending_text: &mut String) {
+    if !pending_text.is_empty() {
+        actions.push(ActionKind::Type { target: target.clone(), text: std::mem::take(pending_text) });
     }
 }
 
-/// `text`, which may have placeholders, as an expression of JavaScript.
+/// Converts `text`, which may contain placeholders, to a JavaScript expression.
 pub(super) fn js_expression(text: &str) -> String {
     let literal = |text: &str| serde_json::Value::from(text).to_string();
     let part = |part: Result<&str, &str>| {

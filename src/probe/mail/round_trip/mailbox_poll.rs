@@ -1,4 +1,4 @@
-//! One visit to the mailbox: a session of its own, that ends with QUIT so that no lock stays behind.
+//! One poll of the mailbox, in a session of its own that ends with QUIT so that no lock remains.
 
 use std::time::Duration;
 
@@ -12,67 +12,67 @@ use crate::probe::mail::mail_account::MailAccount;
 use crate::protocol::LineSession;
 use crate::protocol::pop3::{Mailbox, MessageEntry, Opening};
 
-/// Bytes that one session may read: a list of a million unique-ids, and heads.
+/// Bytes that one session may read: a list of a million unique-ids, and headers.
 const MAX_SESSION_BYTES: usize = 128 * 1024 * 1024;
-/// How long forgotten messages are looked for once the own one is there.
+/// How long stale messages are looked for after the own one was found.
 const STALE_SEARCH_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a farewell may take on which nothing depends.
+/// Limit for QUIT where nothing depends on it.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A visit, and what is known of it.
+/// One poll of the mailbox.
 pub(super) struct MailboxPoll<'a> {
     pub(super) session: LineSession<'a>,
     opening: Option<Opening>,
-    /// Forgotten messages that were deleted.
+    /// Number of stale messages that were deleted.
     pub(super) deleted_stale: u32,
 }
 
-/// How a visit ended.
+/// How a poll ended.
 #[derive(Debug)]
 pub(super) enum PollOutcome {
-    /// The message is not there. `more` were not looked at.
+    /// The message is not there. With `more`, some messages were not examined yet.
     NotFound { more: bool },
-    /// Somebody else has the mailbox open, or the server wants to be asked later.
+    /// Another session has the mailbox open, or the server asks to retry later.
     Locked,
-    /// The message was seen at the one time, and read and marked as deleted at the other; then deleted.
+    /// The message was found at `seen`, was read and marked as deleted at `fetched`, and was then deleted.
     Fetched { seen: Instant, fetched: Instant },
-    /// Something went wrong.
+    /// The poll failed.
     Failed(Failure),
 }
 
 impl<'a> MailboxPoll<'a> {
-    /// One that has not begun.
+    /// Creates a poll that has not started.
     pub(super) fn new(cx: ProbeContext<'a>) -> Self {
         let mut session = LineSession::new(cx.net, cx.deadline);
         session.set_read_limit(MAX_SESSION_BYTES);
         Self { session, opening: None, deleted_stale: 0 }
     }
 
-    /// What the server told.
+    /// Returns the facts about the server.
     pub(super) fn facts(&self) -> MailFacts {
         self.opening.as_ref().map(Opening::facts).unwrap_or_default()
     }
 
-    /// Whether the mailbox was open.
+    /// Whether the mailbox was opened.
     pub(super) fn was_opened(&self) -> bool {
         self.facts().mailbox_messages.is_some()
     }
 
-    /// Seconds between logins that the server asks for.
+    /// Returns the minimum delay between logins that the server requires, in seconds.
     pub(super) fn login_delay(&self) -> Option<u64> {
         self.opening.as_ref().and_then(Opening::login_delay)
     }
 
-    /// Opens the mailbox of `account` and looks for what `search` is after.
+    /// Opens the mailbox of `account` and runs `search` in it.
     pub(super) async fn run(&mut self, account: &MailAccount, search: &mut MessageSearch<'_>) -> PollOutcome {
-        let way = self.opening.insert(build_opening(account));
-        let outcome = open_mailbox(account, &mut self.session, way).await;
-        let patient = way.should_retry_later();
-        let end = match outcome {
-            Err(_) if patient => PollOutcome::Locked,
+        let opening = self.opening.insert(build_opening(account));
+        let outcome = open_mailbox(account, &mut self.session, opening).await;
+        let is_locked = opening.should_retry_later();
+        let poll_outcome = match outcome {
+            Err(_) if is_locked => PollOutcome::Locked,
             Err(failure) => PollOutcome::Failed(failure),
             Ok(()) => match self.poll(search).await {
-                Ok(end) => end,
+                Ok(poll_outcome) => poll_outcome,
                 Err(failure) => {
                     quit_after_failure(&mut self.session, &failure).await;
                     PollOutcome::Failed(failure)
@@ -80,7 +80,7 @@ impl<'a> MailboxPoll<'a> {
             },
         };
         self.session.close().await;
-        end
+        poll_outcome
     }
 
     async fn poll(&mut self, search: &mut MessageSearch<'_>) -> Result<PollOutcome, Failure> {
@@ -88,16 +88,15 @@ impl<'a> MailboxPoll<'a> {
         let mut mailbox = Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.retain_listed(&listed);
-        let SearchOutcome { own, stale: forgotten, more, broken } =
-            search.run(&mut mailbox, &listed, None).await?;
+        let SearchOutcome { own, stale, more, broken } = search.run(&mut mailbox, &listed, None).await?;
         if broken {
-            // Nothing was marked, and nothing can be said any more: closing is the farewell.
+            // Nothing was marked, and no command can be sent any more: close the connection.
             return Ok(PollOutcome::NotFound { more });
         }
-        let Some((at, message)) = own else {
-            let swept = delete_stale(&mut mailbox, &forgotten).await?;
-            let left = timeout(QUIT_TIMEOUT, mailbox.quit()).await;
-            self.deleted_stale = if matches!(left, Ok(Ok(()))) { swept } else { 0 };
+        let Some((index, message)) = own else {
+            let deleted = delete_stale(&mut mailbox, &stale).await?;
+            let quit = timeout(QUIT_TIMEOUT, mailbox.quit()).await;
+            self.deleted_stale = if matches!(quit, Ok(Ok(()))) { deleted } else { 0 };
             return Ok(PollOutcome::NotFound { more });
         };
         let seen = Instant::now();
@@ -108,19 +107,19 @@ impl<'a> MailboxPoll<'a> {
             return Err(failure);
         }
         let fetched = Instant::now();
-        let mut swept = delete_stale(&mut mailbox, &forgotten).await?;
+        let mut deleted = delete_stale(&mut mailbox, &stale).await?;
         if !search.own_only {
-            let older = listed.get(at + 1..).unwrap_or_default();
+            let older = listed.get(index + 1..).unwrap_or_default();
             let rest = search.run(&mut mailbox, older, Some(fetched + STALE_SEARCH_TIMEOUT)).await?;
             if rest.broken {
-                // Without QUIT nothing is deleted: the next visit does it, and looks at nothing else.
+                // Without QUIT nothing is deleted: the next poll does it, and looks for the own message only.
                 search.own_only = true;
                 return Ok(PollOutcome::NotFound { more: true });
             }
-            swept += delete_stale(&mut mailbox, &rest.stale).await?;
+            deleted += delete_stale(&mut mailbox, &rest.stale).await?;
         }
         mailbox.quit().await?;
-        self.deleted_stale = swept;
+        self.deleted_stale = deleted;
         Ok(PollOutcome::Fetched { seen, fetched })
     }
 }
@@ -134,15 +133,15 @@ async fn fetch_and_delete(
     mailbox.delete(message.number).await
 }
 
-/// Marks `forgotten` as deleted, as far as the server lets it; how many.
-async fn delete_stale(mailbox: &mut Mailbox<'_, '_>, forgotten: &[MessageEntry]) -> Result<u32, Failure> {
-    let mut swept = 0;
-    for message in forgotten {
+/// Marks the `stale` messages as deleted, as far as the server allows it, and returns their number.
+async fn delete_stale(mailbox: &mut Mailbox<'_, '_>, stale: &[MessageEntry]) -> Result<u32, Failure> {
+    let mut deleted = 0;
+    for message in stale {
         match mailbox.delete(message.number).await {
-            Ok(()) => swept += 1,
+            Ok(()) => deleted += 1,
             Err(failure) if failure.kind == FailureKind::DialogueUnexpected => {}
             Err(failure) => return Err(failure),
         }
     }
-    Ok(swept)
+    Ok(deleted)
 }

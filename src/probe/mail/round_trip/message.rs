@@ -1,12 +1,12 @@
-//! The message that goes round (RFC 5322).
+//! The message of a mail round trip (RFC 5322).
 
 use crate::domain::Timestamp;
 use crate::protocol::smtp::OutgoingMessage;
 
 use super::token::TOKEN_HEADER;
 
-/// A message from and to `email` that carries `token`; with its Message-ID, without angle brackets.
-/// `Auto-Submitted` (RFC 3834 5) keeps it from being answered by those who are on holiday.
+/// Composes a message from and to `email` that carries `token`. Returns it with its Message-ID, without angle brackets.
+/// `Auto-Submitted` (RFC 3834 5) prevents vacation replies.
 pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (OutgoingMessage, String) {
     let domain = email.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let id = format!("{token}@{domain}");
@@ -28,10 +28,10 @@ pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (OutgoingMess
     (OutgoingMessage { from: email.to_owned(), to: email.to_owned(), text }, id)
 }
 
-/// RFC 5322 3.3, in UTC.
+/// Formats a date (RFC 5322 3.3), in UTC.
 fn date(now: Timestamp) -> String {
-    let at = jiff::Timestamp::from_microsecond(now.as_micros()).unwrap_or_default();
-    at.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
+    let utc = jiff::Timestamp::from_microsecond(now.as_micros()).unwrap_or_default();
+    utc.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ mod tests {
     use crate::protocol::pop3::HeaderScanner;
 
     #[test]
-    fn the_message_is_as_rfc_5322_wants_it_and_carries_its_token() {
+    fn the_message_conforms_to_rfc_5322_and_carries_its_token() {
         let token = format!("1795262400000000.{}.{}", "f".repeat(16), "0".repeat(64));
         let (message, id) = compose("monitor@example.test", &token, Timestamp::from_seconds(1_795_262_400));
         assert_eq!(id, format!("{token}@example.test"));

@@ -1,4 +1,4 @@
-//! Looks through a mailbox for messages of one's own; every other one stays as it is.
+//! Searches a mailbox for messages of this monitor; others are left unchanged.
 
 use std::collections::HashSet;
 
@@ -8,16 +8,16 @@ use super::token::{Owner, TOKEN_HEADER, TokenSigner};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
 use crate::protocol::pop3::{HeaderScanner, Mailbox, MessageEntry, ReadOutcome};
 
-/// How many messages are looked at, the newest first (behaviour.md 4).
+/// Maximum number of messages that are examined, newest first (behaviour.md 4).
 pub(super) const MAX_MESSAGES: usize = 200;
-/// Bytes of one head that are read. One's own has a few thousand, with all that servers add on the way.
+/// Longest message header that is read, in bytes. The own one has a few thousand, with all that servers add in transit.
 const MAX_HEAD_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes of a whole message that are read, where the server knows no TOP, and of one's own.
+/// Longest whole message that is read, in bytes: the own one, and others on servers without TOP.
 const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
-/// Bytes that are read in one session; the rest comes with the next one.
+/// Bytes that are read in one session; the next session reads the rest.
 const MAX_SESSION_BYTES: usize = 16 * 1024 * 1024;
 
-/// What is looked for, and what was looked at already.
+/// The search, with the messages that were examined already.
 #[derive(Debug)]
 pub(super) struct MessageSearch<'a> {
     tokens: &'a TokenSigner,
@@ -25,73 +25,73 @@ pub(super) struct MessageSearch<'a> {
     now: Timestamp,
     /// Messages of others, by number and unique-id. At most [`MAX_MESSAGES`].
     others: HashSet<MessageEntry>,
-    /// Whether the server has refused TOP.
+    /// Whether the server refused TOP.
     without_top: bool,
-    /// Whether the own message alone is looked for, since another one broke the session off.
+    /// Whether only the own message is looked for, since another one broke the session.
     pub(super) own_only: bool,
 }
 
-/// What one look found.
+/// The result of one pass.
 #[derive(Debug, Default)]
 pub(super) struct SearchOutcome {
-    /// The message of this check, and where it stands among those that were looked at.
+    /// The message of this check, with its index in the list.
     pub(super) own: Option<(usize, MessageEntry)>,
-    /// Those of earlier checks, older than a day.
+    /// Messages of earlier checks, older than a day.
     pub(super) stale: Vec<MessageEntry>,
-    /// Whether some are left that have not been looked at.
+    /// Whether some messages were not examined yet.
     pub(super) more: bool,
-    /// Whether a message is still on its way that was too long, so that nothing can be asked any more.
+    /// Whether a message that is too long is still being received, so that no command can be sent.
     pub(super) broken: bool,
 }
 
 impl<'a> MessageSearch<'a> {
-    /// One for the message that carries the token `own`, sent at `now`.
+    /// Creates a search for the message with the token `own`, sent at `now`.
     pub(super) fn new(tokens: &'a TokenSigner, own: &'a str, now: Timestamp) -> Self {
         Self { tokens, own, now, others: HashSet::new(), without_top: false, own_only: false }
     }
 
-    /// Forgets those that are in `listed` no more.
+    /// Forgets messages that are no longer in `listed`.
     pub(super) fn retain_listed(&mut self, listed: &[MessageEntry]) {
         self.others.retain(|message| listed.contains(message));
     }
 
-    /// Looks at `listed` until the own message is found, or `until` has passed.
+    /// Examines `listed` until the own message is found, or `until` has passed.
     pub(super) async fn run(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
         listed: &[MessageEntry],
         until: Option<Instant>,
     ) -> Result<SearchOutcome, Failure> {
-        let mut looked = SearchOutcome::default();
-        let mut spent = 0;
-        for (at, message) in listed.iter().enumerate() {
+        let mut outcome = SearchOutcome::default();
+        let mut bytes_read = 0;
+        for (index, message) in listed.iter().enumerate() {
             if self.others.contains(message) {
                 continue;
             }
-            if spent > MAX_SESSION_BYTES || until.is_some_and(|until| Instant::now() > until) {
-                looked.more = true;
-                return Ok(looked);
+            if bytes_read > MAX_SESSION_BYTES || until.is_some_and(|until| Instant::now() > until) {
+                outcome.more = true;
+                return Ok(outcome);
             }
             let mut scanner = HeaderScanner::new(TOKEN_HEADER);
             let ending = self.read_head(mailbox, message, &mut scanner).await?;
-            spent += scanner.bytes();
+            bytes_read += scanner.bytes();
             match self.owner(ending, &scanner) {
                 Owner::Own => {
-                    looked.own = Some((at, message.clone()));
-                    return Ok(looked);
+                    outcome.own = Some((index, message.clone()));
+                    return Ok(outcome);
                 }
-                Owner::Stale => looked.stale.push(message.clone()),
+                Owner::Stale => outcome.stale.push(message.clone()),
                 Owner::Other => self.mark_seen(message),
             }
             if ending == ReadOutcome::TooLong {
-                (looked.more, looked.broken) = (true, true);
-                return Ok(looked);
+                (outcome.more, outcome.broken) = (true, true);
+                return Ok(outcome);
             }
         }
-        Ok(looked)
+        Ok(outcome)
     }
 
-    /// Reads `message` whole and makes sure that it is the own one, before anybody deletes it.
+    /// Reads the whole `message` and verifies that it is the own one, before it is deleted.
     pub(super) async fn fetch_own(
         &self,
         mailbox: &mut Mailbox<'_, '_>,
@@ -118,14 +118,14 @@ impl<'a> MessageSearch<'a> {
         value.map_or(Owner::Other, |value| self.tokens.classify(&value, self.own, self.now))
     }
 
-    /// Numbers alone say nothing in the next session.
+    /// Message numbers are only valid in one session, so messages without unique-id are not remembered.
     fn mark_seen(&mut self, message: &MessageEntry) {
         if !message.uid.is_empty() {
             self.others.insert(message.clone());
         }
     }
 
-    /// The head of `message`; all of it where the server knows no TOP, unless that is long.
+    /// Reads the header of `message`. On servers without TOP, reads the whole message unless it is too long.
     async fn read_head(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,

@@ -1,5 +1,5 @@
-//! `email-round-trip`: a message goes out by SMTP and has to show up in a POP3 mailbox (behaviour.md 4). It is
-//! deleted then, with its forgotten forerunners; nothing else is touched.
+//! `email-round-trip`: a message is sent by SMTP and must arrive in a POP3 mailbox (behaviour.md 4). It is then
+//! deleted, together with stale messages of earlier checks; no other message is changed.
 
 mod mailbox_poll;
 mod message;

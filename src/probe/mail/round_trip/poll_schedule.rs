@@ -1,34 +1,34 @@
-//! When the mailbox is visited: soon at first, then more and more seldom.
+//! The times at which the mailbox is polled: soon at first, then with growing delays.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Until the first visit. On one host, mail takes a few tens of milliseconds.
+/// Delay before the first poll. On one host, mail takes a few tens of milliseconds.
 const FIRST_DELAY: Duration = Duration::from_millis(200);
-/// Between visits at most: this is how exact the transit time of a slow message is.
+/// Longest delay between polls: the precision of the transit time of a slow message.
 const MAX_DELAY: Duration = Duration::from_secs(15);
-/// What the last visit gets beside twice the time that the longest one took.
+/// Time reserved for the last poll, beside twice the duration of the longest poll so far.
 const FINAL_RESERVE: Duration = Duration::from_millis(250);
 
-/// Times of visits, until there is no time left for another.
+/// The times of polls, until there is no time left for another.
 #[derive(Debug)]
 pub(super) struct PollSchedule {
     end: Instant,
     pause: Duration,
-    /// The least pause that the server asks for (LOGIN-DELAY, RFC 2449 6.5).
+    /// The shortest delay that the server allows (LOGIN-DELAY, RFC 2449 6.5).
     min: Duration,
     longest_visit: Duration,
     over: bool,
 }
 
 impl PollSchedule {
-    /// One that ends at `end`.
+    /// Creates a schedule that ends at `end`.
     pub(super) fn new(end: Instant) -> Self {
         Self { end, pause: FIRST_DELAY, min: Duration::ZERO, longest_visit: Duration::ZERO, over: false }
     }
 
-    /// When to visit next; `None` when there is no time for it. The last visit is as late as it can be.
+    /// Returns the time of the next poll; `None` when there is no time for it. The last poll is as late as possible.
     pub(super) fn next_poll(&mut self, now: Instant) -> Option<Instant> {
         let reserve = self.longest_visit * 2 + FINAL_RESERVE;
         let latest = self.end.checked_sub(reserve).filter(|latest| *latest > now && !self.over)?;
@@ -38,15 +38,15 @@ impl PollSchedule {
         Some(next.min(latest))
     }
 
-    /// Notes how long a visit took, and the pause in seconds that the server asks for.
-    pub(super) fn record_poll(&mut self, visit: Duration, min: Option<u64>) {
-        self.longest_visit = self.longest_visit.max(visit);
+    /// Records the duration of a poll, and the shortest delay in seconds that the server allows.
+    pub(super) fn record_poll(&mut self, duration: Duration, min: Option<u64>) {
+        self.longest_visit = self.longest_visit.max(duration);
         if let Some(seconds) = min {
             self.min = Duration::from_secs(seconds);
         }
     }
 
-    /// There is more to look at: the next visit comes soon.
+    /// Polls again soon, since some messages were not examined yet.
     pub(super) fn poll_soon(&mut self) {
         self.pause = FIRST_DELAY;
     }
@@ -56,22 +56,22 @@ impl PollSchedule {
 mod tests {
     use super::*;
 
-    /// Milliseconds after the start at which visits of `visit` begin within `timeout`.
-    fn visits(timeout: u64, visit: u64, min: Option<u64>) -> Vec<u128> {
+    /// Returns the start times of polls within `timeout`, in milliseconds; each takes `duration`.
+    fn visits(timeout: u64, duration: u64, min: Option<u64>) -> Vec<u128> {
         let start = Instant::now();
         let mut schedule = PollSchedule::new(start + Duration::from_millis(timeout));
         let mut now = start;
-        let mut all = Vec::new();
+        let mut starts = Vec::new();
         while let Some(next) = schedule.next_poll(now) {
-            all.push((next - start).as_millis());
-            schedule.record_poll(Duration::from_millis(visit), min);
-            now = next + Duration::from_millis(visit);
+            starts.push((next - start).as_millis());
+            schedule.record_poll(Duration::from_millis(duration), min);
+            now = next + Duration::from_millis(duration);
         }
-        all
+        starts
     }
 
     #[test]
-    fn visits_grow_rare_and_the_last_one_still_has_time() {
+    fn delays_grow_and_the_last_poll_still_has_time() {
         assert_eq!(visits(30_000, 50, None), [200, 650, 1500, 3150, 6400, 12_850, 25_700, 29_650]);
         assert_eq!(visits(1_000, 10, None), [200, 610, 730]);
         assert_eq!(visits(200, 10, None), [] as [u128; 0], "no time at all");
@@ -81,12 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_asks_for_pauses_gets_them() {
+    fn the_login_delay_of_the_server_is_respected() {
         assert_eq!(visits(30_000, 0, Some(10)), [200, 10_200, 20_200, 29_750]);
     }
 
     #[test]
-    fn a_visit_that_left_something_is_followed_soon() {
+    fn an_incomplete_poll_is_repeated_soon() {
         let start = Instant::now();
         let mut schedule = PollSchedule::new(start + Duration::from_mins(4));
         for _ in 0..8 {

@@ -38,7 +38,7 @@ pub(super) struct RoundTripProbe {
     tokens: TokenSigner,
 }
 
-/// The probe of a checked `email-round-trip` monitor.
+/// Builds the probe of a validated `email-round-trip` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match RoundTripProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
@@ -48,16 +48,16 @@ pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettin
 
 impl RoundTripProbe {
     fn new(document: &MonitorDocument, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
-        let wanted: RoundTripSettings<'_> = document.to_typed()?;
-        let email = wanted.email.trim();
-        let user = wanted.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
+        let round_trip: RoundTripSettings<'_> = document.to_typed()?;
+        let email = round_trip.email.trim();
+        let user = round_trip.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
         let credentials =
-            Credentials { user, password: wanted.email_password.unwrap_or_default().to_owned() };
-        let at = |host, schemes, ports| {
+            Credentials { user, password: round_trip.email_password.unwrap_or_default().to_owned() };
+        let account = |host, schemes, ports| {
             MailAccount::new(document, parse_service(host, None, None, schemes, ports), schemes, (None, None))
         };
-        let pop = at(wanted.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
-        let smtp = at(wanted.smtp_hostname, SMTP_SCHEMES, SMTP_PORTS)?;
+        let pop = account(round_trip.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
+        let smtp = account(round_trip.smtp_hostname, SMTP_SCHEMES, SMTP_PORTS)?;
         Ok(Self {
             smtp: MailAccount {
                 credentials: Some(credentials.clone()).filter(|login| !login.password.is_empty()),
@@ -76,7 +76,7 @@ impl Probe for RoundTripProbe {
         Box::pin(self.run(cx))
     }
 
-    /// The server that the message goes to; one has to be named.
+    /// Returns the SMTP server: only one target can be named.
     fn target(&self) -> Option<&str> {
         Some(self.smtp.host())
     }
@@ -104,19 +104,19 @@ impl RoundTripProbe {
                 observation.facts.round_trip = Some(Box::new(facts));
                 observation
             }
-            Ok(taken) => {
-                let known = RoundTripState::after_send(started, facts, &taken, &session, &mail);
+            Ok(accepted) => {
+                let state = RoundTripState::after_send(started, facts, &accepted, &session, &mail);
                 let search = MessageSearch::new(&self.tokens, &token, now);
-                self.poll_mailbox(cx, known, search, &taken).await
+                self.poll_mailbox(cx, state, search, &accepted).await
             }
         }
     }
 
-    /// Visits the mailbox until the message is there, something fails, or the time is over.
+    /// Polls the mailbox until the message arrives, something fails, or the time is over.
     async fn poll_mailbox(
         &self,
         cx: ProbeContext<'_>,
-        mut known: RoundTripState,
+        mut state: RoundTripState,
         mut search: MessageSearch<'_>,
         message: &AcceptedMessage,
     ) -> Observation {
@@ -126,27 +126,27 @@ impl RoundTripProbe {
             sleep_until(next).await;
             let started = Instant::now();
             let mut poll = MailboxPoll::new(cx);
-            let end = poll.run(&self.pop, &mut search).await;
+            let outcome = poll.run(&self.pop, &mut search).await;
             schedule.record_poll(started.elapsed(), poll.login_delay());
-            known.facts.swept += poll.deleted_stale;
-            known.facts.mailbox_polls += u32::from(poll.was_opened());
-            match end {
+            state.facts.swept += poll.deleted_stale;
+            state.facts.mailbox_polls += u32::from(poll.was_opened());
+            match outcome {
                 PollOutcome::NotFound { more: true } => schedule.poll_soon(),
                 PollOutcome::NotFound { more: false } => {}
-                PollOutcome::Locked => known.facts.mailbox_locked += 1,
+                PollOutcome::Locked => state.facts.mailbox_locked += 1,
                 PollOutcome::Failed(failure) => {
                     let failure = fetching_failure(failure, &self.pop);
-                    return build_observation(&self.pop, started - message.at, known, poll, Err(failure));
+                    return build_observation(&self.pop, started - message.at, state, poll, Err(failure));
                 }
                 PollOutcome::Fetched { seen, fetched } => {
-                    known.facts.trip_transit_us = to_micros(seen - message.at);
-                    known.facts.trip_fetch_us = to_micros(fetched - seen);
-                    return build_observation(&self.pop, started - message.at, known, poll, Ok(()));
+                    state.facts.trip_transit_us = to_micros(seen - message.at);
+                    state.facts.trip_fetch_us = to_micros(fetched - seen);
+                    return build_observation(&self.pop, started - message.at, state, poll, Ok(()));
                 }
             }
             last = poll;
         }
-        let failure = not_delivered_failure(message, &known.facts);
-        build_observation(&self.pop, message.at.elapsed(), known, last, Err(failure))
+        let failure = not_delivered_failure(message, &state.facts);
+        build_observation(&self.pop, message.at.elapsed(), state, last, Err(failure))
     }
 }

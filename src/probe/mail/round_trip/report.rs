@@ -1,4 +1,4 @@
-//! What is told of a trip.
+//! The observation and the failures of a mail round trip.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase
 use crate::probe::mail::mail_account::{MailAccount, redact_facts};
 use crate::protocol::LineSession;
 
-/// What is known of a trip since the message was taken.
+/// The state of a round trip after the message was accepted.
 pub(super) struct RoundTripState {
     pub(super) facts: RoundTripFacts,
     started: Instant,
-    /// Of the way out.
+    /// Phases of the SMTP session.
     phases: Phases,
     transcript: Option<Capture>,
     password_in_clear: bool,
 }
 
 impl RoundTripState {
-    /// What `session`, begun at `started`, leaves to tell; `mail` is what the SMTP server said of itself.
+    /// Creates the state after the SMTP `session` that started at `started`; `mail` are the facts of the SMTP server.
     pub(super) fn after_send(
         started: Instant,
         facts: RoundTripFacts,
@@ -40,69 +40,69 @@ impl RoundTripState {
     }
 }
 
-/// The observation of a trip that ended with `visit`, `transit` after the message was taken. Of the
-/// visits before only the time is told, as part of the transit.
+/// Builds the observation of a round trip that ended with `poll`, `transit` after the message was accepted. Of earlier
+/// polls only the time is reported, as part of the transit.
 pub(super) fn build_observation(
     pop: &MailAccount,
     transit: Duration,
-    known: RoundTripState,
+    state: RoundTripState,
     poll: MailboxPoll<'_>,
     outcome: Result<(), Failure>,
 ) -> Observation {
     let mut mail = poll.facts();
-    mail.password_in_clear |= known.password_in_clear;
+    mail.password_in_clear |= state.password_in_clear;
     let mail = redact_facts(&poll.session.transcript, mail);
     let mut session = poll.session;
     if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
-        // All the time since the message was taken is in the transit already.
+        // The time since the message was accepted is part of the transit already.
         session.trace.phases = Phases::default();
     }
     let outcome = outcome.map_err(|failure| pop.with_tls_hint(failure, &session.trace));
     let failed = outcome.is_err();
-    let mut observation = session_observation(known.started, session, outcome);
-    observation.phases.merge(&known.phases);
+    let mut observation = session_observation(state.started, session, outcome);
+    observation.phases.merge(&state.phases);
     observation.phases.add(Phase::Transit, transit);
     observation.facts.mail = mail.map(Box::new);
-    observation.facts.round_trip = Some(Box::new(known.facts));
-    if let Some(capture) = known.transcript.filter(|_| failed) {
+    observation.facts.round_trip = Some(Box::new(state.facts));
+    if let Some(capture) = state.transcript.filter(|_| failed) {
         observation.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
     }
     observation
 }
 
-/// The failure of a message that never came.
-pub(super) fn not_delivered_failure(taken: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
-    let (when, reply) = (taken.accepted_at, &taken.reply);
-    let waited = taken.at.elapsed().as_secs_f64();
+/// Returns the failure of a message that did not arrive.
+pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
+    let (when, reply) = (message.accepted_at, &message.reply);
+    let waited = message.at.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let locked = match facts.mailbox_locked {
         0 => String::new(),
         count => format!(" and found locked {}", times(count)),
     };
-    let looked = match facts.mailbox_polls {
+    let polls = match facts.mailbox_polls {
         0 => "it was never open to be looked at".to_owned(),
         count => format!("it was looked at {}", times(count)),
     };
     let detail = format!(
         "the SMTP server took the message at {when} (`{reply}`), but it did not show up in the POP3 mailbox \
-         in {waited:.1} s; {looked}{locked}"
+         in {waited:.1} s; {polls}{locked}"
     );
     Failure::new(Phase::Transit, FailureKind::TimedOut, detail)
 }
 
-/// `failure` before the SMTP server had taken the message. Phases such as `auth` are of both halves, so the
-/// text says which one it was.
+/// Adds to `failure`, from before the SMTP server accepted the message, that sending failed. Phases such as `auth`
+/// occur in both halves, so the detail names the half.
 pub(super) fn sending_failure(failure: Failure, smtp: &MailAccount) -> Failure {
     with_prefix(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
 }
 
-/// `failure` of a visit to the mailbox. Once the message was fetched, what is left is to delete it.
+/// Adds to `failure` of a poll whether fetching or, after the message was fetched, deleting failed.
 pub(super) fn fetching_failure(failure: Failure, pop: &MailAccount) -> Failure {
-    let doing = match failure.phase {
+    let action = match failure.phase {
         Phase::Delete | Phase::Quit => "deleting by POP3 at",
         _ => "fetching by POP3 from",
     };
-    with_prefix(failure, format!("{doing} `{}` failed", pop.host()))
+    with_prefix(failure, format!("{action} `{}` failed", pop.host()))
 }
 
 fn with_prefix(failure: Failure, half: String) -> Failure {

@@ -1,4 +1,4 @@
-//! The way out: a message is handed to the SMTP server.
+//! Sends the message of a round trip by SMTP.
 
 use std::time::Duration;
 
@@ -11,32 +11,32 @@ use crate::probe::mail::mail_account::MailAccount;
 use crate::protocol::smtp::{OutgoingMessage, SmtpOptions, SmtpSession};
 use crate::protocol::{LineProtocol, LineSession, ProtocolAction};
 
-/// How long the answer to QUIT is waited for: the message is taken by then.
+/// Limit for the reply to QUIT: the message is accepted by then.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A message that the server has taken.
+/// A message that the server accepted.
 #[derive(Debug)]
 pub(super) struct AcceptedMessage {
     pub(super) at: Instant,
-    /// The same by the clock.
+    /// The same as wall time.
     pub(super) accepted_at: Timestamp,
-    /// What the server said to it; many tell where to look in their log.
+    /// The server's reply; many contain the queue id for its log.
     pub(super) reply: String,
 }
 
-/// Hands `message` over. The login is done where the server offers one, and needed where it says so
+/// Sends `message`. Logs in where the server offers it; a server that requires it refuses the message without
 /// (fields.md 3).
 pub(super) async fn send(
     account: &MailAccount,
-    named: Option<&str>,
+    configured_name: Option<&str>,
     session: &mut LineSession<'_>,
     message: OutgoingMessage,
     clock: &dyn Clock,
     facts: &mut MailFacts,
 ) -> Result<AcceptedMessage, Failure> {
     account.connect(session).await?;
-    let mut core = SmtpSession::new(SmtpOptions {
-        hello: ehlo_name(named, session),
+    let mut smtp = SmtpSession::new(SmtpOptions {
+        hello: ehlo_name(configured_name, session),
         implicit_tls: account.service.implicit_tls,
         require_tls: account.require_tls,
         credentials: account.credentials.clone(),
@@ -44,21 +44,21 @@ pub(super) async fn send(
         message: Some(message),
     })
     .with_optional_login();
-    let outcome = deliver(account, session, &mut core, clock).await;
-    *facts = core.facts();
+    let outcome = deliver(account, session, &mut smtp, clock).await;
+    *facts = smtp.facts();
     outcome
 }
 
-/// As [`LineSession::run`], but the message counts as taken when the server says so, not when it says farewell.
+/// Like [`LineSession::run`], but the message counts as accepted at the server's reply, not at QUIT.
 async fn deliver(
     account: &MailAccount,
     session: &mut LineSession<'_>,
-    core: &mut SmtpSession,
+    smtp: &mut SmtpSession,
     clock: &dyn Clock,
 ) -> Result<AcceptedMessage, Failure> {
     loop {
-        let (line, action) = session.step(core, account.host(), &account.options).await?;
-        if core.delivered {
+        let (line, action) = session.step(smtp, account.host(), &account.options).await?;
+        if smtp.delivered {
             let reply = crate::domain::replace_control_chars(&session.transcript.redact(&line));
             let message = AcceptedMessage { at: Instant::now(), accepted_at: clock.now(), reply };
             let phases = session.trace.phases;
@@ -67,13 +67,13 @@ async fn deliver(
             {
                 let _ = timeout(QUIT_TIMEOUT, session.read_line(Phase::Quit)).await;
             }
-            // The message is on its way meanwhile: that time is told as its transit.
+            // The message is in transit meanwhile: that time is reported as such.
             session.trace.phases = phases;
             return Ok(message);
         }
         if let ProtocolAction::SendLine(line) = action {
-            // It is known by the answer that does not come.
-            session.send(&line).await.map_err(|failure| Failure { phase: core.phase(), ..failure })?;
+            // A failed send shows as a missing reply to this command.
+            session.send(&line).await.map_err(|failure| Failure { phase: smtp.phase(), ..failure })?;
         }
     }
 }

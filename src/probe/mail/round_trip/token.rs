@@ -1,4 +1,4 @@
-//! The token by which a message is recognised as one's own, without keeping a list of what was sent.
+//! The token that identifies messages of a monitor, without a list of what was sent.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -8,52 +8,52 @@ use aws_lc_rs::rand;
 use crate::domain::{MonitorId, Timestamp};
 use crate::vault::{Keyring, SIGNATURE_BYTES};
 
-/// The header that carries it.
+/// The header that carries the token.
 pub(super) const TOKEN_HEADER: &str = "X-Vigie-Trip";
-/// What the signatures are for.
+/// The purpose of the signatures.
 const PURPOSE: &str = "vigie/mail-trip/1";
-/// After this a message of an earlier check counts as forgotten.
+/// Age from which a message of an earlier check is stale.
 const STALE_AFTER: Duration = Duration::from_hours(24);
 
-/// Makes and recognises the tokens of one monitor (behaviour.md 4): the time in microseconds, a random
-/// number, and the signature of both and the monitor, in hexadecimal with points between.
+/// Issues and verifies the tokens of one monitor (behaviour.md 4): the time in microseconds, a random number, and the
+/// signature of both with the monitor id, in hexadecimal and separated by dots.
 #[derive(Clone, Debug)]
 pub(super) struct TokenSigner {
     keyring: Arc<Keyring>,
     monitor: MonitorId,
 }
 
-/// Whose a message is, by the value of its header.
+/// The owner of a message, by the value of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// This check.
     Own,
     /// An earlier check of this monitor, more than a day ago.
     Stale,
-    /// Anybody else, another monitor or check included.
+    /// Any other sender, including other monitors and recent checks.
     Other,
 }
 
 impl TokenSigner {
-    /// Those of `monitor`. Without a keyring they are signed by a key of this process alone.
+    /// Creates the signer of `monitor`. Without a keyring, tokens are signed by a key of this process alone.
     pub(super) fn new(keyring: Option<&Arc<Keyring>>, monitor: MonitorId) -> Self {
         static OWN: OnceLock<Arc<Keyring>> = OnceLock::new();
         let own = || OWN.get_or_init(|| Arc::new(Keyring::ephemeral()));
         Self { keyring: Arc::clone(keyring.unwrap_or_else(own)), monitor }
     }
 
-    /// A new one, of the time `now`.
+    /// Issues a new token at the time `now`.
     pub(super) fn issue(&self, now: Timestamp) -> String {
-        let mut chance = [0; 8];
-        // Two locations may send in the same microsecond. When the system has no random numbers, the time
-        // still tells all others apart.
-        let _ = rand::fill(&mut chance);
-        let head = format!("{}.{:016x}", now.as_micros(), u64::from_be_bytes(chance));
+        let mut nonce = [0; 8];
+        // Two locations may send in the same microsecond. If the system has no random numbers, the time still
+        // distinguishes all others.
+        let _ = rand::fill(&mut nonce);
+        let head = format!("{}.{:016x}", now.as_micros(), u64::from_be_bytes(nonce));
         let signature = self.keyring.sign(PURPOSE, self.signed(&head).as_bytes());
         format!("{head}.{}", hexadecimal(&signature))
     }
 
-    /// Whose message has `value` in its header, seen at `now` by the check that sent `own`.
+    /// Returns the owner of the message with `value` in its header, examined at `now` by the check that sent `own`.
     pub(super) fn classify(&self, value: &str, own: &str, now: Timestamp) -> Owner {
         let Some(sent_at) = self.sent_at(value) else { return Owner::Other };
         if crate::domain::constant_time_eq(value, own) {
@@ -65,15 +65,15 @@ impl TokenSigner {
         }
     }
 
-    /// When the token `value` of this monitor was made; `None` when it is none. The comparison tells nothing
-    /// of the right signature by its time.
+    /// Returns when the token `value` of this monitor was issued; `None` when it is invalid. The comparison takes
+    /// constant time.
     fn sent_at(&self, value: &str) -> Option<Timestamp> {
         let (head, signature) = value.rsplit_once('.')?;
         let (micros, _) = head.split_once('.')?;
         let signature = bytes(signature)?;
         let signed = self.signed(head);
-        let known = self.keyring.verify(PURPOSE, signed.as_bytes(), &signature);
-        known.then(|| micros.parse().ok().map(Timestamp::from_micros)).flatten()
+        let is_valid = self.keyring.verify(PURPOSE, signed.as_bytes(), &signature);
+        is_valid.then(|| micros.parse().ok().map(Timestamp::from_micros)).flatten()
     }
 
     fn signed(&self, head: &str) -> String {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_knows_its_own_message_and_those_that_earlier_checks_forgot() {
+    fn own_and_stale_messages_are_recognised() {
         let keyring = Arc::new(Keyring::ephemeral());
         let tokens = tokens(&keyring, 7);
         let own = tokens.issue(NOW);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_s_message_is_taken_for_one_s_own() {
+    fn messages_of_others_are_not_own() {
         let keyring = Arc::new(Keyring::ephemeral());
         let mine = tokens(&keyring, 7);
         let own = mine.issue(NOW);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_a_rotation_of_the_keys_is_still_known() {
+    fn tokens_from_before_a_key_rotation_stay_valid() {
         let keyring = Arc::new(Keyring::ephemeral());
         let tokens = tokens(&keyring, 7);
         let before = tokens.issue(NOW - Duration::from_hours(48));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in a header, it is nobody's unless it was signed; also when it is what was sent.
+        /// Any header value that was not signed belongs to others, even when it equals the own one.
         #[test]
         fn any_value_that_was_not_signed_belongs_to_others(value in "[0-9a-f.]{0,120}|\\PC{0,80}") {
             let tokens = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));

@@ -1,4 +1,4 @@
-//! What a login came to, for further requests of the same check.
+//! The state of a login, for further requests of the same check.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use url::Url;
 use super::auth::{AuthScheme, HttpCredentials};
 use super::request_chain::RequestChain;
 
-/// A login that was asked for once, for further requests to the same origin.
+/// A login that a server requested, for further requests to the same origin.
 #[derive(Debug)]
 pub struct AuthState {
     login: Arc<HttpCredentials>,
@@ -17,7 +17,7 @@ pub struct AuthState {
 }
 
 impl AuthState {
-    /// The value of `Authorization` for a request of `method` for `url`; `None` for other origins.
+    /// Returns the value of `Authorization` for a request of `method` to `url`; `None` for other origins.
     pub fn authorization(&mut self, method: &Method, url: &Url) -> Option<HeaderValue> {
         if !self.login.applies_to(url) {
             return None;
@@ -27,7 +27,7 @@ impl AuthState {
 }
 
 impl RequestChain<'_> {
-    /// Takes what the login came to, when the server asked for one.
+    /// Takes the state of the login, if the server requested one.
     pub fn take_auth_state(&mut self) -> Option<AuthState> {
         let login = Arc::clone(self.request.credentials.as_ref()?);
         Some(AuthState { login, session: self.session.take()? })

@@ -1,4 +1,4 @@
-//! The HTTP message of one exchange.
+//! Builds the HTTP message of one exchange.
 
 use bytes::Bytes;
 use http::header::{
@@ -12,9 +12,9 @@ use super::redirect::display_url;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::word_set::WordSet;
 
-/// Whether a field of this name carries something that lets its sender in. There is no list of such names:
-/// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
-/// all of [`is_sensitive_header`](crate::redaction::sensitive_names::is_sensitive_header).
+/// Whether a header field of this name carries a credential. There is no complete list of such names: `Authorization`,
+/// `Cookie`, `X-Api-Key`, `X-Auth-Token` and others are recognised by the words in them, which include all of
+/// [`is_sensitive_header`](crate::redaction::sensitive_names::is_sensitive_header).
 #[must_use]
 pub fn is_secret_header(name: &HeaderName) -> bool {
     static WORDS: WordSet<9> = WordSet::new([
@@ -31,13 +31,13 @@ pub fn is_secret_header(name: &HeaderName) -> bool {
     WORDS.matches(name.as_str().as_bytes())
 }
 
-/// What the message of an exchange is made of.
+/// The inputs of the message of an exchange.
 pub(super) struct RequestParts<'m> {
-    /// Where it goes; redirects change it.
+    /// The URL; redirects change it.
     pub(super) url: &'m Url,
     pub(super) method: &'m Method,
     pub(super) version: Version,
-    /// Where the monitor sends its request, and the header fields that are meant for that server.
+    /// The monitor's own URL, and the header fields for that server.
     pub(super) origin: &'m Url,
     pub(super) headers: &'m HeaderMap,
     pub(super) body: Option<&'m Bytes>,
@@ -45,10 +45,10 @@ pub(super) struct RequestParts<'m> {
     pub(super) authorization: Option<&'m HeaderValue>,
 }
 
-/// The message that `parts` make.
+/// Builds the message from `parts`.
 ///
 /// # Errors
-/// Ours, when the URL is longer than a request line may be.
+/// Fails, as Vigie's own fault, when the URL is too long for a request line.
 pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Bytes>>, Failure> {
     let RequestParts { url, version, .. } = parts;
     let mut message = Request::new(Full::default());
@@ -57,7 +57,7 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
     let headers = message.headers_mut();
     headers.clone_from(parts.headers);
     if matches!(version, Version::HTTP_2 | Version::HTTP_3) {
-        // RFC 9113 8.2.2 and RFC 9114 4.2 forbid the fields of a connection; the pseudo fields name the host.
+        // RFC 9113 8.2.2 and RFC 9114 4.2 forbid connection header fields; the pseudo header fields contain the host.
         headers.remove(HOST);
         headers.remove(CONNECTION);
     } else {
@@ -65,7 +65,7 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
         headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| invalid_url_failure(url))?);
     }
     if !is_same_origin(url, parts.origin) {
-        // What the monitor says of itself is meant for its own server.
+        // The monitor's credentials are only for its own server.
         let secrets: Vec<HeaderName> =
             headers.keys().filter(|name| is_secret_header(name)).cloned().collect();
         for secret in secrets {
@@ -91,7 +91,7 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
     Ok(message)
 }
 
-/// Whether two URLs of `http` or `https` belong to one server (RFC 6454 4).
+/// Whether two `http` or `https` URLs have the same origin (RFC 6454 4).
 #[must_use]
 pub fn is_same_origin(one: &Url, other: &Url) -> bool {
     one.scheme() == other.scheme()
@@ -99,7 +99,7 @@ pub fn is_same_origin(one: &Url, other: &Url) -> bool {
         && one.port_or_known_default() == other.port_or_known_default()
 }
 
-/// The target of the request line (RFC 9112 3.2.1), or of the pseudo fields in HTTP/2.
+/// Returns the target of the request line (RFC 9112 3.2.1), or of the pseudo header fields in HTTP/2.
 fn request_target(url: &Url, version: Version) -> Result<Uri, Failure> {
     let part = match version {
         Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],

@@ -1,4 +1,4 @@
-//! What is kept of the answer to a failed attempt: its head, and the beginning of its body.
+//! Captures of the response of a failed attempt: its head, and the beginning of its body.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::protocol::http::exchange::ResponseHead;
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::MASK;
 
-/// Bytes of a body that are kept, decoded.
+/// Longest captured body, in bytes after decoding.
 pub const MAX_CAPTURED_BODY: usize = 64 * 1024;
 
-/// The status line and the header fields; values that let somebody in are masked.
+/// Captures the status line and the header fields, with credentials redacted.
 #[must_use]
 pub fn head_capture(head: &ResponseHead) -> Capture {
     let mut text = format!("{} {}", version_name(head.version), head.status.as_u16());
@@ -25,7 +25,7 @@ pub fn head_capture(head: &ResponseHead) -> Capture {
     Capture::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
 }
 
-/// Header fields, a line each; values that let somebody in are masked.
+/// Formats header fields, one per line, with credentials redacted.
 #[must_use]
 pub fn header_lines<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut text = String::new();
@@ -35,7 +35,7 @@ pub fn header_lines<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) ->
     text
 }
 
-/// The beginning of a body of this media type; `None` of an empty one.
+/// Captures the beginning of a body of this media type; `None` for an empty one.
 #[must_use]
 pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
     let bytes = bytes.get(..MAX_CAPTURED_BODY).unwrap_or(bytes);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_let_somebody_in_are_masked() {
+    fn credentials_are_redacted() {
         let mut headers = http::HeaderMap::new();
         for (name, value) in [
             ("set-cookie", "sid=hunter2"),
@@ -91,16 +91,19 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_named_by_their_type_and_cut() {
+    fn bodies_are_named_by_their_type_and_truncated() {
         let kind =
             |content_type| body_capture(b"x", content_type).map(|capture| (capture.name, capture.mimetype));
-        let is = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
-        assert_eq!(kind(None), is("response-body.txt", "text/plain"));
+        let expected = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
+        assert_eq!(kind(None), expected("response-body.txt", "text/plain"));
         let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
-        assert_eq!(kind(html), is("response-body.html", "text/html; charset=iso-8859-1"));
-        assert_eq!(kind(Some("application/problem+json")), is("response-body.json", "application/json"));
-        assert_eq!(kind(Some("image/png")), is("response-body.txt", "text/plain"));
-        assert_eq!(kind(Some("text/html; charset=a\r\nb")), is("response-body.html", "text/html"));
+        assert_eq!(kind(html), expected("response-body.html", "text/html; charset=iso-8859-1"));
+        assert_eq!(
+            kind(Some("application/problem+json")),
+            expected("response-body.json", "application/json")
+        );
+        assert_eq!(kind(Some("image/png")), expected("response-body.txt", "text/plain"));
+        assert_eq!(kind(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
         assert_eq!(body_capture(&[], None), None);
         assert_eq!(
             body_capture(&vec![b'x'; MAX_CAPTURED_BODY + 9], None).map(|c| c.bytes),

@@ -1,5 +1,5 @@
-//! The cookies of one attempt: RFC 6265, and of its successor (draft-ietf-httpbis-rfc6265bis) what browsers hold
-//! cookies to: prefixes of names, and `Secure` from secure origins alone.
+//! The cookies of one attempt: RFC 6265, with the rules of its successor (draft-ietf-httpbis-rfc6265bis) that browsers
+//! enforce: name prefixes, and `Secure` from secure origins only.
 
 use std::cmp::Reverse;
 
@@ -13,19 +13,19 @@ use url::{Host, Url};
 pub struct CookieJar(Option<Box<CookieStore>>);
 
 impl CookieJar {
-    /// Keeps the cookies of an answer from `url`.
+    /// Stores the cookies of a response from `url`.
     pub fn store(&mut self, url: &Url, headers: &HeaderMap) {
         for text in headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok()) {
             let Ok(mut cookie) = RawCookie::parse(text.to_owned()) else { continue };
             if is_acceptable(&mut cookie, url) {
-                // One that does not fit to its origin is ignored.
+                // One that does not match its origin is ignored.
                 let _ = self.0.get_or_insert_default().insert_raw(&cookie, url);
             }
         }
     }
 
-    /// The value of `Cookie` for a request for `url`; `None` when there is nothing to say. Those of longer paths
-    /// come first (RFC 6265 5.4).
+    /// Returns the value of `Cookie` for a request to `url`; `None` without cookies. Those with longer paths come first
+    /// (RFC 6265 5.4).
     #[must_use]
     pub fn cookie_header(&self, url: &Url) -> Option<HeaderValue> {
         let mut cookies = self.0.as_ref()?.matches(url);
@@ -36,19 +36,19 @@ impl CookieJar {
     }
 }
 
-/// Whether nobody listens on the way to `url`. Loopback counts, as in the store and in browsers.
+/// Whether connections to `url` cannot be intercepted. Loopback counts, as in the store and in browsers.
 fn is_trustworthy_origin(url: &Url) -> bool {
-    let is_near = match url.host() {
+    let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
-    url.scheme() == "https" || is_near
+    url.scheme() == "https" || is_loopback
 }
 
-/// Whether a cookie that came from `url` may be kept. One for a whole public suffix becomes one for the host when
-/// that is the suffix itself (RFC 6265 5.3, step 5).
+/// Whether a cookie from `url` may be stored. A cookie for a public suffix becomes a host-only cookie if the host is
+/// that suffix (RFC 6265 5.3, step 5).
 fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
     let wants_secure = cookie.secure().unwrap_or(false);
     let begins = |prefix: &str| {
@@ -70,8 +70,8 @@ fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
     is_own
 }
 
-/// Whether everybody may have names below `domain`, as below `co.uk`. Names that no list knows, such as those of
-/// an intranet, belong to somebody.
+/// Whether anyone can register names below `domain`, such as below `co.uk`. Names on no list, such as those of an
+/// intranet, count as private.
 fn is_public_suffix(domain: &str) -> bool {
     psl::suffix(domain.as_bytes())
         .is_some_and(|suffix| suffix.is_known() && suffix.as_bytes() == domain.as_bytes())
@@ -81,7 +81,7 @@ fn is_public_suffix(domain: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What is sent to `to` after `from` has set `cookies`.
+    /// Returns the cookies sent to `to` after `from` has set `cookies`.
     fn sent(from: &str, cookies: &[&str], to: &str) -> String {
         let mut headers = HeaderMap::new();
         for cookie in cookies {

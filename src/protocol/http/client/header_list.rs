@@ -1,4 +1,4 @@
-//! Header fields as a result keeps them.
+//! Header fields in the form of results.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::build_request::is_secret_header;
 use crate::domain::{HeaderList, from_utf8_lossy};
 use crate::syntax::MASK;
 
-/// Header fields that are told.
+/// Maximum number of header fields that are kept.
 const MAX_FIELDS: usize = 64;
 
-/// Bytes of a value that are told.
+/// Longest value that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 512;
 
-/// The fields by name and value, with the values masked that let somebody in.
+/// Returns the names and values of header fields, with credentials redacted.
 pub(super) fn to_header_list(headers: &HeaderMap) -> HeaderList {
     let fields = || headers.iter().take(MAX_FIELDS);
     let bytes = fields().map(|(name, value)| name.as_str().len() + value.len().min(MAX_VALUE_BYTES)).sum();

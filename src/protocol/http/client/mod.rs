@@ -1,7 +1,7 @@
-//! What an HTTP client does beyond one exchange: connections, cookies, logins, redirects.
+//! An HTTP client on top of single exchanges: connections, cookies, logins, redirects.
 //!
-//! Nothing here judges an answer: a [`RequestChain`] asks, hands out every answer, and goes on when it is told to.
-//! Each request gets a cold connection of its own, so that its phases mean the same every time.
+//! It evaluates no responses: a [`RequestChain`] sends requests, returns every response, and continues on request. Each
+//! request uses a new connection, so that its phases are comparable.
 
 mod auth;
 mod auth_state;

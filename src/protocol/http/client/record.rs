@@ -1,4 +1,4 @@
-//! An exchange as the result tells it: bounded, and without what lets somebody in.
+//! The record of an exchange for results: bounded, with credentials redacted.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Version};
@@ -9,25 +9,25 @@ use super::request_chain::RequestChain;
 use crate::domain::{Excerpt, Failure, HttpExchange, from_utf8_lossy, replace_control_chars};
 use crate::protocol::http::exchange::ResponseHead;
 
-/// What came of an exchange, for its record.
+/// The outcome of an exchange, for its record.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExchangeRecord<'k> {
-    /// The head of the answer, when there was one.
+    /// The head of the response, if there was one.
     pub head: Option<&'k ResponseHead>,
     /// The beginning of the decoded body.
     pub body: &'k [u8],
-    /// Bytes of the body over the wire.
+    /// Length of the body over the wire, in bytes.
     pub wire_bytes: u64,
-    /// Bytes of the body after decoding.
+    /// Length of the decoded body, in bytes.
     pub body_bytes: u64,
-    /// What went wrong with the exchange.
+    /// The failure of the exchange.
     pub failure: Option<&'k Failure>,
-    /// Bytes of either body that are told; 0 leaves both out.
+    /// Longest body to record, in bytes, of request and response each; 0 omits both.
     pub max_body_bytes: usize,
 }
 
 impl RequestChain<'_> {
-    /// The exchange under way, as a result tells it.
+    /// Returns the record of the exchange in progress.
     #[must_use]
     pub fn record(&mut self, record: &ExchangeRecord<'_>) -> HttpExchange {
         let mut exchange = HttpExchange {
@@ -41,7 +41,7 @@ impl RequestChain<'_> {
             failure: record.failure.cloned(),
             ..HttpExchange::default()
         };
-        // It could be made before; if it could not, that is the failure.
+        // Built again if it was not kept; if that fails, it is the failure of the exchange.
         let sent = self
             .sent
             .take()
@@ -72,13 +72,13 @@ fn body_excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, max: usize) -> Exc
     Excerpt { mimetype: content_type(headers).map(truncate_for_result).unwrap_or_default(), text, bytes }
 }
 
-/// The declared type of a body, with its charset.
+/// Returns the declared media type of a body, with its charset.
 #[must_use]
 pub fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }
 
-/// What a peer wrote, in a length that a result can bear.
+/// Truncates text of a peer for results.
 #[must_use]
 pub fn truncate_for_result(text: &str) -> String {
     match text.char_indices().nth(120) {
@@ -87,7 +87,7 @@ pub fn truncate_for_result(text: &str) -> String {
     }
 }
 
-/// The version as results tell it.
+/// Returns the version as named in results.
 #[must_use]
 pub fn version_name(version: Version) -> &'static str {
     match version {

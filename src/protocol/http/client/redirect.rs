@@ -1,4 +1,4 @@
-//! Where a redirect leads (RFC 9110 section 15.4).
+//! Redirects (RFC 9110 section 15.4).
 
 use http::header::LOCATION;
 use http::{HeaderMap, Method, StatusCode};
@@ -6,23 +6,23 @@ use url::Url;
 
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 
-/// Redirects that are followed at most (behaviour.md 4).
+/// Maximum number of redirects that are followed (behaviour.md 4).
 pub const MAX_REDIRECTS: usize = 10;
-/// Bytes of a URL that can be put into a request.
+/// Longest URL that can be requested, in bytes.
 const MAX_URL_BYTES: usize = 65_000;
-/// Characters of a URL that a message shows.
+/// Longest URL that messages quote, in characters.
 const MAX_SHOWN_CHARS: usize = 200;
 
-/// Whether `status` asks to go elsewhere; the other 3xx do not name one place.
+/// Whether `status` is a redirect; other 3xx have no single target.
 #[must_use]
 pub fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// The URL that an answer of `from` sends to.
+/// Returns the URL that a response from `from` redirects to.
 ///
 /// # Errors
-/// [`FailureKind::RedirectInvalid`] without a usable `Location`.
+/// Fails with [`FailureKind::RedirectInvalid`] without a usable `Location`.
 pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
     let invalid = |text: String| {
         let detail = format!("{} from `{}` {text}", status.as_u16(), display_url(from));
@@ -35,7 +35,7 @@ pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> R
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
         return Err(invalid(format!("leads to `{}:`, which is not followed", to.scheme())));
     }
-    // Credentials in a Location are somebody else's idea: they are not sent. http URLs take both calls.
+    // Credentials in a `Location` are not sent: they come from the server. http URLs accept both calls.
     let _ = to.set_username("");
     let _ = to.set_password(None);
     to.set_fragment(None);
@@ -45,7 +45,7 @@ pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> R
     Ok(to)
 }
 
-/// The method to go on with. 303 asks for GET; after 301 and 302 a POST becomes GET, as browsers do.
+/// Returns the method after a redirect. 303 requires GET; after 301 and 302 a POST becomes GET, as in browsers.
 pub(super) fn redirect_method(status: StatusCode, method: &Method) -> Method {
     match status.as_u16() {
         303 if method != Method::HEAD => Method::GET,
@@ -54,7 +54,7 @@ pub(super) fn redirect_method(status: StatusCode, method: &Method) -> Method {
     }
 }
 
-/// A URL for messages: without credentials and not longer than a line.
+/// Returns a URL for messages: without credentials, and truncated.
 #[must_use]
 pub fn display_url(url: &Url) -> String {
     let mut url = url.clone();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_followed_says_why() {
+    fn an_invalid_redirect_gives_its_reason() {
         for (location, text) in [
             (None, "no `Location`"),
             (Some("http://"), "no URL"),

@@ -1,4 +1,4 @@
-//! A request, and the client that makes it.
+//! A request, and the context that it is sent in.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use super::connect_options::ConnectOptions;
 use crate::net::{Deadline, Net};
 use crate::protocol::http::client::auth::HttpCredentials;
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct RequestSpec {
     /// An `http` or `https` URL with a host, without credentials and fragment.
     pub url: Url,
     /// The method.
     pub method: Method,
-    /// HTTP/1.0, 1.1, 2 or 3; over TLS, 2 falls back to 1.1 where the server does not speak it, and so does 3 where
-    /// a redirect leads to plain `http`.
+    /// HTTP/1.0, 1.1, 2 or 3. Over TLS, 2 falls back to 1.1 if the server does not support it, and so does 3 when a
+    /// redirect leads to plain `http`.
     pub version: Version,
-    /// Header fields. `Host`, `Content-Length` and what belongs to the connection are set for each request;
-    /// those that let somebody in go to the origin of `url` only.
+    /// Header fields. `Host`, `Content-Length` and connection fields are set per request; credentials are only sent to
+    /// the origin of `url`.
     pub headers: HeaderMap,
-    /// What is sent; `None` for a request without a body.
+    /// The body; `None` for a request without one.
     pub body: Option<Bytes>,
-    /// Who asks.
+    /// The login.
     pub credentials: Option<Arc<HttpCredentials>>,
     /// Whether the login is sent before the server asks for it (Basic).
     pub preemptive_auth: bool,
@@ -34,17 +34,17 @@ pub struct RequestSpec {
     pub follow_redirects: bool,
 }
 
-/// What the requests of one attempt have in common.
+/// The context shared by the requests of one attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestContext<'a> {
     /// The network of this location.
     pub net: &'a Net,
-    /// How connections are made.
+    /// Options of the connections.
     pub connect_options: &'a ConnectOptions,
-    /// When the attempt has to be over.
+    /// The deadline of the attempt.
     pub deadline: Deadline,
-    /// When it began.
+    /// When the attempt started.
     pub started: Instant,
-    /// Whether every exchange is recorded; others can be too, at a higher price.
+    /// Whether every exchange is recorded. Others can be recorded too, at a higher cost.
     pub record_exchanges: bool,
 }

@@ -1,4 +1,4 @@
-//! One request on its way through logins and redirects.
+//! One request with its authentication and redirects.
 
 use std::time::Duration;
 
@@ -21,54 +21,54 @@ use crate::protocol::http::body::ResponseBody;
 use crate::protocol::http::exchange::{HttpProtocol, ResponseHead, send_request};
 use crate::protocol::http::http3::send_http3_request;
 
-/// Challenges that are answered at most: the first one, and a few that call the answer outdated.
+/// Maximum number of challenges that are answered: the first one, and a few with a stale nonce.
 const MAX_AUTH_ATTEMPTS: u32 = 3;
 
-/// A request, asked as often as its logins and redirects want it.
+/// A request, repeated as authentication and redirects require.
 #[derive(Debug)]
 pub struct RequestChain<'a> {
     client: RequestContext<'a>,
-    /// As the monitor wants it; what redirects change stands beside it.
+    /// As the monitor defines it; changes by redirects are kept separately.
     pub(super) request: &'a RequestSpec,
     jar: &'a mut CookieJar,
-    /// The way and the phases of the exchange that is under way.
+    /// Connection and phases of the exchange in progress.
     pub trace: ConnectTrace,
-    /// What is asked for now.
+    /// The URL of the next exchange.
     pub(super) url: Url,
     pub(super) method: Method,
     has_body: bool,
-    /// From the start of the attempt to that of the exchange under way.
+    /// Time from the start of the attempt to that of the exchange in progress.
     pub(super) started_after: Duration,
-    /// The cookies that went out with it; its answer may have brought others.
+    /// The cookies sent with it; its response may have set others.
     cookies: Option<HeaderValue>,
-    /// The value of `Authorization` that went out with it.
+    /// The value of `Authorization` sent with it.
     pub(super) authorization: Option<HeaderValue>,
-    /// The header fields that went out with it, where they are wanted for its record.
+    /// The header fields sent with it, if they are recorded.
     pub(super) sent: Option<HeaderList>,
-    /// The version that was agreed on.
+    /// The negotiated version.
     pub(super) version: Version,
     is_secured: bool,
     version_fallback: Option<String>,
     /// Set once the server has asked for it.
     pub(super) session: Option<AuthScheme>,
-    /// How often it was set.
+    /// Number of challenges answered so far.
     logins: u32,
     done: ChainTrace,
 }
 
-/// What was seen on the way; complete up to where it ended.
+/// The trace of a chain, complete up to where it ended.
 #[derive(Clone, Debug, Default)]
 pub struct ChainTrace {
     /// Sums over all exchanges.
     pub phases: Phases,
-    /// The last exchange, whose phases are in the sums too.
+    /// The last exchange, whose phases are part of the sums.
     pub trace: ConnectTrace,
     /// The redirects that were followed.
     pub redirects: Vec<RedirectHop>,
 }
 
 impl<'a> RequestChain<'a> {
-    /// Before the first exchange.
+    /// Creates a chain before its first exchange.
     pub fn new(client: RequestContext<'a>, request: &'a RequestSpec, jar: &'a mut CookieJar) -> Self {
         Self {
             client,
@@ -91,51 +91,51 @@ impl<'a> RequestChain<'a> {
         }
     }
 
-    /// What is asked for now, without credentials.
+    /// Returns the current URL, without credentials.
     #[must_use]
     pub const fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Whether the exchange under way went over TLS that was not refused.
+    /// Whether the exchange in progress used TLS that was not refused.
     #[must_use]
     pub const fn used_tls(&self) -> bool {
         self.is_secured
     }
 
-    /// Whether the exchange under way said who asks.
+    /// Whether the exchange in progress sent the login.
     #[must_use]
     pub const fn sent_credentials(&self) -> bool {
         self.authorization.is_some()
     }
 
-    /// Says once that the server does not speak the wanted version.
+    /// Takes the message that the server does not support the requested version.
     pub fn take_version_fallback(&mut self) -> Option<String> {
         self.version_fallback.take()
     }
 
-    /// Opens a connection to the current URL, sends the request and waits for the head of the answer; keeps its
+    /// Opens a connection to the current URL, sends the request and waits for the head of the response; stores its
     /// cookies.
     ///
     /// # Errors
-    /// The failure, in the phase that it happened in; [`Self::trace`] has what was seen until then.
+    /// Fails in the phase where it happened; [`Self::trace`] is set up to there.
     pub async fn send(&mut self) -> Result<(ResponseHead, ResponseBody), Failure> {
         self.started_after = self.client.started.elapsed();
         self.sent = None;
         self.is_secured = false;
         self.version = self.request.version;
-        let RequestContext { net, connect_options: way, deadline, .. } = self.client;
-        let endpoint = way.endpoint(&self.url);
+        let RequestContext { net, connect_options, deadline, .. } = self.client;
+        let endpoint = connect_options.endpoint(&self.url);
         let is_https = self.url.scheme() == "https";
         if self.version == Version::HTTP_3 && is_https {
-            let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
-            // This and TLS are on the heap: what goes without needs no room for them.
+            let options = TlsOptions { alpn: alpn(self.version), ..connect_options.tls.clone() };
+            // This and TLS are on the heap, so that requests without them need no space for it.
             let quic = Box::pin(net.quic_connect(&endpoint, &options, deadline, &mut self.trace)).await?;
             self.is_secured = true;
             let message = self.prepare()?;
-            let answer = send_http3_request(quic, message, deadline, &mut self.trace.phases).await?;
-            self.jar.store(&self.url, &answer.0.headers);
-            return Ok(answer);
+            let response = send_http3_request(quic, message, deadline, &mut self.trace.phases).await?;
+            self.jar.store(&self.url, &response.0.headers);
+            return Ok(response);
         }
         if self.version == Version::HTTP_3 {
             let text = display_url(&self.url);
@@ -144,7 +144,7 @@ impl<'a> RequestChain<'a> {
             self.version = Version::HTTP_11;
         }
         let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
-        // All that matters is read before the close.
+        // Everything needed is read before the close.
         if !is_https {
             let protocol = match self.version {
                 Version::HTTP_2 => HttpProtocol::Http2,
@@ -153,7 +153,7 @@ impl<'a> RequestChain<'a> {
             return self.exchange(ResetOnClose::new(tcp), protocol).await;
         }
         set_reset_on_close(&tcp);
-        let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
+        let options = TlsOptions { alpn: alpn(self.version), ..connect_options.tls.clone() };
         let handshake = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace);
         let stream = Box::pin(handshake).await?;
         self.is_secured = true;
@@ -179,12 +179,12 @@ impl<'a> RequestChain<'a> {
     {
         let message = self.prepare()?;
         let deadline = self.client.deadline;
-        let answer = send_request(stream, protocol, message, deadline, &mut self.trace.phases).await?;
-        self.jar.store(&self.url, &answer.0.headers);
-        Ok(answer)
+        let response = send_request(stream, protocol, message, deadline, &mut self.trace.phases).await?;
+        self.jar.store(&self.url, &response.0.headers);
+        Ok(response)
     }
 
-    /// The request of the exchange under way, with what says who asks.
+    /// Returns the request of the exchange in progress, with its login.
     fn prepare(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         self.authorization = self.authorize();
         self.cookies = self.jar.cookie_header(&self.url);
@@ -199,12 +199,12 @@ impl<'a> RequestChain<'a> {
         login.authorization(self.session.as_mut()?, &self.method, &self.url, body)
     }
 
-    /// Whether the exchange under way sends the body.
+    /// Whether the exchange in progress sends the body.
     pub(super) const fn has_body(&self) -> bool {
         self.has_body
     }
 
-    /// The request of the exchange under way.
+    /// Builds the request of the exchange in progress.
     pub(super) fn build_request(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         let body = self.request.body.as_ref().filter(|_| self.has_body);
         build_request(RequestParts {
@@ -219,11 +219,11 @@ impl<'a> RequestChain<'a> {
         })
     }
 
-    /// Goes on after an answer: answers a challenge, or follows a redirect. Whether another [`Self::send`] is due;
-    /// if not, the answer is the last one.
+    /// Continues after a response: answers a challenge, or follows a redirect. Returns whether another [`Self::send`]
+    /// must follow; if not, the response is the last one.
     ///
     /// # Errors
-    /// A redirect that cannot be followed, and a challenge that cannot be answered.
+    /// Fails for a redirect that cannot be followed, and for a challenge that cannot be answered.
     pub fn advance(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
         if self.request.follow_redirects && redirect::is_redirect(head.status) {
             self.follow_redirect(head)?;
@@ -260,7 +260,7 @@ impl<'a> RequestChain<'a> {
         Ok(())
     }
 
-    /// Whether [`Self::advance`] would go on after this answer, or fail to.
+    /// Whether [`Self::advance`] would continue after this response, or fail to.
     #[must_use]
     pub fn will_continue(&self, head: &ResponseHead) -> bool {
         self.request.follow_redirects && redirect::is_redirect(head.status) || self.can_authenticate(head)
@@ -273,7 +273,7 @@ impl<'a> RequestChain<'a> {
             && self.session.as_ref().is_none_or(|session| session.is_stale(&head.headers))
     }
 
-    /// Moves what the last exchange saw to the rest. What a shorter way saw of names and TLS stays.
+    /// Merges the trace of the last exchange. Earlier name and TLS facts remain if it has none.
     fn close_exchange(&mut self) {
         let trace = std::mem::take(&mut self.trace);
         self.done.phases.merge(&trace.phases);
@@ -288,7 +288,7 @@ impl<'a> RequestChain<'a> {
         }
     }
 
-    /// What was seen, complete up to here.
+    /// Returns the trace, complete up to here.
     #[must_use]
     pub fn finish(mut self) -> ChainTrace {
         self.close_exchange();
@@ -296,7 +296,7 @@ impl<'a> RequestChain<'a> {
     }
 }
 
-/// What is offered in the handshake for a request of `version`.
+/// Returns the protocols offered by ALPN for a request of `version`.
 const fn alpn(version: Version) -> &'static [&'static [u8]] {
     match version {
         Version::HTTP_3 => &[b"h3"],

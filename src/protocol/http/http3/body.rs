@@ -1,4 +1,4 @@
-//! The body of an answer over HTTP/3.
+//! The body of an HTTP/3 response.
 
 use std::task::{Context, Poll, ready};
 
@@ -8,25 +8,25 @@ use super::failure::{FailureContext, too_large_failure};
 use super::stream::{Http3Sender, Http3Stream};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// The body of an answer, not read yet.
+/// The body of a response, not read yet.
 pub(in crate::protocol::http) struct Http3Body {
     pub(super) stream: Http3Stream,
-    /// The connection is closed when the last of these goes.
+    /// The connection is closed when its last sender is dropped.
     pub(super) _sender: Http3Sender,
     pub(super) failures: FailureContext,
-    /// Bytes that `Content-Length` promises.
+    /// Bytes announced by `Content-Length`.
     pub(super) content_length: Option<u64>,
     pub(super) received: u64,
 }
 
 impl Http3Body {
-    /// Lets so many bytes in.
+    /// Raises the receive limit by `bytes`.
     pub(in crate::protocol::http) fn raise_limit(&self, bytes: u64) {
-        // Frames and datagrams have heads of their own.
+        // Frames and datagrams have their own headers.
         self.failures.meter.raise_limit(bytes.saturating_mul(2));
     }
 
-    /// The next piece; `None` at the end.
+    /// Returns the next chunk; `None` at the end.
     pub(in crate::protocol::http) fn poll_data(
         &mut self,
         cx: &mut Context<'_>,
@@ -34,13 +34,13 @@ impl Http3Body {
         if self.failures.meter.is_over_limit() {
             return Poll::Ready(Some(Err(too_large_failure(Phase::Transfer))));
         }
-        let came = ready!(self.stream.poll_recv_data(cx)).map(|data| {
+        let received = ready!(self.stream.poll_recv_data(cx)).map(|data| {
             data.map(|mut data| {
                 let length = data.remaining();
                 data.copy_to_bytes(length)
             })
         });
-        Poll::Ready(match came {
+        Poll::Ready(match received {
             Ok(Some(data)) => {
                 self.received += data.len() as u64;
                 Some(Ok(data))

@@ -21,10 +21,11 @@ use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 use crate::protocol::http::request_error::{RequestError, RetryReason};
 use crate::protocol::http::timings::ExchangeTimings;
 
-/// Sends `request` over `quic` and waits for the head of the answer, as [`crate::protocol::http::exchange::send_request`] does over a stream.
+/// Sends `request` over `quic` and waits for the head of the response, like
+/// [`crate::protocol::http::exchange::send_request`] does over a stream.
 ///
 /// # Errors
-/// The failure, in the phase that it happened in.
+/// Fails in the phase where it happened.
 pub async fn send_http3_request(
     quic: QuicConnection,
     request: Request<Full<Bytes>>,
@@ -32,26 +33,26 @@ pub async fn send_http3_request(
     phases: &mut Phases,
 ) -> Result<(ResponseHead, ResponseBody), Failure> {
     let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
-    let asking = async {
-        let (mut line, mut driver) = Http3Connection::handshake(quic, timings.clone()).await?;
-        let answer = driver.drive_until(line.run_exchange(request, &timings)).await;
-        let (response, stream) = answer.map_err(|no| no.failure)?;
-        Ok((response, stream, line, driver))
+    let exchange = async {
+        let (mut connection, mut driver) = Http3Connection::handshake(quic, timings.clone()).await?;
+        let result = driver.drive_until(connection.run_exchange(request, &timings)).await;
+        let (response, stream) = result.map_err(|error| error.failure)?;
+        Ok((response, stream, connection, driver))
     };
-    let outcome = timeout_at(deadline.at, asking).await;
+    let outcome = timeout_at(deadline.at, exchange).await;
     if matches!(outcome, Ok(Ok(_))) {
         timings.record_head();
     }
     timings.write_phases(phases);
-    let (response, stream, line, driver) = match outcome {
-        Ok(Ok(answer)) => answer,
+    let (response, stream, connection, driver) = match outcome {
+        Ok(Ok(result)) => result,
         Ok(Err(failure)) => return Err(failure),
         Err(_) => return Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
-    line.build_response(response, stream, is_head, driver, timings)
+    connection.build_response(response, stream, is_head, driver, timings)
 }
 
-/// A connection. Clones share it; a [`ConnectionDriver`] moves it on.
+/// A connection. Clones share it; its [`ConnectionDriver`] must be polled.
 #[derive(Clone)]
 pub(in crate::protocol::http) struct Http3Connection {
     sender: Http3Sender,
@@ -60,30 +61,30 @@ pub(in crate::protocol::http) struct Http3Connection {
 }
 
 impl Http3Connection {
-    /// The connection over `quic`, and what moves it on; `marks` are its own.
+    /// Creates the connection over `quic`, with its driver; `timings` are those of the connection.
     pub(in crate::protocol::http) async fn handshake(
         quic: QuicConnection,
         timings: ExchangeTimings,
     ) -> Result<(Self, ConnectionDriver), Failure> {
-        let told = FailureContext { connection: quic.connection, meter: quic.meter };
+        let context = FailureContext { connection: quic.connection, meter: quic.meter };
         let built = h3::client::builder()
             .max_field_section_size(u64::from(MAX_HEAD_BYTES))
             .send_grease(false)
-            .build(h3_quinn::Connection::new(told.connection.clone()))
+            .build(h3_quinn::Connection::new(context.connection.clone()))
             .await;
         let (mut connection, sender) =
-            built.map_err(|error| told.closed_failure(timings.phase(), &error.to_string()))?;
+            built.map_err(|error| context.closed_failure(timings.phase(), &error.to_string()))?;
         let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
         let driver = ConnectionDriver::new(connection, None, None);
-        Ok((Self { sender, told, timings }, driver))
+        Ok((Self { sender, told: context, timings }, driver))
     }
 
-    /// Whether it takes no more exchanges.
+    /// Whether it accepts no more exchanges.
     pub(in crate::protocol::http) fn is_closed(&self) -> bool {
         self.told.connection.close_reason().is_some()
     }
 
-    /// One exchange of several, up to the head of its answer. Somebody else moves the connection on.
+    /// Runs one exchange up to the head of its response. The caller must drive the connection elsewhere.
     pub(in crate::protocol::http) async fn send_request(
         &mut self,
         request: Request<Full<Bytes>>,
@@ -92,19 +93,18 @@ impl Http3Connection {
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
         timings.assume_sent();
-        let late =
+        let timed_out =
             || RequestError { failure: Failure::timed_out(timings.phase(), deadline.timeout), retry: None };
-        let exchanged = timeout_at(deadline.at, self.run_exchange(request, &timings)).await;
-        let outcome = exchanged.unwrap_or_else(|_| Err(late()));
+        let result = timeout_at(deadline.at, self.run_exchange(request, &timings)).await;
+        let outcome = result.unwrap_or_else(|_| Err(timed_out()));
         if outcome.is_ok() {
             timings.record_head();
             self.timings.record_head();
         }
         timings.write_phases(phases);
-        let (response, stream) = outcome?;
-        let answer =
-            self.clone().build_response(response, stream, is_head, ConnectionDriver::noop(), timings);
-        answer.map_err(|failure| RequestError { failure, retry: None })
+        let (head, stream) = outcome?;
+        let response = self.clone().build_response(head, stream, is_head, ConnectionDriver::noop(), timings);
+        response.map_err(|failure| RequestError { failure, retry: None })
     }
 
     async fn run_exchange(
@@ -115,7 +115,7 @@ impl Http3Connection {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let sender = &mut self.sender;
-        let asking = async {
+        let exchange = async {
             let mut stream: Http3Stream = sender.send_request(Request::from_parts(parts, ())).await?;
             if !body.is_empty() {
                 stream.send_data(body).await?;
@@ -124,22 +124,22 @@ impl Http3Connection {
             timings.record_sent();
             loop {
                 let response = stream.recv_response().await?;
-                // Informational answers are passed over; the gauge ends those without end.
+                // Informational responses are skipped; the meter stops an endless series.
                 if !response.status().is_informational() {
                     return Ok::<_, StreamError>((response, stream));
                 }
             }
         };
         let failure = tokio::select! {
-            answer = asking => match answer {
-                Ok(answer) => return Ok(answer),
+            result = exchange => match result {
+                Ok(result) => return Ok(result),
                 Err(error) => self.told.stream_failure(timings.phase(), &error),
             },
             () = self.told.meter.over_limit() => too_large_failure(timings.phase()),
         };
-        // It has answered others, and not this one: it said farewell (RFC 9114 5.2).
-        let is_farewell = matches!(failure.kind, FailureKind::NoResponse) && self.timings.has_head();
-        Err(RequestError { failure, retry: is_farewell.then_some(RetryReason::StaleConnection) })
+        // It answered other requests but not this one, so it is being closed (RFC 9114 5.2).
+        let is_closing = matches!(failure.kind, FailureKind::NoResponse) && self.timings.has_head();
+        Err(RequestError { failure, retry: is_closing.then_some(RetryReason::StaleConnection) })
     }
 
     fn build_response(

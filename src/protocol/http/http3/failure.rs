@@ -1,4 +1,4 @@
-//! What it means that HTTP/3 went wrong.
+//! Failures of HTTP/3.
 
 use h3::error::StreamError;
 use quinn::ConnectionError;
@@ -7,12 +7,12 @@ use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 use crate::net::{QuicMeter, quic_closed};
 use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 
-/// More came than the gauge lets in.
+/// Returns the failure of more data than the meter allows.
 pub(super) fn too_large_failure(phase: Phase) -> Failure {
     Failure::new(phase, FailureKind::ResponseTooLarge, "more came than an answer may have")
 }
 
-/// Tells what went wrong with an exchange.
+/// Determines the failure of an exchange.
 #[derive(Clone)]
 pub(super) struct FailureContext {
     pub(super) connection: quinn::Connection,
@@ -20,7 +20,7 @@ pub(super) struct FailureContext {
 }
 
 impl FailureContext {
-    /// Of an exchange.
+    /// Returns the failure of an exchange.
     pub(super) fn stream_failure(&self, phase: Phase, error: &StreamError) -> Failure {
         let failure = |kind, detail: String| Failure::new(phase, kind, detail);
         match error {
@@ -42,7 +42,7 @@ impl FailureContext {
         }
     }
 
-    /// What it means that the connection ended, or that its peer broke the rules of HTTP/3, as `words` say.
+    /// Returns the failure of a closed connection, or of a peer that violated HTTP/3 as described by `text`.
     pub(super) fn closed_failure(&self, phase: Phase, text: &str) -> Failure {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
         match self.connection.close_reason() {

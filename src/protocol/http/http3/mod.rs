@@ -1,4 +1,4 @@
-//! HTTP/3 exchanges over a QUIC connection that somebody else opened (RFC 9114).
+//! HTTP/3 exchanges over an existing QUIC connection (RFC 9114).
 
 mod body;
 mod client;

@@ -3,27 +3,27 @@
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
-/// One challenge. Values are bytes: a realm may be in any charset, and digests are taken of what came.
+/// One challenge. Values are bytes: a realm may be in any charset, and digests are computed from the received bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Challenge {
-    /// In lower case.
+    /// The scheme in lower case.
     pub(super) scheme: String,
     /// Names in lower case; values without quotes and escapes.
     parameters: Vec<(String, Vec<u8>)>,
 }
 
 impl Challenge {
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(super) fn value(&self, name: &str) -> Option<&[u8]> {
-        self.parameters.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_slice())
+        self.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_slice())
     }
 
-    /// The value of a parameter, for comparisons.
+    /// Returns the value of a parameter as text, for comparisons.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.value(name).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
-    /// The scheme with its algorithm, for messages.
+    /// Returns the scheme with its algorithm, for messages.
     pub(super) fn describe(&self) -> String {
         match self.text("algorithm") {
             Some(algorithm) => {
@@ -34,28 +34,28 @@ impl Challenge {
     }
 }
 
-/// All challenges of an answer, in their order.
+/// Returns all challenges of a response, in their order.
 pub(super) fn parse_challenges(headers: &HeaderMap) -> Vec<Challenge> {
     let mut challenges: Vec<Challenge> = Vec::new();
     for value in headers.get_all(WWW_AUTHENTICATE) {
-        let before = challenges.len();
+        let first_of_field = challenges.len();
         for part in split_unquoted_commas(value.as_bytes()) {
             let part = part.trim_ascii();
             let end = part.iter().position(|&byte| !is_token(byte)).unwrap_or(part.len());
-            let (word, rest) = part.split_at(end);
-            let Ok(word) = std::str::from_utf8(word) else { continue };
+            let (scheme, rest) = part.split_at(end);
+            let Ok(scheme) = std::str::from_utf8(scheme) else { continue };
             let rest = rest.trim_ascii_start();
-            if word.is_empty() {
+            if scheme.is_empty() {
                 continue;
             }
             let parameter = if rest.starts_with(b"=") {
-                // A parameter; it belongs to the challenge before it in the same field.
+                // A parameter belongs to the previous challenge of the same field.
                 parse_parameter(part)
             } else {
-                challenges.push(Challenge { scheme: word.to_ascii_lowercase(), parameters: Vec::new() });
+                challenges.push(Challenge { scheme: scheme.to_ascii_lowercase(), parameters: Vec::new() });
                 parse_parameter(rest)
             };
-            if let (Some(last), Some(parameter)) = (challenges[before..].last_mut(), parameter) {
+            if let (Some(last), Some(parameter)) = (challenges[first_of_field..].last_mut(), parameter) {
                 last.parameters.push(parameter);
             }
         }
@@ -63,43 +63,43 @@ pub(super) fn parse_challenges(headers: &HeaderMap) -> Vec<Challenge> {
     challenges
 }
 
-/// `name = value` or `name = "value"`; `None` for anything else, such as the base64 of other schemes.
+/// Parses `name = value` or `name = "value"`; returns `None` for anything else, such as the base64 of other schemes.
 fn parse_parameter(text: &[u8]) -> Option<(String, Vec<u8>)> {
-    let at = text.iter().position(|&byte| byte == b'=')?;
-    let (name, value) = (text[..at].trim_ascii(), text[at + 1..].trim_ascii());
+    let equals = text.iter().position(|&byte| byte == b'=')?;
+    let (name, value) = (text[..equals].trim_ascii(), text[equals + 1..].trim_ascii());
     if name.is_empty() || !name.iter().all(|&byte| is_token(byte)) {
         return None;
     }
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
     let Some(quoted) = value.strip_prefix(b"\"") else { return Some((name, value.to_vec())) };
-    let mut plain = Vec::with_capacity(quoted.len());
+    let mut unquoted = Vec::with_capacity(quoted.len());
     let mut bytes = quoted.iter();
     while let Some(&byte) = bytes.next() {
         match byte {
             b'"' => break,
-            b'\\' => plain.extend(bytes.next()),
-            byte => plain.push(byte),
+            b'\\' => unquoted.extend(bytes.next()),
+            byte => unquoted.push(byte),
         }
     }
-    Some((name, plain))
+    Some((name, unquoted))
 }
 
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Splits at commas that do not stand in a quoted string.
+/// Splits at commas outside of quoted strings.
 fn split_unquoted_commas(text: &[u8]) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let (mut start, mut quoted, mut escaped) = (0, false, false);
-    for (at, &byte) in text.iter().enumerate() {
+    for (index, &byte) in text.iter().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if quoted => escaped = true,
             b'"' => quoted = !quoted,
             b',' if !quoted => {
-                parts.push(&text[start..at]);
-                start = at + 1;
+                parts.push(&text[start..index]);
+                start = index + 1;
             }
             _ => {}
         }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_are_told_from_parameters() {
+    fn schemes_are_distinguished_from_parameters() {
         for (value, expected) in [
             ("Basic realm=\"a\"", vec!["basic"]),
             ("basic", vec!["basic"]),
@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_value_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn parsing_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut headers = HeaderMap::new();
             if let Ok(value) = HeaderValue::from_bytes(&bytes) {
                 headers.insert(WWW_AUTHENTICATE, value);

@@ -1,4 +1,4 @@
-//! A login and its state over the requests of a check.
+//! A login, and its state over the requests of a check.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,14 +11,14 @@ use super::challenge::Challenge;
 use super::digest::{DigestAuth, DigestRequest};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// User name and password, for one origin alone.
+/// User name and password, for one origin only.
 pub struct HttpCredentials {
     user: Vec<u8>,
     password: Vec<u8>,
     origin: Origin,
 }
 
-/// What the server's challenge was answered with; kept for the further requests of the journey.
+/// The chosen scheme, kept for further requests of the chain.
 #[derive(Debug)]
 pub(in crate::protocol::http::client) enum AuthScheme {
     Basic,
@@ -32,8 +32,8 @@ impl std::fmt::Debug for HttpCredentials {
 }
 
 impl HttpCredentials {
-    /// The login of `user` at the origin of `url`. Without a user name that of the URL; `None` when that has none
-    /// either.
+    /// Creates the login of `user` at the origin of `url`. Without a user name, uses that of the URL; `None` when it
+    /// has none either.
     #[must_use]
     pub fn from_user_or_url(user: &str, password: &str, url: &Url) -> Option<Self> {
         let (user, password) = match user {
@@ -43,13 +43,13 @@ impl HttpCredentials {
         (!user.is_empty()).then(|| Self { user, password, origin: url.origin() })
     }
 
-    /// Whether `url` belongs to the server that the login is for.
+    /// Whether `url` belongs to the server of the login.
     pub(in crate::protocol::http::client) fn applies_to(&self, url: &Url) -> bool {
         self.origin == url.origin()
     }
 
-    /// The value of `Authorization` for a request of `method` for `url` with `body`; `None` for a user name that no
-    /// header can hold.
+    /// Returns the value of `Authorization` for a request of `method` to `url` with `body`; `None` for a user name that
+    /// no header can contain.
     pub(in crate::protocol::http::client) fn authorization(
         &self,
         session: &mut AuthScheme,
@@ -76,17 +76,17 @@ impl HttpCredentials {
 }
 
 impl AuthScheme {
-    /// How to answer the challenges of a 401: with the first Digest that can be spoken, else with Basic,
-    /// which hands out the password.
+    /// Chooses the scheme for the challenges of a 401: the first supported Digest, otherwise Basic, which reveals the
+    /// password.
     ///
     /// # Errors
-    /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
+    /// Fails with [`FailureKind::Unsupported`] when the server accepts no supported scheme.
     pub(in crate::protocol::http::client) fn from_challenges(headers: &HeaderMap) -> Result<Self, Failure> {
         let offered = challenge::parse_challenges(headers);
         if let Some(digest) = offered.iter().find_map(DigestAuth::from_challenge) {
             return Ok(Self::Digest(digest));
         }
-        // A 401 without a challenge breaks RFC 9110 15.5.2, but what it means is plain.
+        // A 401 without a challenge breaks RFC 9110 15.5.2, but its meaning is clear.
         if offered.is_empty() || offered.iter().any(|challenge| challenge.scheme == "basic") {
             return Ok(Self::Basic);
         }
@@ -98,14 +98,14 @@ impl AuthScheme {
         Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
     }
 
-    /// Whether the 401 with these `headers` asks for another answer instead of refusing this one: the nonce
-    /// is too old, or another realm begins here (RFC 7616 3.3 `stale`, RFC 9110 11.5).
+    /// Whether the 401 with these `headers` asks for a new authorization instead of refusing this one: the nonce is too
+    /// old, or the realm is another one (RFC 7616 3.3 `stale`, RFC 9110 11.5).
     pub(in crate::protocol::http::client) fn is_stale(&self, headers: &HeaderMap) -> bool {
-        let Self::Digest(own) = self else { return false };
-        let news = |challenge: &Challenge| {
-            DigestAuth::from_challenge(challenge).is_some_and(|new| own.is_superseded_by(&new))
+        let Self::Digest(current) = self else { return false };
+        let supersedes = |challenge: &Challenge| {
+            DigestAuth::from_challenge(challenge).is_some_and(|new| current.is_superseded_by(&new))
         };
-        challenge::parse_challenges(headers).iter().any(news)
+        challenge::parse_challenges(headers).iter().any(supersedes)
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_safest_scheme_that_can_be_spoken_is_taken() {
+    fn the_safest_supported_scheme_is_chosen() {
         let url = Url::parse("http://me:secret@a.test/").unwrap();
         let login = HttpCredentials {
             user: percent_decode(url.username()),
@@ -155,11 +155,11 @@ mod tests {
             for value in values {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
             }
-            let answer = AuthScheme::from_challenges(&headers).map(|mut session| {
+            let authorization = AuthScheme::from_challenges(&headers).map(|mut session| {
                 let value = login.authorization(&mut session, &Method::GET, &url, b"").unwrap();
                 value.to_str().unwrap().to_owned()
             });
-            let text = answer.unwrap_or_else(|failure| failure.detail);
+            let text = authorization.unwrap_or_else(|failure| failure.detail);
             assert!(text.contains(expected), "{values:?}: {text}");
         }
     }

@@ -6,18 +6,18 @@ use md5::{Digest as _, Md5};
 use super::challenge::Challenge;
 use crate::domain::to_hex;
 
-/// The request that an answer is for.
+/// The request to authorize.
 #[derive(Clone, Copy)]
 pub(super) struct DigestRequest<'a> {
     /// Its method.
     pub(super) method: &'a str,
-    /// What stands in the request line.
+    /// The target of the request line.
     pub(super) target: &'a str,
     /// Its body.
     pub(super) body: &'a [u8],
 }
 
-/// A challenge that is answered, and how often it was so far. Holds no secret.
+/// The state of a Digest authentication. Holds no secret.
 #[derive(Debug)]
 pub(in crate::protocol::http::client) struct DigestAuth {
     realm: Vec<u8>,
@@ -25,11 +25,11 @@ pub(in crate::protocol::http::client) struct DigestAuth {
     opaque: Option<Vec<u8>>,
     hash: Hash,
     is_session: bool,
-    /// As the server wrote it; not repeated when it wrote none.
+    /// As the server wrote it; not repeated when the server sent none.
     algorithm: Option<String>,
-    /// What the answer protects; `None` in the older form.
+    /// What the response protects; `None` in the older form.
     qop: Option<Qop>,
-    /// Whether the server wants the user's name hashed (RFC 7616 3.4.4).
+    /// Whether the server wants the user name hashed (RFC 7616 3.4.4).
     hashes_user: bool,
     is_stale: bool,
     cnonce: String,
@@ -43,12 +43,12 @@ enum Hash {
     Sha512Of256,
 }
 
-/// `qop`: what stands behind the hash of an answer.
+/// `qop`: what the hash of the response covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Qop {
     /// Method and target.
     Auth,
-    /// The body of the request too.
+    /// Also the body of the request.
     AuthInt,
 }
 
@@ -60,16 +60,16 @@ impl Qop {
         }
     }
 
-    /// The best that a server offers, in a comma list: `auth` before `auth-int`, which few servers get right.
+    /// Returns the best quality that a server offers in a comma-separated list: `auth` before `auth-int`, which few
+    /// servers implement correctly.
     fn best_offered(offered: &str) -> Option<Self> {
-        let offers =
-            |wanted: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(wanted.name()));
-        [Self::Auth, Self::AuthInt].into_iter().find(|&wanted| offers(wanted))
+        let offers = |qop: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(qop.name()));
+        [Self::Auth, Self::AuthInt].into_iter().find(|&qop| offers(qop))
     }
 }
 
 impl Hash {
-    /// The hash of `parts`, joined by colons, in hexadecimal.
+    /// Returns the hash of `parts`, joined by colons, in hexadecimal.
     fn hex_digest(self, parts: &[&[u8]]) -> Vec<u8> {
         let text = parts.join(&b':');
         match self {
@@ -81,8 +81,7 @@ impl Hash {
 }
 
 impl DigestAuth {
-    /// The answer to `challenge`; `None` when it is no Digest, or one with an algorithm or quality that is
-    /// not spoken here.
+    /// Creates the state for `challenge`; `None` when it is not a Digest, or its algorithm or quality is not supported.
     pub(super) fn from_challenge(challenge: &Challenge) -> Option<Self> {
         if challenge.scheme != "digest" {
             return None;
@@ -99,11 +98,12 @@ impl DigestAuth {
         };
         let qop = challenge.text("qop");
         let quality = qop.as_deref().and_then(Qop::best_offered);
-        // The hash of a session needs the client's nonce, which is sent together with a quality only.
+        // The hash of a session needs the client's nonce, which is only sent with a quality.
         if quality.is_none() && (qop.is_some() || is_session) {
             return None;
         }
-        let is_true = |name: &str| challenge.text(name).is_some_and(|word| word.eq_ignore_ascii_case("true"));
+        let is_true =
+            |name: &str| challenge.text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
         let mut random = [0; 16];
         aws_lc_rs::rand::fill(&mut random).ok()?;
         Some(Self {
@@ -121,17 +121,17 @@ impl DigestAuth {
         })
     }
 
-    /// Whether `new`, which came in a 401 to an answer of this one, asks for another answer.
+    /// Whether `new`, from a 401 to an authorization of this one, asks for a new authorization.
     pub(super) fn is_superseded_by(&self, new: &Self) -> bool {
         new.is_stale || new.realm != self.realm
     }
 
-    /// The value of `Authorization` for the request `asked`.
+    /// Returns the value of `Authorization` for `request`.
     pub(super) fn authorization(
         &mut self,
         user: &[u8],
         password: &[u8],
-        asked: DigestRequest<'_>,
+        request: DigestRequest<'_>,
     ) -> Vec<u8> {
         self.count += 1;
         let count = format!("{:08x}", self.count);
@@ -140,10 +140,10 @@ impl DigestAuth {
         if self.is_session {
             secret = self.hash.hex_digest(&[&secret, nonce, cnonce]);
         }
-        let mut request = vec![asked.method.as_bytes(), asked.target.as_bytes()];
-        let body = self.hash.hex_digest(&[asked.body]);
-        request.extend((self.qop == Some(Qop::AuthInt)).then_some(body.as_slice()));
-        let request = self.hash.hex_digest(&request);
+        let mut parts = vec![request.method.as_bytes(), request.target.as_bytes()];
+        let body = self.hash.hex_digest(&[request.body]);
+        parts.extend((self.qop == Some(Qop::AuthInt)).then_some(body.as_slice()));
+        let request_hash = self.hash.hex_digest(&parts);
         let response = match self.qop.map(Qop::name) {
             Some(quality) => self.hash.hex_digest(&[
                 &secret,
@@ -151,9 +151,9 @@ impl DigestAuth {
                 count.as_bytes(),
                 cnonce,
                 quality.as_bytes(),
-                &request,
+                &request_hash,
             ]),
-            None => self.hash.hex_digest(&[&secret, nonce, &request]),
+            None => self.hash.hex_digest(&[&secret, nonce, &request_hash]),
         };
         let mut value = b"Digest ".to_vec();
         if self.hashes_user {
@@ -166,7 +166,7 @@ impl DigestAuth {
         for (name, text) in [
             ("realm", Some(self.realm.as_slice())),
             ("nonce", Some(nonce)),
-            ("uri", Some(asked.target.as_bytes())),
+            ("uri", Some(request.target.as_bytes())),
             ("response", Some(response.as_slice())),
             ("opaque", self.opaque.as_deref()),
         ] {
@@ -189,7 +189,7 @@ impl DigestAuth {
     }
 }
 
-/// The user name; one with characters beyond ASCII in the form of RFC 8187 (RFC 7616 3.4 `username*`).
+/// Formats the user name; one beyond ASCII in the form of RFC 8187 (RFC 7616 3.4 `username*`).
 fn username_parameter(user: &[u8]) -> Vec<u8> {
     if user.iter().all(|byte| (b' '..=b'~').contains(byte)) {
         return [b"username=".as_slice(), &quoted(user)].concat();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_rfcs_come_out_as_printed() {
+    fn the_examples_of_the_rfcs_are_reproduced() {
         let of_7616 = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", \
              nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", \
              opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\", algorithm=";
@@ -290,8 +290,8 @@ mod tests {
     }
 
     #[test]
-    fn sha_512_256_with_a_hashed_user_name_is_as_the_erratum_of_the_rfc_prints_it() {
-        // RFC 7616 3.9.2 with erratum 4897: the RFC itself prints the hash of something else.
+    fn sha_512_256_with_a_hashed_user_name_matches_the_rfc_erratum() {
+        // RFC 7616 3.9.2 with erratum 4897: the RFC itself prints a wrong hash.
         let challenge = "Digest realm=\"api@example.org\", qop=\"auth\", algorithm=SHA-512-256, \
              nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", \
              opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", charset=UTF-8, userhash=true";
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn auth_int_covers_the_body_and_is_taken_when_nothing_else_is_offered() {
+    fn auth_int_covers_the_body_and_is_used_if_nothing_else_is_offered() {
         let realm =
             "Digest realm=\"http-auth@example.org\", nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\"";
         // By Python's hashlib.
@@ -333,16 +333,19 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_are_quoted_or_escaped() {
+    fn unusual_names_are_quoted_or_escaped() {
         let value = "Digest realm=\"a \\\"b\\\\\", nonce=\"n\"";
         let odd = answer(value, "", "o\"neil\\", "p");
         assert!(odd.starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"), "{odd}");
-        let far = answer(value, "", "Jäsøn Doe", "p");
-        assert!(far.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="), "{far}");
+        let non_ascii = answer(value, "", "Jäsøn Doe", "p");
+        assert!(
+            non_ascii.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="),
+            "{non_ascii}"
+        );
     }
 
     #[test]
-    fn what_is_not_spoken_is_not_answered() {
+    fn unsupported_challenges_are_ignored() {
         for value in [
             "Digest realm=\"r\"",
             "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512",

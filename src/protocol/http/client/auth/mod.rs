@@ -1,4 +1,4 @@
-//! Answers to a server that asks who is there: Basic (RFC 7617) and Digest (RFC 7616).
+//! HTTP authentication: Basic (RFC 7617) and Digest (RFC 7616).
 
 mod challenge;
 mod credentials;
