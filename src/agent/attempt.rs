@@ -37,7 +37,7 @@ pub async fn run_attempt(
     }
     if let Some(failure) = observation.failure.take() {
         let stalled = total > assignment.timeout + STALL_MARGIN || cx.stalled_since(started_at);
-        let reason = "Vigie itself stood still meanwhile";
+        let reason = "Vigie itself stalled meanwhile";
         observation.failure = Some(if stalled { mark_own_fault(failure, reason) } else { failure });
     }
     observation
@@ -89,14 +89,10 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
         monitor_id = assignment.monitor_id.0,
         "type" = assignment.kind.name(),
         panic = message,
-        "a probe panicked; this is a defect of Vigie"
+        "probe panicked: bug in Vigie"
     );
     // The message may hold anything, so only the log has it.
-    Observation::from_failure(Failure::new(
-        Phase::Prepare,
-        FailureKind::Panicked,
-        "the log has the particulars",
-    ))
+    Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Panicked, "see the log for details"))
 }
 
 /// Marks `failure` as Vigie's own fault and adds the reason.

@@ -11,7 +11,7 @@ pub enum RunOrderError {
     #[error("the monitor is not planned at this location")]
     NotPlanned,
     /// Too many checks are waiting.
-    #[error("too many checks wait for a place; try again later")]
+    #[error("too many checks are waiting; try again later")]
     Busy,
     /// The runner is shutting down.
     #[error("the runner is shutting down")]

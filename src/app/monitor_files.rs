@@ -180,7 +180,8 @@ fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
             continue;
         };
         let (key, file, position) = (&monitor.key, &first.file, first.position);
-        let message = format!("`key` `{key}` is taken by {file}:{}:{}", position.line, position.column);
+        let message =
+            format!("`key` `{key}` is already in use by {file}:{}:{}", position.line, position.column);
         let error =
             ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.position, message)
                 .with_value(key);

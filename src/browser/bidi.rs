@@ -55,7 +55,9 @@ impl BidiConnection {
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(config)).await;
             Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last_id: 0 })
         };
-        tokio::time::timeout(within, connection).await.unwrap_or_else(|_| Err("it took too long".to_owned()))
+        tokio::time::timeout(within, connection)
+            .await
+            .unwrap_or_else(|_| Err("the connection timed out".to_owned()))
     }
 
     /// Sends a command; its response arrives among the messages.
@@ -81,7 +83,7 @@ impl BidiConnection {
                 };
             }
         }
-        Err("it was closed".to_owned())
+        Err("the connection was closed".to_owned())
     }
 
     /// Returns the next message; `None` when the connection is closed.

@@ -57,8 +57,7 @@ pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<Brow
             },
         ),
         BrowserKind::InternetExplorer => {
-            let detail =
-                "Internet Explorer runs on other hosts alone: name one that has it in `browser.remote`";
+            let detail = "Internet Explorer is only available at a remote WebDriver end point: configure one in `browser.remote`";
             return Err(Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail));
         }
     };
@@ -68,7 +67,8 @@ pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<Brow
 fn locate(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
     let failure = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
     if let Some(path) = program.path {
-        let missing = || failure(format!("`{}`: `{}` is no program", program.setting, path.display()));
+        let missing =
+            || failure(format!("`{}`: `{}` is not an executable file", program.setting, path.display()));
         return is_program(path).then(|| path.to_owned()).ok_or_else(missing);
     }
     let folders: Vec<PathBuf> =
@@ -77,7 +77,7 @@ fn locate(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
         program.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     candidates.into_iter().find(|path| path.is_absolute() && is_program(path)).ok_or_else(|| {
         failure(format!(
-            "there is no `{}` in PATH: install it ({}), or name it by `{}`",
+            "`{}` is not in PATH: install it ({}), or set `{}`",
             program.names[0], program.package, program.setting
         ))
     })

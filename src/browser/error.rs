@@ -14,7 +14,7 @@ const DRIVER_SUFFIX: &str = "  (Session info";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WebDriverError {
     /// No response in time.
-    #[error("the driver did not answer in time")]
+    #[error("the driver did not respond in time")]
     TimedOut,
     /// The page was not loaded in time; the driver stopped waiting for it.
     #[error("the page was not loaded in time")]
@@ -29,7 +29,7 @@ pub enum WebDriverError {
     #[error("no dialog is open")]
     NoDialog,
     /// The element or its document no longer exists.
-    #[error("the element is gone")]
+    #[error("the element no longer exists")]
     StaleElement,
     /// The page was left while a script ran in it.
     #[error("the page was left meanwhile")]

@@ -24,7 +24,7 @@ pub(super) fn session_failure(error: &NewSessionError, printed: &str) -> Failure
     let other_version =
         message.contains("only supports") || message.contains("Unable to find a matching set");
     if other_version {
-        let detail = format!("the driver does not fit the browser: {message}");
+        let detail = format!("the driver does not match the browser version: {message}");
         return launch_failure(FailureKind::BrowserMissing, detail);
     }
     launch_failure(FailureKind::BrowserFailed, with_driver_output(&message, printed))

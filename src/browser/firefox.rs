@@ -208,7 +208,7 @@ async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32
     tokio::select! {
         response = bidi.wait_for_response() => response.map(drop).map_err(to_error),
         resized = resized => resized,
-        () = tokio::time::sleep(BIDI_TIMEOUT) => Err(to_error("it did not become that of the device".to_owned())),
+        () = tokio::time::sleep(BIDI_TIMEOUT) => Err(to_error("it did not become that of the device in time".to_owned())),
     }
 }
 

@@ -135,7 +135,7 @@ impl BrowserPool {
             None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
             Some(remote) => {
                 let listen = remote.forward_host.ok_or_else(|| {
-                    let detail = "`browser.remote`: without `forward_host` a browser there would not be held to the \
+                    let detail = "`browser.remote`: `forward_host` is required to enforce the \
                                   egress policy of this location";
                     launch_failure(FailureKind::NotConfigured, detail)
                 })?;
@@ -264,7 +264,7 @@ impl BrowserPool {
         let permit = tokio::time::timeout(timeout, Arc::clone(&self.permits).acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(
-                "the memory for browsers has room for {}, and none became free within {} s",
+                "all {} browsers that fit into memory were in use for {} s",
                 self.max,
                 timeout.as_secs()
             );

@@ -164,7 +164,7 @@ impl BrowserProcess {
         }
         group.kill();
         let mib = |bytes: u64| bytes >> 20;
-        let detail = format!("{} MiB, and `browser.memory_mb` is {}", mib(bytes), mib(self.limit));
+        let detail = format!("it used {} MiB; `browser.memory_mb` is {}", mib(bytes), mib(self.limit));
         Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
     }
 

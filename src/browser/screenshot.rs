@@ -83,12 +83,12 @@ async fn capture_by_devtools(debugger: SocketAddr, window: &str, within: Duratio
 fn text(data: Value) -> Result<String, String> {
     match data {
         Value::String(text) => Ok(text),
-        _ => Err("the browser gave no picture".to_owned()),
+        _ => Err("the browser returned no screenshot".to_owned()),
     }
 }
 
 fn decode_base64(text: &str) -> Result<Vec<u8>, WebDriverError> {
     STANDARD
         .decode(text)
-        .map_err(|error| WebDriverError::Refused(format!("the picture cannot be decoded: {error}")))
+        .map_err(|error| WebDriverError::Refused(format!("the screenshot cannot be decoded: {error}")))
 }

@@ -149,7 +149,7 @@ impl BrowserSession {
         response
             .as_str()
             .map(str::to_owned)
-            .ok_or_else(|| WebDriverError::Refused(format!("`{path}` gave no text")))
+            .ok_or_else(|| WebDriverError::Refused(format!("`{path}` returned no text")))
     }
 
     /// Sets how long the driver waits for a page to load, and for scripts.

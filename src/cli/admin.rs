@@ -27,7 +27,7 @@ use crate::store::{SqliteSettings, SqliteStore, StoreError};
 /// Which data folder.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct DataArgs {
-    /// The settings file, which names the data folder; without it, that of the variable `VIGIE_CONFIG`
+    /// Settings file, which names the data folder [default: the variable `VIGIE_CONFIG`]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The data folder [default: that of the settings, vigie-data]
@@ -91,7 +91,7 @@ impl DataArgs {
 pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
     let path = data.join(DATABASE_FILE);
     if !path.exists() {
-        let hint = "name the data folder with `--data DIR`; `vigie serve` makes one";
+        let hint = "name the data folder with `--data DIR`; `vigie serve` creates one";
         let text = format!("there is no database in `{}`", data.display());
         return Err(UsageError::with_hint(text, Some(hint.to_owned())));
     }
@@ -113,7 +113,7 @@ impl AdminArgs {
             && !data.join(DATABASE_FILE).exists()
             && let Some(host) = token::host_token_for(&self.server.url()?).and_then(HostServer::new)
         {
-            let text = format!("there is no database in `{}`; this is of {}", data.display(), host.url);
+            let text = format!("no database in `{}`; using the server at {}", data.display(), host.url);
             output::print_note(&text);
             return Ok(AdminBackend::Server(Box::new(host.connect(1).await?), Some(host)));
         }
@@ -132,7 +132,7 @@ impl HostServer {
         let found = read_host_token(data).and_then(Self::new);
         let Some(host) = found else {
             bail!(
-                "another process works on `{}`, and its token for this host cannot be read\n\
+                "another process uses `{}`, and its host token cannot be read\n\
                  hint: run this as the user of the server, or name it with `--server URL`",
                 data.display()
             );
@@ -326,7 +326,7 @@ async fn call_as(
         (None, Some(customer)) => {
             let own: CustomerRow = server.get("account", &[]).await?;
             if own.id != customer {
-                let text = format!("the token is one of account `{}`, not of `{customer}`", own.id);
+                let text = format!("the token belongs to account `{}`, not to `{customer}`", own.id);
                 let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
                 return Err(UsageError::with_hint(text, Some(hint.to_owned())));
             }
@@ -339,7 +339,7 @@ async fn call_as(
 /// Reads the id from the response to a create (behaviour.md 1).
 fn saved_id(response: &Value) -> anyhow::Result<i64> {
     let id = response.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-    id.context("the server answered without the number of what it made")
+    id.context("the response of the server has no id")
 }
 
 /// Describes `refusal`; `what` names the missing object.
@@ -354,7 +354,7 @@ fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
             anyhow::anyhow!(text)
         }
         ServiceError::Store(error) => error.into(),
-        other => anyhow::anyhow!("it was refused: {other:?}"),
+        other => anyhow::anyhow!("the server refused the request: {other:?}"),
     }
 }
 

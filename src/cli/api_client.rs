@@ -74,15 +74,14 @@ impl<T> ListResponse<T> {
 /// Which server, and how to get in.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct ServerArgs {
-    /// Talk to the server at URL, or at that of the variable `VIGIE_SERVER`; without both, to the one on this
-    /// host, port 7979
+    /// URL of the server [default: the variable `VIGIE_SERVER`, otherwise port 7979 on this host]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Authenticate with the token in FILE; else with that of the variable `VIGIE_TOKEN`, of `vigie login`, or
-    /// that of a server on this host
+    /// File with the token [default: the variable `VIGIE_TOKEN`, the token of `vigie login`, or the token of a
+    /// server on this host]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Trust the authorities in FILE (PEM) beside those of the system, for an https server
+    /// Trust the authorities in FILE (PEM) in addition to those of the system, for an https server
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 }
@@ -155,11 +154,11 @@ impl ApiClient {
         let connected =
             tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
         let stream = connected
-            .map_err(|_| anyhow::anyhow!("it does not answer within {} s", CONNECT_TIMEOUT.as_secs()))
+            .map_err(|_| anyhow::anyhow!("no connection within {} s", CONNECT_TIMEOUT.as_secs()))
             .and_then(|connected| Ok(connected?))
             .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
         let requests = if base.scheme() == "https" {
-            let name = ServerName::try_from(host).context("the host of the server is no valid name")?;
+            let name = ServerName::try_from(host).context("the host of the server is not a valid name")?;
             let handshake = trust.tls_connector()?.connect(name, stream).await;
             let stream = handshake.map_err(|error| {
                 let text = format!("the TLS handshake failed at `{base}`\nhint: {}", handshake_hint(&error));
@@ -214,21 +213,18 @@ impl ApiClient {
             request = request.header(header::CONTENT_TYPE, "application/json");
             serde_json::to_writer(&mut bytes, body)?;
         }
-        let request =
-            request.body(Full::from(bytes)).context("the token has characters that no token has")?;
+        let request = request.body(Full::from(bytes)).context("the token contains invalid characters")?;
         let exchange = exchange(&mut self.sender, request);
         let (status, body) = tokio::time::timeout(RESPONSE_TIMEOUT, exchange)
             .await
-            .with_context(|| {
-                format!("the server did not answer `{url}` within {} s", RESPONSE_TIMEOUT.as_secs())
-            })?
+            .with_context(|| format!("no response from `{url}` within {} s", RESPONSE_TIMEOUT.as_secs()))?
             .map_err(|error| explain_transport_error(error, &self.base))?;
         if !status.is_success() {
             return Err(ErrorResponse::new(&url, status, &body).into());
         }
         // An empty response (204) is read as null.
         let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
-        serde_json::from_slice(&body).with_context(|| format!("the answer to `{url}` cannot be read"))
+        serde_json::from_slice(&body).with_context(|| format!("the response from `{url}` cannot be read"))
     }
 }
 
@@ -241,7 +237,7 @@ fn parse_url(text: &str) -> anyhow::Result<Url> {
             }
             Ok(url)
         }
-        _ => Err(UsageError::with_hint(format!("`{text}` is no URL of a server"), hint)),
+        _ => Err(UsageError::with_hint(format!("`{text}` is not the URL of a server"), hint)),
     }
 }
 
@@ -268,8 +264,7 @@ async fn exchange(
     let response = requests.send_request(request).await?;
     let status = response.status();
     let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES).collect().await;
-    let body =
-        body.map_err(|error| anyhow::anyhow!(error)).context("the answer cannot be read to its end")?;
+    let body = body.map_err(|error| anyhow::anyhow!(error)).context("the response is incomplete")?;
     Ok((status, body.to_bytes()))
 }
 
@@ -280,11 +275,11 @@ fn explain_transport_error(error: anyhow::Error, base: &Url) -> anyhow::Error {
         return error;
     }
     let hint = if base.scheme() == "http" {
-        "does it speak TLS? Then name it `https://…`"
+        "if it uses TLS, name it `https://…`"
     } else {
         "is this the address of a Vigie server?"
     };
-    error.context(format!("what `{base}` answers is no HTTP\nhint: {hint}"))
+    error.context(format!("the response of `{base}` is not HTTP\nhint: {hint}"))
 }
 
 /// An error response of the server.
@@ -298,7 +293,7 @@ pub(super) struct ErrorResponse {
 
 impl ErrorResponse {
     fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
-        let intro = format!("the server answered `{url}` with {status}");
+        let intro = format!("the server responded to `{url}` with {status}");
         let lines = serde_json::from_slice::<ErrorBody>(body).map(|error| error.errors);
         let lines = lines.unwrap_or_default();
         let hint = match status {
@@ -344,9 +339,9 @@ mod tests {
             ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
         };
         let one = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
-        assert_eq!(message(409, one), "the server answered `http://a/b` with 409 Conflict: `a` is there");
+        assert_eq!(message(409, one), "the server responded to `http://a/b` with 409 Conflict: `a` is there");
         let two = r#"{"errors":[{"code":400,"message":"`x` is no number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
-        let expected = "the server answered `http://a/b` with 400 Bad Request\nerror: `x` is no number\nhint: `1`\nerror: b";
+        let expected = "the server responded to `http://a/b` with 400 Bad Request\nerror: `x` is no number\nhint: `1`\nerror: b";
         assert_eq!(message(400, two), expected);
         assert!(
             message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?")

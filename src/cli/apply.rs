@@ -16,28 +16,28 @@ use crate::schema::SecretMode;
 use crate::schema::monitor_file::FileMonitor;
 use crate::syntax::truncate_value;
 
-/// Bring the monitors of a server in line with files
+/// Make the monitors of a server match files
 ///
-/// Makes and changes what the files say, and says what it did. A monitor is known by its `key`: renaming it
-/// keeps its history. What other ways made is left alone.
+/// Creates and changes monitors as the files define them, and prints the changes. A monitor is identified by its
+/// `key`: renaming it keeps its history. Monitors from other sources are not changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   vigie apply monitors/ --dry-run          see what would change
   vigie apply monitors/                    change it
-  vigie apply monitors/ --prune            and remove what an earlier apply made and the files have no more
+  vigie apply monitors/ --prune            and remove monitors of an earlier apply that are no longer in the files
   vigie apply monitors/ --server https://vigie.example.com --token-file token")]
 pub(super) struct Args {
     /// Folder of monitor files, or one file
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Change nothing, only say what would change
+    /// Only print what would change
     #[arg(long)]
     dry_run: bool,
-    /// Remove what an earlier apply made and the files do not have any more
+    /// Remove monitors of an earlier apply that are no longer in the files
     #[arg(long)]
     prune: bool,
-    /// Print the answer of the server as JSON
+    /// Print the response of the server as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -153,10 +153,10 @@ fn summary(changes: &[Change], dry_run: bool) -> String {
         (count("create"), count("change"), count("remove"), count("none"));
     if dry_run {
         return format!(
-            "{created} would be made, {changed} changed, {removed} removed; {unchanged} are as they should be\nDry run: nothing was changed\n"
+            "{created} would be created, {changed} changed, {removed} removed; {unchanged} unchanged\nDry run: nothing was changed\n"
         );
     }
-    format!("{created} made, {changed} changed, {removed} removed; {unchanged} were as they should be\n")
+    format!("{created} created, {changed} changed, {removed} removed; {unchanged} unchanged\n")
 }
 
 #[cfg(test)]
@@ -185,7 +185,7 @@ mod tests {
         ];
         changes[3].warnings.push("checks may overlap".to_owned());
         let expected = "+ new\n    + name: New\n    + interval: 5\n~ old (id 7)\n    ~ interval: 5 -> 10\n    + port: 80\n    - note: x\n\
-            - gone (id 7)\n  warning: same: checks may overlap\n1 made, 1 changed, 1 removed; 1 were as they should be\n";
+            - gone (id 7)\n  warning: same: checks may overlap\n1 created, 1 changed, 1 removed; 1 unchanged\n";
         assert_eq!(render_changes(&changes, false, Style::PLAIN), expected);
         assert!(render_changes(&changes, true, Style::PLAIN).ends_with("Dry run: nothing was changed\n"));
         assert!(render_changes(&changes, false, Style::colored()).contains("\x1b[1;32m+ new\x1b[0m"));

@@ -13,7 +13,7 @@ use crate::settings::read_text;
 use crate::syntax::ValidationError;
 use crate::syntax::node::{Node, NodeValue};
 
-/// Look after the configuration
+/// Check the configuration
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -25,10 +25,10 @@ enum Command {
     Check(CheckArgs),
 }
 
-/// List everything that is wrong with the settings and the monitor files
+/// List all errors in the settings and the monitor files
 ///
-/// Each fault stands on a line as `file:line:column: message`, with a hint below it where there is one.
-/// Nothing is started and no target is asked.
+/// Prints each error on a line as `file:line:column: message`, with a hint below it if there is one. Starts nothing
+/// and contacts no target.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,7 +37,7 @@ Examples:
   vigie config check monitors/                 a folder of monitor files
   vigie config check monitors/shop.yaml        one of them
 
-Exit codes: 0 no fault, 1 faults, 2 wrong use.")]
+Exit codes: 0 no errors, 1 errors, 2 wrong use.")]
 struct CheckArgs {
     /// A settings file, a monitor file or a folder of them
     path: Option<PathBuf>,
@@ -76,7 +76,7 @@ fn holds_monitors(path: &Path) -> bool {
 
 fn render_faults(errors: &[ValidationError]) -> String {
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    let count = if errors.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", errors.len()) };
+    let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     format!("{}\n{count}\n", lines.join("\n"))
 }
 
@@ -88,5 +88,5 @@ fn render_success(monitors: &[FileMonitor]) -> String {
     let warnings: Vec<String> = monitors.iter().flat_map(warning_lines).collect();
     let count =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
-    format!("{}no fault in the settings and {count}\n", warnings.concat())
+    format!("{}no errors in the settings and {count}\n", warnings.concat())
 }

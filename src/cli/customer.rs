@@ -11,12 +11,12 @@ use super::{output, table};
 
 /// Add and list accounts
 ///
-/// Users, monitors and all else belong to one account and are seen by no other. Works on the data folder when
-/// no server does, else through that server.
+/// Users, monitors and all other objects belong to one account and are not visible to others. Works on the data
+/// folder when no server uses it, otherwise through that server.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  vigie customer add \"Shop\"                              answers its number
+  vigie customer add \"Shop\"                              prints its id
   vigie user add anna --customer 100001 --role ADMIN     its first user
   vigie customer list")]
 pub(super) struct Args {
@@ -28,7 +28,7 @@ pub(super) struct Args {
 enum Action {
     /// Add an account
     Add {
-        /// What people call it
+        /// Display name
         name: String,
         #[command(flatten)]
         admin: AdminArgs,

@@ -25,7 +25,7 @@ Examples:
   vigie serve --demo                              look around, no network needed
   vigie check website-ssl https://example.com/    check something now, and see why it fails
   vigie fields website                            every field of a type, with rule and default
-  vigie config check                              find the faults of settings and monitors
+  vigie config check                              find errors in settings and monitors
 
 `vigie help COMMAND` shows the options and examples of a command, `vigie help SUBJECT` a page of the
 manual, such as alerting or website; `vigie help manual` lists the pages.";

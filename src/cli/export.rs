@@ -16,8 +16,9 @@ use crate::syntax::{MASK, yaml_writer};
 
 /// Write the monitors of a server as files that `vigie apply` reads
 ///
-/// One file a type, what differs from the defaults only, in the same order each time. Secrets are written as
-/// `********`: put their values, or `<field>_file` or `<field>_env`, in their place before applying the files.
+/// Writes one file per type, with only the values that differ from the defaults, always in the same order. Secrets
+/// are written as `********`: replace them by their values, or by `<field>_file` or `<field>_env`, before applying
+/// the files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,13 +27,13 @@ Examples:
   vigie export monitors/ --force      over files that differ
   vigie export --type website         of one type")]
 pub(super) struct Args {
-    /// Folder for the files; it is made when it is missing
+    /// Folder for the files; created if missing
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Only of this type
+    /// Only monitors of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
-    /// Write over files that differ
+    /// Overwrite files that differ
     #[arg(long, requires = "folder")]
     force: bool,
     #[command(flatten)]
@@ -59,7 +60,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let file_defined = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
     if file_defined > 0 {
         output::print_note(&format!(
-            "{file_defined} of them are managed by files on the server: applied to this server, they would be made a second time"
+            "{file_defined} of them are managed by files on the server: applied to this server, they would be created a second time"
         ));
     }
     let types = by_type(response.monitors);
@@ -113,8 +114,7 @@ fn type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (Path
 
 /// Writes the files that differ and returns their number. Writes nothing when a file must not be replaced.
 fn write_files(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Result<usize> {
-    fs::create_dir_all(folder)
-        .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     let mut changed = Vec::new();
     let mut conflicting = Vec::new();
     for (path, text) in files {
@@ -128,9 +128,9 @@ fn write_files(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyho
         }
     }
     if !conflicting.is_empty() {
-        let hint = Some("write over them with `--force`, or choose another folder".to_owned());
+        let hint = Some("overwrite them with `--force`, or choose another folder".to_owned());
         return Err(UsageError::with_hint(
-            format!("these files are there and differ: {}", conflicting.join(", ")),
+            format!("these files exist and differ: {}", conflicting.join(", ")),
             hint,
         ));
     }

@@ -26,10 +26,10 @@ pub(super) struct Args {
     /// The monitor type; without it, all types are listed
     #[arg(value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
-    /// One field of it
+    /// One field of the type
     #[arg(requires = "kind", conflicts_with = "markdown")]
     field: Option<String>,
-    /// The table that the manual has of the type; without a type, the objects that its fields hold
+    /// Print the table of the type from the manual; without a type, the tables of nested objects
     #[arg(long)]
     markdown: bool,
 }
@@ -145,5 +145,5 @@ pub(super) fn unknown_field(kind: MonitorType, name: &str) -> anyhow::Error {
         || format!("`vigie fields {kind}` lists them"),
         |near| format!("did you mean `{near}`?"),
     );
-    output::UsageError::with_hint(format!("`{name}` is no field of type `{kind}`"), Some(hint))
+    output::UsageError::with_hint(format!("type `{kind}` has no field `{name}`"), Some(hint))
 }

@@ -17,12 +17,12 @@ use crate::vault::{KeyId, Keyring};
 
 /// List, add and remove the keys that seal secrets
 ///
-/// The newest key seals, all of them open. Each step may be interrupted: what was sealed stays openable.
+/// The newest key seals, all keys open. Every step may be interrupted: sealed secrets stay readable.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   vigie key list      the keys, and how many secrets each seals
-  vigie key rotate    a new key; everything is sealed anew, at once or by the server that runs
+  vigie key rotate    a new key; all secrets are sealed again, at once or by the running server
   vigie key prune     then remove the old keys; the server has to be stopped for this")]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -43,7 +43,7 @@ enum Action {
     },
     /// Remove keys that seal nothing any more
     Prune {
-        /// Only these; without numbers, all that can be removed
+        /// Only these keys; without ids, all keys that can be removed
         keys: Vec<KeyId>,
         #[command(flatten)]
         data: DataArgs,
@@ -85,7 +85,7 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
     };
     if sealed.is_none() {
         output::print_note(
-            "a server works on the data folder: how many secrets each key seals is not known here",
+            "a server uses the data folder: the number of secrets of each key is not known here",
         );
     }
     let rows = keyring.ids().iter().map(row).collect();
@@ -95,12 +95,12 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
 async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let Some(store) = store else {
         let newest = Keyring::read_from(key_file_location(settings))?.rotate()?;
-        return Ok(format!("key {newest} was added; the server that runs seals everything anew with it\n"));
+        return Ok(format!("key {newest} was added; the running server seals all secrets again with it\n"));
     };
     let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
     let newest = keyring.rotate()?;
     let secrets = reseal_all(&**store, &keyring).await?;
-    Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed anew\n"))
+    Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed again\n"))
 }
 
 async fn prune(
@@ -110,21 +110,21 @@ async fn prune(
 ) -> anyhow::Result<String> {
     // A key is certain to be unused only while no other process can seal.
     let Some(store) = store else {
-        let hint = "stop the server, or leave the old keys where they are: they do no harm";
-        return Err(UsageError::with_hint("a server works on the data folder", Some(hint.to_owned())));
+        let hint = "stop the server, or keep the old keys: they do no harm";
+        return Err(UsageError::with_hint("a server uses the data folder", Some(hint.to_owned())));
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
     let (existing, newest) = (keyring.ids(), keyring.newest_id());
     let sealed = count_sealed(&**store).await?;
     if let Some(unknown) = requested.iter().find(|id| !existing.contains(id)) {
-        return Err(UsageError::with_hint(format!("there is no key {unknown}"), None));
+        return Err(UsageError::with_hint(format!("key {unknown} does not exist"), None));
     }
     for id in requested {
         if *id == newest {
             return Err(UsageError::with_hint(format!("key {id} is the one that seals"), None));
         }
         if let Some(secrets) = sealed.by_key.get(id) {
-            let hint = Some("`vigie key rotate` seals them anew".to_owned());
+            let hint = Some("`vigie key rotate` seals them again".to_owned());
             return Err(UsageError::with_hint(format!("key {id} seals {secrets} secrets"), hint));
         }
     }

@@ -16,14 +16,14 @@ use crate::clock::{Clock, SystemClock};
 
 /// Log in to a server; later commands use the token for an hour
 ///
-/// The token is kept in a file of your own configuration folder that nobody else can read.
+/// The token is stored in your configuration folder, readable only by you.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   vigie login --server https://vigie.example.com
   vigie login --user anna --password-file ~/.vigie-password")]
 pub(super) struct Args {
-    /// Who logs in; asked for when it is left out
+    /// User name; prompted for if left out
     #[arg(long, value_name = "LOGIN")]
     user: Option<String>,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(super) struct Args {
     server: ServerArgs,
 }
 
-/// End the login to a server
+/// Log out of a server
 #[derive(Debug, clap::Args)]
 pub(super) struct LogoutArgs {
     #[command(flatten)]
@@ -68,7 +68,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let expires_at = SystemClock.now() + Duration::from_secs(issued.expires_in);
         let file = token::store_login(&url, StoredLogin { token: issued.access_token, expires_at })?;
         let minutes = issued.expires_in / 60;
-        output::print(&format!("logged in to {url} for {minutes} minutes; kept in `{}`\n", file.display()))?;
+        output::print(&format!(
+            "logged in to {url} for {minutes} minutes; token stored in `{}`\n",
+            file.display()
+        ))?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -78,7 +81,7 @@ pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
         let url = args.server.url()?;
         let Some(mut server) = args.server.open_logged_in().await? else {
             token::remove_login(&url)?;
-            return Err(UsageError::with_hint(format!("there is no login to {url}"), None));
+            return Err(UsageError::with_hint(format!("not logged in to {url}"), None));
         };
         let revoked = server.call::<Value>(Method::DELETE, "access-tokens", &[], None).await;
         // Removed even when the server does not know the token any more.

@@ -14,7 +14,7 @@ use crate::store::{Pagination, ResultFilter};
 
 /// List the monitors with their last outcome
 ///
-/// Reads a running server, or with `--data` the database of one that may be stopped.
+/// Reads from a running server, or with `--data` from a database, whether a server runs or not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,13 +22,13 @@ Examples:
   vigie monitors --type website --json   of one type, for other programs
   vigie monitors --data /var/lib/vigie   without a server")]
 pub(super) struct Args {
-    /// Only of this type
+    /// Only monitors of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
-    /// Show at most so many
+    /// Most rows to show
     #[arg(long, default_value_t = 50)]
     limit: usize,
-    /// Leave out so many
+    /// Rows to skip
     #[arg(long, default_value_t = 0)]
     offset: usize,
     /// Print a JSON array

@@ -40,8 +40,8 @@ impl PasswordArgs {
         } else {
             let mut terminal = Terminal::open()?;
             let password = terminal.prompt_hidden("New password: ")?;
-            if *password != *terminal.prompt_hidden("The same again: ")? {
-                return Err(UsageError::with_hint("the two passwords are not the same", None));
+            if *password != *terminal.prompt_hidden("Repeat the password: ")? {
+                return Err(UsageError::with_hint("the two passwords differ", None));
             }
             password
         };
@@ -83,7 +83,7 @@ impl Terminal {
     fn open() -> anyhow::Result<Self> {
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| {
             let hint = "name a file with `--password-file FILE`, or `-` for standard input";
-            UsageError::with_hint("there is no terminal to ask at", Some(hint.to_owned()))
+            UsageError::with_hint("no terminal to prompt for the password", Some(hint.to_owned()))
         })?;
         Ok(Self { tty })
     }

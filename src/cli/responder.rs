@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::output;
 use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
 
-/// Start the built-in targets on loopback, print where they listen as one line of JSON, and run until
-/// standard input ends
+/// Start the built-in targets on loopback, print their addresses as one line of JSON, and run until standard input
+/// closes
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Listen on so many addresses from 127.0.0.1 on
+    /// Number of addresses to listen on, from 127.0.0.1 on
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=254))]
     spread: u8,
 }

@@ -14,9 +14,9 @@ use crate::domain::{CheckResult, Location, LocationId, Outcome};
 use crate::service::details::format_duration;
 use crate::store::{Pagination, ResultFilter};
 
-/// Show what checks came to, newest first
+/// Show check results, newest first
 ///
-/// Reads a running server, or with `--data` the database of one that may be stopped.
+/// Reads from a running server, or with `--data` from a database, whether a server runs or not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,10 +37,10 @@ pub(super) struct Args {
     /// Only planned before: a time, a day, or an age such as `2h`
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
     thru: Option<TimeArgument>,
-    /// Show at most so many
+    /// Most rows to show
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
-    /// Leave out so many of the newest
+    /// Number of the newest rows to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
     /// Print a JSON array of results
@@ -104,7 +104,7 @@ fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -
         ]
     });
     table::render_table(
-        &["planned (UTC)", "monitor", "type", "location", "outcome", "took", "why"],
+        &["planned (UTC)", "monitor", "type", "location", "outcome", "duration", "why"],
         rows.collect(),
         style,
     )

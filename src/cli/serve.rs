@@ -10,15 +10,15 @@ use crate::app::{self, ServeOptions};
 #[command(after_help = "\
 A flag beats an environment variable (VIGIE_LISTEN, VIGIE_LOG_LEVEL, …), which beats the file.
 SIGHUP reloads settings and monitors, as does a change of their files. SIGTERM and SIGINT end the
-process once running checks have ended, a second one at once.
+process after its running checks, a second signal at once.
 
 Examples:
   vigie serve --demo                              look around: built-in targets and monitors
   vigie serve --monitors ./monitors --data ./data run your own
   vigie serve --config /etc/vigie/vigie.yaml      with a settings file")]
 pub(super) struct Args {
-    /// Add built-in targets on loopback and monitors that watch them; data are thrown away at the end
-    /// unless --data names a folder
+    /// Add built-in targets on loopback and monitors for them; the data are deleted at the end unless --data names
+    /// a folder
     #[arg(long)]
     demo: bool,
     /// The settings file; without it, that of the variable `VIGIE_CONFIG`
@@ -30,12 +30,12 @@ pub(super) struct Args {
     /// Folder or file of monitors; may be given several times [default: vigie-monitors]
     #[arg(long, value_name = "DIR")]
     monitors: Vec<PathBuf>,
-    /// Where pages, APIs and metrics are served, several separated by commas; port 0 picks a free one
-    /// [default: 127.0.0.1:7979]
+    /// Listening addresses of pages, APIs and metrics, separated by commas; port 0 picks a free port [default:
+    /// 127.0.0.1:7979]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
-    /// File with the password of the first user, `admin`; without it a new one is told on the terminal, or left
-    /// in `admin-password` of the data folder
+    /// File with the password of the first user, `admin`; without it a generated one is printed on the terminal, or
+    /// written to `admin-password` in the data folder
     #[arg(long, value_name = "FILE")]
     admin_password_file: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ pub(super) struct SettingsArgs {
 /// From where something is done: a location of the settings.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LocationArgs {
-    /// Number of the location of the settings whose network is used; the first one when absent
+    /// Id of the location whose network is used [default: the first location of the settings]
     #[arg(long, value_name = "ID")]
     location: Option<i64>,
     #[command(flatten)]
@@ -38,8 +38,8 @@ impl LocationArgs {
         let found = settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
         let location = found.ok_or_else(|| {
             let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
-            let hint = format!("those of the settings are {}", known.join(", "));
-            UsageError::with_hint(format!("there is no location `{id}`"), Some(hint))
+            let hint = format!("locations of the settings: {}", known.join(", "));
+            UsageError::with_hint(format!("location `{id}` does not exist"), Some(hint))
         })?;
         Ok((settings, location))
     }

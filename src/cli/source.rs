@@ -20,7 +20,7 @@ pub(super) const DATABASE_FILE: &str = "vigie.db";
 pub(super) struct SourceArgs {
     #[command(flatten)]
     server: ServerArgs,
-    /// Read the database in the data folder DIR instead, whether a server runs or not; nothing is written
+    /// Read from the database in the data folder DIR, whether a server runs or not; writes nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["server", "token_file", "ca_file"])]
     data: Option<PathBuf>,
 }
@@ -118,10 +118,7 @@ impl ReadSource {
             || "`vigie monitors` lists them".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
-        Err(UsageError::with_hint(
-            format!("there is no monitor with the id or name `{id_or_name}`"),
-            Some(hint),
-        ))
+        Err(UsageError::with_hint(format!("no monitor has the id or name `{id_or_name}`"), Some(hint)))
     }
 }
 

@@ -12,10 +12,10 @@ use crate::net::{AddressFamily, Deadline, Endpoint, Net, RouteEnd, TracerouteMet
 /// Most time for resolving the name, in addition to the route itself.
 const RESOLVE_ALLOWANCE: Duration = Duration::from_secs(15);
 
-/// Show the way to a host, hop by hop
+/// Trace the route to a host, hop by hop
 ///
-/// Datagrams need no privilege; echo requests need a socket that the host may refuse. Both are sent, and the way
-/// that came further is shown. The address is held to the egress policy of the settings.
+/// Datagrams need no privilege; echo requests need a socket that the host may refuse. Sends both, and shows the
+/// route that reaches further. The egress policy of the settings applies to the address.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
   vigie traceroute --icmp --queries 3 192.0.2.7
   vigie traceroute -6 --json example.com
 
-Exit codes: 0 the target answered, 1 it did not, or the way could not be traced, 2 wrong use.")]
+Exit codes: 0 the target replied, 1 it did not, or tracing failed, 2 wrong use.")]
 pub(super) struct Args {
     /// Host name or address
     host: String,
@@ -39,13 +39,13 @@ pub(super) struct Args {
     /// Only over IPv6
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// The farthest hop that is asked
+    /// Most hops
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=64))]
     max_hops: u8,
-    /// Requests a hop
+    /// Requests per hop
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
     queries: u8,
-    /// Seconds to wait for an answer
+    /// Seconds to wait for a reply
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=30))]
     wait: u8,
     /// Print JSON

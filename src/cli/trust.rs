@@ -113,14 +113,12 @@ pub(super) fn handshake_hint(error: &std::io::Error) -> &'static str {
     match inner {
         Some(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        )) => "name the server as its certificate does",
+        )) => "use a host name that is in the certificate of the server",
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
         )) => "the server needs a new certificate",
         Some(Error::InvalidCertificate(_)) => "`--ca-file FILE` trusts a private authority",
-        Some(Error::InvalidMessage(_)) => {
-            "does it speak TLS there? A server without a certificate is named `http://…`"
-        }
-        _ => "the log of the server may say more",
+        Some(Error::InvalidMessage(_)) => "if the server has no certificate, name it `http://…`",
+        _ => "see the log of the server",
     }
 }

@@ -13,7 +13,7 @@ use crate::domain::Role;
 
 /// Add, list and change users
 ///
-/// Works on the data folder when no server does, else through that server.
+/// Works on the data folder when no server uses it, otherwise through that server.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +30,7 @@ pub(super) struct Args {
 enum Action {
     /// Add a user
     Add {
-        /// What the user logs in as; unique over all accounts
+        /// Login name; unique over all accounts
         login: String,
         /// What the user may do
         #[arg(long, value_name = "ROLE", default_value = "READONLY", value_parser = parse_role,
@@ -55,25 +55,25 @@ enum Action {
         #[command(flatten)]
         admin: AdminArgs,
     },
-    /// Give a user a new password; its tokens and sessions end
+    /// Set a new password; ends the tokens and sessions of the user
     Passwd {
-        /// Who
+        /// Login name
         login: String,
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
         admin: AdminArgs,
     },
-    /// Refuse a user; its tokens and sessions end
+    /// Disable a user; ends its tokens and sessions
     Disable {
-        /// Who
+        /// Login name
         login: String,
         #[command(flatten)]
         admin: AdminArgs,
     },
-    /// Let a user log in again
+    /// Enable a user again
     Enable {
-        /// Who
+        /// Login name
         login: String,
         #[command(flatten)]
         admin: AdminArgs,

@@ -101,8 +101,8 @@ impl MissedReason {
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::StillRunning => "the previous run was still going",
-            Self::Overload => "no place was free to run it within its interval",
+            Self::StillRunning => "the previous run was still in progress",
+            Self::Overload => "no execution slot was free within its interval",
             Self::Paused => "Vigie was suspended when it was due",
             Self::NotRunning => "Vigie was not running when it was due",
             Self::LocationAway => "the location had no live agent when it was due",

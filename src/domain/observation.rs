@@ -306,7 +306,7 @@ impl Failure {
         Self::new(
             phase,
             super::failure::FailureKind::TimedOut,
-            format!("nothing more came within {} s, in phase {}", after.as_secs_f64(), phase.name()),
+            format!("no data within {} s, in phase {}", after.as_secs_f64(), phase.name()),
         )
     }
 }

@@ -35,13 +35,13 @@ pub enum StoreError {
         reason: String,
     },
     /// The query took longer than the settings allow.
-    #[error("the query took too long; ask for a shorter time or fewer monitors")]
+    #[error("the query timed out; request a shorter period or fewer monitors")]
     QueryTimeout,
     /// Another caller changed or removed the object meanwhile; the call changed nothing.
-    #[error("it was changed meanwhile")]
+    #[error("it was changed by another request")]
     Stale,
     /// Another record has this unique key; the call changed nothing.
-    #[error("`{0}` is taken")]
+    #[error("`{0}` is already in use")]
     AlreadyExists(String),
     /// The store is shutting down.
     #[error("the store is closed")]

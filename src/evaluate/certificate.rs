@@ -74,7 +74,7 @@ impl ExpiryRule {
 
 fn expired_failure(certificate: &Certificate, now: Timestamp) -> Failure {
     let detail = format!(
-        "`{}` ended {}, {} ago",
+        "`{}` expired {}, {} ago",
         certificate.subject,
         certificate.not_after,
         format_days(now.since(certificate.not_after))
@@ -84,7 +84,7 @@ fn expired_failure(certificate: &Certificate, now: Timestamp) -> Failure {
 
 fn expiring_message(certificate: &Certificate, left: Duration) -> String {
     format!(
-        "the certificate `{}` ends {}, in {}",
+        "the certificate `{}` expires {}, in {}",
         certificate.subject,
         certificate.not_after,
         format_days(left)

@@ -22,7 +22,7 @@ pub struct SearchBudget<'a> {
 
 impl fmt::Debug for SearchBudget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Patience").field("over", &self.exhausted).finish_non_exhaustive()
+        f.debug_struct("SearchBudget").field("over", &self.exhausted).finish_non_exhaustive()
     }
 }
 

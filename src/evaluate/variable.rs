@@ -210,7 +210,7 @@ mod tests {
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(65_537));
         for (source, property, content_type, text, expected) in [
             (Some("JSON Response"), "$.gone", "", "{}", "`v` from JSON Response `$.gone`: found nothing"),
-            (Some("JSON Response"), "$.gone", "", "<r/>", "the body is no JSON"),
+            (Some("JSON Response"), "$.gone", "", "<r/>", "the body is not JSON"),
             (Some("XML Response"), "//gone", "", "<r/>", "`v` from XML Response `//gone`: found nothing"),
             (Some("Header"), "gone", "", "", "`v` from Header `gone`: found nothing"),
             (Some("Response"), "(a)|b", "", "b", "`v` from Response `(a)|b`: found nothing"),

@@ -10,7 +10,7 @@ pub struct BlockedHosts(Vec<String>);
 
 /// Error of a text that is not a host pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no host: write a name or address, or `*.` before a name for all names below it")]
+#[error("`{0}` is not a host: write a name or address, or `*.` before a name for all names below it")]
 pub struct HostPatternError(String);
 
 impl BlockedHosts {

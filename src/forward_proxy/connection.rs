@@ -59,7 +59,7 @@ impl ProxyConnection<'_> {
             _ => reject(StatusCode::BAD_GATEWAY, failure),
         })?;
         if stream.peer_addr().is_ok_and(|peer| peer == self.forward.address) {
-            let detail = "it is the forward proxy of the browser itself";
+            let detail = "the target is the forward proxy of the browser itself";
             let failure = Failure::new(Phase::Connect, FailureKind::EgressDenied, detail);
             return Err(reject(StatusCode::FORBIDDEN, failure));
         }

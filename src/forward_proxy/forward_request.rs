@@ -61,7 +61,7 @@ pub(super) async fn forward(
         let Some((browser, accepted_protocols)) = browser.zip(accepted_protocols) else {
             return Err(ProxyError {
                 status: StatusCode::BAD_GATEWAY,
-                text: "the target switched protocols unasked".to_owned(),
+                text: "the target switched protocols without a request".to_owned(),
             });
         };
         let target = hyper::upgrade::on(&mut response);
@@ -105,7 +105,7 @@ async fn new_upstream(
 fn parse_target(uri: &Uri) -> Result<(String, u16), ProxyError> {
     match (uri.scheme_str(), uri.host()) {
         (Some("http" | "ws"), Some(host)) => Ok((host.to_owned(), uri.port_u16().unwrap_or(80))),
-        _ => Err(ProxyError::bad_request("this is a proxy: ask for an address that begins with http://")),
+        _ => Err(ProxyError::bad_request("this is a proxy: request an address that starts with http://")),
     }
 }
 
@@ -132,8 +132,7 @@ fn rewrite_request(
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     // Credentials in the address do not belong in `Host`.
     let host = authority.rsplit('@').next().unwrap_or_default();
-    let host =
-        HeaderValue::from_str(host).map_err(|_| ProxyError::bad_request("the host cannot be asked for"))?;
+    let host = HeaderValue::from_str(host).map_err(|_| ProxyError::bad_request("the host is not valid"))?;
     *request.uri_mut() = Uri::from(path);
     *request.version_mut() = Version::HTTP_11;
     strip_hop_by_hop(request.headers_mut());

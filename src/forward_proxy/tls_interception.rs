@@ -32,7 +32,7 @@ pub(super) struct TlsInterceptor {
 
 impl std::fmt::Debug for TlsInterceptor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bridge").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("TlsInterceptor").field("options", &self.options).finish_non_exhaustive()
     }
 }
 

@@ -18,7 +18,7 @@ pub async fn read_more<S: AsyncRead + Unpin>(
 ) -> Result<usize, Failure> {
     let capacity = limit.saturating_sub(buffer.len());
     if capacity == 0 {
-        let detail = format!("more than {limit} bytes came");
+        let detail = format!("received more than {limit} bytes");
         return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
     }
     let mut part = stream.take(capacity as u64);

@@ -218,7 +218,7 @@ pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     let details = join_first(failures.iter().map(|failure| &failure.detail), "; ");
     match failures.into_iter().next() {
         Some(first) => Failure { detail: details, ..first },
-        None => Failure::new(Phase::Connect, FailureKind::Internal, "there was no address to connect to"),
+        None => Failure::new(Phase::Connect, FailureKind::Internal, "no address to connect to"),
     }
 }
 

@@ -15,7 +15,9 @@ pub struct IpNetwork {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseIpNetworkError {
     /// The part before the slash is not an address.
-    #[error("`{0}` is no network: write an address with a prefix length, such as `10.0.0.0/8` or `fd00::/8`")]
+    #[error(
+        "`{0}` is not a network: write an address with a prefix length, such as `10.0.0.0/8` or `fd00::/8`"
+    )]
     InvalidAddress(String),
     /// The part after the slash is not a length, or too long for the family.
     #[error("`{text}` has no valid prefix length: it must be a number from 0 to {most}")]

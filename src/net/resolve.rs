@@ -30,7 +30,9 @@ impl Net {
         let started = tokio::time::Instant::now();
         let found = match to.known_address() {
             Some(address) if to.family.allows(address) => Ok(vec![address]),
-            Some(address) => Err(no_address_failure(to, &format!("`{address}` is not of the wanted family"))),
+            Some(address) => {
+                Err(no_address_failure(to, &format!("`{address}` is not of the configured family")))
+            }
             // On the heap: literals need no space for it.
             None => Box::pin(self.lookup_host(to, deadline)).await,
         };
@@ -43,12 +45,12 @@ impl Net {
 
     async fn lookup_host(&self, to: &Endpoint, deadline: Deadline) -> Result<Vec<IpAddr>, Failure> {
         let name = Name::from_utf8(&to.host).map_err(|error| {
-            let detail = format!("`{}` is no host name: {error}", to.host);
+            let detail = format!("`{}` is not a valid host name: {error}", to.host);
             Failure::new(Phase::Resolve, FailureKind::NameNotFound, detail)
         })?;
         if let Some(addresses) = self.resolver.lookup_hosts_file(&name, to.family) {
             return if addresses.is_empty() {
-                Err(no_address_failure(to, "it stands in /etc/hosts with another family only"))
+                Err(no_address_failure(to, "/etc/hosts has only addresses of another family"))
             } else {
                 Ok(self.order_addresses(addresses, to.family))
             };
@@ -56,7 +58,7 @@ impl Net {
         let timeout = LOOKUP_TIMEOUT.min(deadline.remaining() * 2 / 3);
         match tokio::time::timeout(timeout, self.resolver.lookup(&name, to.family)).await {
             Ok(Ok(addresses)) if addresses.is_empty() => {
-                Err(no_address_failure(to, "the answer holds no address"))
+                Err(no_address_failure(to, "the response contains no address"))
             }
             Ok(Ok(addresses)) => Ok(self.order_addresses(addresses, to.family)),
             Ok(Err(error)) => match lookup_failure(to, &error) {
@@ -64,7 +66,7 @@ impl Net {
                 None => Err(self.resolver_silence_failure(to, deadline, &error.to_string()).await),
             },
             Err(_) => Err(self
-                .resolver_silence_failure(to, deadline, &format!("no answer within {timeout:.1?}"))
+                .resolver_silence_failure(to, deadline, &format!("no response within {timeout:.1?}"))
                 .await),
         }
     }
@@ -88,7 +90,7 @@ impl Net {
         } else {
             let control = &self.resolver.control_name;
             let detail =
-                format!("asked for `{host}`: {what}; the control name `{control}` got no answer either");
+                format!("querying `{host}`: {what}; the control name `{control}` got no response either");
             Failure::new(Phase::Resolve, FailureKind::ResolverSilent, detail)
         }
     }

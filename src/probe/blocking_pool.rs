@@ -35,7 +35,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
         |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {text}"));
     let permit = deadline.enforce(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
     let Ok(Ok(permit)) = permit else {
-        return Err(internal("was not begun by the timeout: searches of other checks took all the time"));
+        return Err(internal("did not start before the timeout: searches of other checks took all the time"));
     };
     let task = spawn_blocking(move || {
         let result = work();
@@ -45,6 +45,6 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     match deadline.enforce(Phase::Validate, task).await {
         Ok(Ok(result)) => Ok(result),
         Ok(Err(_)) => Err(internal("ended early")),
-        Err(_) => Err(internal("was not over at the timeout")),
+        Err(_) => Err(internal("did not finish before the timeout")),
     }
 }

@@ -50,7 +50,7 @@ impl FullPageRule {
             page.objects.iter().filter_map(|object| Some((object, object.failure.as_ref()?))).collect();
         if timed_out {
             let detail = format!(
-                "{} of {} objects were not there after {} s",
+                "{} of {} objects were not loaded after {} s",
                 failed.len(),
                 page.objects.len(),
                 timeout.as_secs_f64()

@@ -206,6 +206,6 @@ async fn expect<S: AsyncRead + Unpin>(
 fn unexpected_failure(phase: Phase, number: usize, pattern: &Regex, received: &[u8]) -> Failure {
     let start = &received[..received.len().min(80)];
     let quoted = start.escape_ascii();
-    let detail = format!("step {number} expects `{pattern}`, the target said `{quoted}`");
+    let detail = format!("step {number} expects `{pattern}`, the target sent `{quoted}`");
     Failure::new(phase, FailureKind::DialogueUnexpected, detail)
 }

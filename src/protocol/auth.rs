@@ -77,7 +77,7 @@ pub fn choose_mechanism<'a>(
         None => order.into_iter().find(has),
     };
     found.ok_or_else(|| {
-        let expected = requested.map_or("a login that Vigie knows", Mechanism::name);
+        let expected = requested.map_or("a login that Vigie supports", Mechanism::name);
         let offer = match offered.as_slice() {
             [] if secure => "no login at all".to_owned(),
             [] => "no login at all without TLS".to_owned(),
@@ -195,7 +195,7 @@ impl SaslExchange {
         let response =
             client_response(self.mechanism, &self.credentials, self.step, &decoded).ok_or_else(|| {
                 let name = self.mechanism.name();
-                fail(format!("it asks for more than {name} has to say: `{challenge}`"))
+                fail(format!("it continues after the last message of {name}: `{challenge}`"))
             })?;
         let is_name = (self.mechanism, self.step) == (Login, 0);
         self.step += 1;

@@ -167,9 +167,9 @@ impl<'a> LineSession<'a> {
         if !self.buffer.is_empty() {
             let count = self.buffer.len();
             self.buffer.clear();
-            self.transcript.add_note("what came before the TLS handshake was thrown away");
+            self.transcript.add_note("data received before the TLS handshake was discarded");
             let detail =
-                format!("it sent {count} bytes in plain text before the TLS handshake; they were not taken");
+                format!("it sent {count} bytes in plain text before the TLS handshake; they were discarded");
             return Err(Failure::new(Phase::Tls, FailureKind::DialogueUnexpected, detail));
         }
         let tls = self.net.tls_session(host, options, true)?;
@@ -202,7 +202,7 @@ impl<'a> LineSession<'a> {
     /// Sends `line` and CR LF. The time counts for the phase of the reply.
     pub async fn send(&mut self, line: &OutgoingLine) -> Result<(), Failure> {
         if line.has_line_break() {
-            let detail = "a name or password has a line break, which this protocol cannot carry";
+            let detail = "a user name or password contains a line break, which this protocol does not allow";
             return Err(Failure::new(Phase::Send, FailureKind::Unsupported, detail));
         }
         line.secret_part().into_iter().for_each(|part| self.transcript.add_secret(part));
@@ -331,7 +331,7 @@ impl<'a> LineSession<'a> {
         let deadline = self.deadline;
         self.deadline.at = deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         if let Err(failure) = self.read_line(Phase::Quit).await {
-            self.transcript.add_note(&format!("no farewell: {}", failure.kind.describe()));
+            self.transcript.add_note(&format!("no reply to the last command: {}", failure.kind.describe()));
         }
         self.deadline = deadline;
     }

@@ -104,7 +104,7 @@ pub async fn negotiate<S: AsyncRead + AsyncWrite + Unpin>(
             dialogue.send(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
             read_to_len(dialogue.stream, &mut dialogue.buffer, 1, deadline, Phase::FirstByte).await?;
             if dialogue.buffer.pop() != Some(b'S') {
-                return Err(unexpected_failure("it does not take SSLRequest").into());
+                return Err(unexpected_failure("it refused SSLRequest").into());
             }
         }
     }
@@ -152,7 +152,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Dialogue<'_, S> {
                 };
             }
         }
-        Err(unexpected_failure("its answer does not end"))
+        Err(unexpected_failure("its reply does not end"))
     }
 
     /// Reads a reply of one or more lines that start with `code` (RFC 5321 4.2.1, RFC 959 4.2).
@@ -169,7 +169,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Dialogue<'_, S> {
                 return Ok(lines);
             }
         }
-        Err(unexpected_failure("its answer does not end"))
+        Err(unexpected_failure("its reply does not end"))
     }
 }
 
@@ -179,7 +179,7 @@ fn starts_with_ignore_case(line: &str, with: &str) -> bool {
 
 fn unexpected_line_failure(line: &str, expected: &str) -> Failure {
     let start: String = line.chars().take(80).collect();
-    unexpected_failure(&format!("expected `{expected}`, it said `{}`", start.escape_debug()))
+    unexpected_failure(&format!("expected `{expected}`, got `{}`", start.escape_debug()))
 }
 
 fn unexpected_failure(detail: &str) -> Failure {

@@ -289,7 +289,7 @@ impl std::fmt::Debug for MonitorDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fields = table::for_type(self.monitor_type).fields();
         let names: Vec<_> = self.entries.iter().map(|entry| fields[entry.position()].name).collect();
-        f.debug_struct("Document")
+        f.debug_struct("MonitorDocument")
             .field("kind", &self.monitor_type)
             .field("set", &names)
             .finish_non_exhaustive()

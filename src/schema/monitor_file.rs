@@ -177,8 +177,10 @@ impl FileReader<'_> {
         };
         match self.seen.get(key) {
             Some((other, position)) => {
-                let message =
-                    format!("`key` `{key}` is taken by {other}:{}:{}", position.line, position.column);
+                let message = format!(
+                    "`key` `{key}` is already in use by {other}:{}:{}",
+                    position.line, position.column
+                );
                 let error =
                     ValidationError::new(ValidationErrorKind::DuplicateField, "key", given.position, message)
                         .with_value(key);
@@ -197,7 +199,7 @@ fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
     if let NodeValue::Int(number @ 1..) = given.value {
         return CustomerId(number);
     }
-    let message = format!("`customer` must be the number of an account, not `{}`", display_value(given));
+    let message = format!("`customer` must be the id of an account, not `{}`", display_value(given));
     errors.push(
         ValidationError::new(ValidationErrorKind::Type, "customer", given.position, message)
             .with_value(display_value(given)),

@@ -40,13 +40,15 @@ pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, 
     }
     if new == MASK {
         let old = old.filter(|old| has_secrets(old));
-        return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and there is none to keep".to_owned());
+        return old
+            .map(Cow::Borrowed)
+            .ok_or_else(|| "it is masked, and no previous script exists".to_owned());
     }
     let script = match parse_outline(new) {
         Ok(script) => script,
         Err(_) if !new.contains(PROTECTED_ATTRIBUTE) => return Ok(Cow::Borrowed(new)),
         Err(error) => {
-            return Err(format!("masked values cannot be put back into what is no script: {error}"));
+            return Err(format!("masked values cannot be restored in an invalid script: {error}"));
         }
     };
     let old_outline =
@@ -60,7 +62,7 @@ pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, 
             None if variable.protected => {
                 let name = crate::syntax::truncate_value(&variable.name);
                 return Err(format!(
-                    "the value of the protected variable `{name}` is masked, and there is none to keep"
+                    "the value of the protected variable `{name}` is masked, and no previous value exists"
                 ));
             }
             None => {}

@@ -91,7 +91,7 @@ fn parse_variables(document: &Document<'_>, text: &str) -> Result<Vec<OutlineVar
 
 fn parse_variable(node: Node<'_, '_>, text: &str) -> Result<OutlineVariable, ScriptError> {
     if node.attributes().any(|attribute| attribute.namespace().is_some()) {
-        return Err(error_at(node, "attributes of a variable have no prefix"));
+        return Err(error_at(node, "attributes of a variable must not have a prefix"));
     }
     let name = node.attribute("name").unwrap_or_default();
     if name.is_empty() {
@@ -139,7 +139,7 @@ fn error_at(node: Node<'_, '_>, message: impl Into<String>) -> ScriptError {
 /// Converts the parser's message, without the position, which is a separate field.
 pub(super) fn xml_error(error: &Error) -> ScriptError {
     let message = match error {
-        Error::DtdDetected => "a document type is not taken".to_owned(),
+        Error::DtdDetected => "document types are not allowed".to_owned(),
         Error::NodesLimitReached => format!("it has more than {MAX_NODES} elements and texts"),
         _ => {
             let message = error.to_string().replace(&format!(" at {}", error.pos()), "");

@@ -39,7 +39,7 @@ pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<Hoste
         if id == first {
             let position = entry.get("id").map_or(entry.position, |node| node.position);
             let path = format!("locations[{at}].id");
-            let message = format!("`{path}` is the number of the location of `location` already");
+            let message = format!("`{path}` is already the id of the location in `location`");
             reader.add_error(ValidationErrorKind::DuplicateField, &path, position, message);
         }
         let proxy = read_proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());

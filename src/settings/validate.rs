@@ -41,7 +41,7 @@ fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, errors: &
     for (at, (key, value)) in node.entries().iter().enumerate() {
         let path = if prefix.is_empty() { key.name.clone() } else { format!("{prefix}.{}", key.name) };
         if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
-            let message = format!("`{path}` stands there twice");
+            let message = format!("`{path}` is set twice");
             errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 path,
@@ -130,7 +130,7 @@ fn check_entry(parts: &[EntryField], path: &str, node: &Node, errors: &mut Vec<V
     for (at, (key, value)) in node.entries().iter().enumerate() {
         let inner = format!("{path}.{}", key.name);
         if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
-            let message = format!("`{inner}` stands there twice");
+            let message = format!("`{inner}` is set twice");
             errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 inner,

@@ -71,7 +71,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         self.read += buffer.filled().len() - before;
         if self.read > self.limit {
-            let reason = format!("the driver's answer has more than {} bytes", self.limit);
+            let reason = format!("the driver's response has more than {} bytes", self.limit);
             return Poll::Ready(Err(io::Error::other(reason)));
         }
         Poll::Ready(Ok(()))

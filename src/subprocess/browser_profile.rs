@@ -109,7 +109,7 @@ pub(crate) fn create_root(folder: &Path, account: &OsUser) -> io::Result<()> {
     }
     let found = fs::symlink_metadata(folder)?;
     if !found.is_dir() || found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
-        return Err(io::Error::other("it is not a folder that this user alone writes to"));
+        return Err(io::Error::other("the folder is not owned by this user, or writable by others"));
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ impl OsUser {
             Failure::new(Phase::Launch, FailureKind::NotConfigured, detail)
         };
         let found = User::from_name(name).map_err(|errno| failed(errno.desc()))?;
-        let found = found.ok_or_else(|| failed(&format!("there is no user `{name}`")))?;
+        let found = found.ok_or_else(|| failed(&format!("user `{name}` does not exist")))?;
         let is_current = found.uid == geteuid();
         if !is_current && !geteuid().is_root() {
             return Err(failed(&format!("only root can start browsers as `{name}`")));

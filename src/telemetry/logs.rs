@@ -10,7 +10,7 @@ use tracing_subscriber::{EnvFilter, fmt};
 /// Every field name that a log line may contain, with its meaning. Names include the unit; secrets and bodies are never
 /// logged.
 pub const LOG_FIELDS: &[(&str, &str)] = &[
-    ("added", "monitors that came with a reload"),
+    ("added", "monitors added by a reload"),
     ("address", "socket address"),
     ("back_s", "how far the clock was set back, in seconds"),
     ("browser", "browser, as `browser_type` names it"),
@@ -20,40 +20,40 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("check_id", "id of a check"),
     ("customer_id", "id of an account"),
     ("duration_s", "duration in seconds"),
-    ("error", "what went wrong, in words"),
-    ("error_kind", "stable word of an error kind"),
-    ("fault", "one fault of a configuration file:line:column: message"),
-    ("faults", "number of faults"),
+    ("error", "error message"),
+    ("error_kind", "stable name of an error kind"),
+    ("fault", "one error of a configuration, file:line:column: message"),
+    ("faults", "number of errors"),
     ("file", "path of a file"),
     ("from_files", "monitors that files manage"),
-    ("gap_s", "how long the process or its clock stood still, in seconds"),
+    ("gap_s", "how long the process or its clock stalled, in seconds"),
     ("job", "name of a calendar job"),
-    ("left", "checks that were still going"),
+    ("left", "checks still in progress"),
     ("location_id", "id of a location"),
-    ("login", "login of who made a request"),
+    ("login", "login of the caller"),
     ("method", "HTTP method of a request to Vigie"),
     ("monitor_id", "id of a monitor"),
     ("monitors", "number of monitors"),
-    ("most", "how many there may be at once"),
+    ("most", "maximum number at the same time"),
     ("outcome", "outcome of a check"),
-    ("panic", "what a defect said"),
+    ("panic", "panic message"),
     ("path", "path of a request to Vigie"),
-    ("place", "where in the source a defect showed"),
+    ("place", "source location of the panic"),
     ("profile", "name of the profile of a browser"),
-    ("removed", "monitors that went with a reload"),
-    ("request_id", "id of a request, as its answer tells it in `X-Request-Id`"),
+    ("removed", "monitors removed by a reload"),
+    ("request_id", "id of a request, as in `X-Request-Id` of its response"),
     ("results", "number of results"),
     ("rows", "number of rows"),
     ("secrets", "number of sealed secrets"),
     ("setting", "name of a setting"),
     ("signal", "name of a signal"),
-    ("status", "status code of an answer or a check"),
-    ("total_us", "time that it took, in microseconds"),
+    ("status", "status code of a response or a check"),
+    ("total_us", "duration, in microseconds"),
     ("type", "monitor type"),
-    ("unchanged", "monitors that a reload left alone"),
+    ("unchanged", "monitors unchanged by a reload"),
     ("version", "version of Vigie"),
-    ("via", "door that a call came through"),
-    ("why", "why a login failed, in words"),
+    ("via", "interface that a call came through"),
+    ("why", "why a login failed"),
 ];
 
 /// Format of log lines.
@@ -102,11 +102,11 @@ impl Default for LogOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum LogSetupError {
     /// The format is unknown.
-    #[error("`{0}` is no log format; use `text` or `json`")]
+    #[error("`{0}` is not a log format; use `text` or `json`")]
     Format(String),
     /// The filter is invalid.
     #[error(
-        "`{filter}` is no log level: {reason}; use `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
+        "`{filter}` is not a log level: {reason}; use `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
     )]
     Filter {
         /// The filter.
@@ -205,7 +205,7 @@ mod tests {
     fn formats_are_parsed_and_an_unknown_one_is_named() {
         assert_eq!("json".parse::<LogFormat>().unwrap(), LogFormat::Json);
         let error = "xml".parse::<LogFormat>().unwrap_err().to_string();
-        assert_eq!(error, "`xml` is no log format; use `text` or `json`");
+        assert_eq!(error, "`xml` is not a log format; use `text` or `json`");
     }
 
     #[test]

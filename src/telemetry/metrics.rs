@@ -109,15 +109,15 @@ impl Metrics {
         let version = env!("CARGO_PKG_VERSION");
         r.register("vigie_build", "The running build", Info::new(BuildLabels { version }));
         r.register("vigie_check_results", "Checks recorded, each missed run included", self.results.clone());
-        r.register("vigie_check_retries", "Second attempts made after a first failed", self.retries.clone());
+        r.register("vigie_check_retries", "Second attempts after a failed first one", self.retries.clone());
         r.register("vigie_attempt_failures", "Attempts that failed, by failure kind", self.failures.clone());
         r.register("vigie_attempt_phase_seconds", "Time spent in each phase reached", self.phases.clone());
         r.register("vigie_check_duration_seconds", "Time of a check, retry included", self.durations.clone());
-        let help = "How long after its planned time a check began";
+        let help = "Start lateness of checks";
         r.register("vigie_check_lateness_seconds", help, self.lateness.clone());
-        r.register("vigie_missed_runs", "Planned runs that did not happen", self.missed.clone());
-        r.register("vigie_runs_queued", "Due runs that wait for a place", self.runs_queued.clone());
-        r.register("vigie_checks_in_flight", "Checks that run now", self.in_flight.clone());
+        r.register("vigie_missed_runs", "Missed runs", self.missed.clone());
+        r.register("vigie_runs_queued", "Due runs that wait for admission", self.runs_queued.clone());
+        r.register("vigie_checks_in_flight", "Checks in progress", self.in_flight.clone());
         r.register("vigie_monitors_planned", "Monitors on the schedule", self.monitors_planned.clone());
         r.register(
             "vigie_ingest_queued_results",
@@ -127,15 +127,15 @@ impl Metrics {
         r.register("vigie_store_commit_results", "Results in one commit", self.commit_results.clone());
         r.register("vigie_store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
         r.register("vigie_store_commit_errors", "Commits that failed", self.commit_errors.clone());
-        r.register("vigie_housekeeping_runs", "Turns of the calendar jobs", self.jobs.clone());
+        r.register("vigie_housekeeping_runs", "Runs of the calendar jobs", self.jobs.clone());
         r.register("vigie_config_reloads", "Reloads of settings or monitor files", self.reloads.clone());
-        let help = "1 when the last reload was taken, 0 when it was refused";
+        let help = "1 when the last reload was accepted, 0 when it was rejected";
         r.register("vigie_config_last_reload_taken", help, self.last_reload_succeeded.clone());
-        let help = "When the running configuration was taken, Unix time";
+        let help = "When the running configuration was loaded, Unix time";
         r.register("vigie_config_taken_timestamp_seconds", help, self.last_reload_at.clone());
-        let help = "Messages that were taken, held back for a digest, or given up";
+        let help = "Notifications that were accepted, held back for a digest, or given up";
         r.register("vigie_notifications", help, self.notifications.clone());
-        let help = "Time of one try to hand a message over";
+        let help = "Duration of one delivery";
         r.register("vigie_notification_try_seconds", help, self.deliveries.clone());
         r.register_collector(Box::new(ProcessCollector::new()));
         self

@@ -10,9 +10,7 @@ pub enum VaultError {
     #[error("{0}")]
     KeyFile(String),
     /// The secret was sealed with a key that the file does not have.
-    #[error(
-        "the secret was sealed with key {0}, which the key file does not have; put the old key file back"
-    )]
+    #[error("the secret was sealed with key {0}, which the key file does not have; restore the old key file")]
     UnknownKey(KeyId),
     /// The bytes are not a sealed secret, or were sealed for another context.
     #[error("a sealed secret was changed or belongs elsewhere")]

@@ -21,8 +21,8 @@ pub(super) type KeySet = BTreeMap<KeyId, SealingKey>;
 /// Largest key file, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 const HEADER: &str = "\
-# The keys that seal the secrets in the database of Vigie: number and key, one a line.
-# The one with the highest number seals, all of them open. Keep a copy of this file apart from the
+# The keys that seal the secrets in the database of Vigie: id and key, one per line.
+# The key with the highest id seals, all keys open. Keep a copy of this file apart from the
 # database: without it, the secrets are lost. `vigie key rotate` adds a key, `vigie key prune` removes old ones.
 ";
 
@@ -58,7 +58,7 @@ impl KeyFile {
 
     /// Whether the file exists.
     pub fn exists(&self) -> Result<bool, VaultError> {
-        self.path.try_exists().map_err(|error| self.error(format!("cannot be looked for: {error}")))
+        self.path.try_exists().map_err(|error| self.error(format!("cannot be accessed: {error}")))
     }
 
     pub(super) fn read(&self) -> Result<KeySet, VaultError> {
@@ -75,7 +75,7 @@ impl KeyFile {
         let mut text = Zeroizing::new(String::new());
         file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
         if text.len() as u64 > MAX_BYTES {
-            return Err(self.error("is too large to be one"));
+            return Err(self.error("is too large"));
         }
         parse(&text).map_err(|error| self.error(error))
     }
@@ -116,7 +116,7 @@ impl KeyFile {
     /// Locks the folder, so that other processes cannot change a key file in it.
     fn lock_dir(&self) -> Result<Flock<File>, VaultError> {
         let to_error = |error: &dyn std::fmt::Display| {
-            self.error(format!("cannot be made or changed in its folder: {error}"))
+            self.error(format!("cannot be created or changed in its folder: {error}"))
         };
         DirBuilder::new().recursive(true).mode(0o700).create(self.dir()).map_err(|error| to_error(&error))?;
         let folder = File::open(self.dir()).map_err(|error| to_error(&error))?;
@@ -181,7 +181,7 @@ fn parse(text: &str) -> Result<KeySet, String> {
             continue;
         }
         let (id, key) =
-            parse_line(line).ok_or_else(|| format!("has no `number base64` of 32 bytes in line {number}"))?;
+            parse_line(line).ok_or_else(|| format!("has no `id base64` of 32 bytes in line {number}"))?;
         if keys.insert(id, key).is_some() {
             return Err(format!("has key {id} twice, again in line {number}"));
         }

@@ -55,7 +55,7 @@ mod tests {
         let page = FullPage { total_us: 100_000, bytes: 7, objects: vec![object], ..FullPage::default() };
         let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
-        assert!(html.contains("1 failed, 1 of other sites"), "{html}");
+        assert!(html.contains("1 failed, 1 third-party"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
     }
 

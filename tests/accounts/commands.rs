@@ -53,7 +53,7 @@ async fn users_are_added_listed_and_changed() {
     let add = ["user", "add", "anna", "--role", "power-user", "--password-file", "-"];
     assert!(host.say(&add, &format!("{NEW}\n")).contains("`anna` was added as POWER-USER"));
     let (code, text) = host.fail(&add, NEW);
-    assert!(code == 1 && text.contains("error: The login `anna` is taken"), "{text}");
+    assert!(code == 1 && text.contains("error: The login `anna` is already in use"), "{text}");
     let listed: Vec<Value> = serde_json::from_str(&host.say(&["user", "list", "--json"], "")).unwrap();
     assert_eq!(listed[1]["login"], "anna");
     assert_eq!(listed.iter().map(|user| &user["role"]).collect::<Vec<_>>(), ["ADMIN", "POWER-USER"]);

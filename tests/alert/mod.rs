@@ -1,4 +1,4 @@
-//! Who is told of what: scripted histories of runs with exactly the messages that follow, and what holds for any
+//! Its recipients of what: scripted histories of runs with exactly the messages that follow, and what holds for any
 //! history at all.
 
 mod listeners;

@@ -246,7 +246,7 @@ async fn names(watched: &mut Watched) {
         .await;
 }
 
-/// What nothing changes has its value all the same, in every type that has it.
+/// What nothing changes has its value all the same, in every type profile.
 #[tokio::test]
 async fn fields_without_an_act_have_their_resting_value() {
     for kind in [MonitorType::BrowserScript, MonitorType::MobileCloud, MonitorType::MobileLab] {

@@ -78,7 +78,7 @@ async fn every_offence_is_named_with_advice() {
         "intervall":5,"interval":"5","timeout":7.5,"enabled":"yes","locations":{},"type":"ping"}"#;
     let messages = user.send(Method::POST, "/monitors/website", &[JSON], body).await.refused(400);
     for part in [
-        "`name` stands here a second time",
+        "`name` is given twice",
         "`intervall` is no field",
         "did you mean `interval`?",
         "`interval` must be one of",

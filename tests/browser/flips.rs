@@ -37,7 +37,7 @@ async fn the_browser_is_the_one_that_is_named() {
         assert!(site.headers("/login").unwrap()["user-agent"].contains(word));
     })
     .await;
-    // No browser of this name is anywhere without an end point that has it.
+    // No browser of this name is anywhere without an end point profile.
     let url = Site::start().await.url("/login");
     let observation = Check::bare(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
     assert!(observation.failure.unwrap().detail.contains("`browser.remote`"));
@@ -157,6 +157,6 @@ async fn an_admin_allows_more_steps() {
     let allowed = |steps_allowed: u64| json!({"transaction_steps_allowed": steps_allowed});
     let check = |fields| Check::of(kind, &site.url("/"), &steps).with(fields);
     let observation = check(allowed(50)).fails(94).await;
-    assert!(observation.failure.unwrap().detail.contains("it has 51, and 50 are allowed"));
+    assert!(observation.failure.unwrap().detail.contains("it has 51 steps; 50 are allowed"));
     assert_eq!(check(allowed(51)).passes().await.details.steps.len(), 51);
 }

@@ -251,8 +251,8 @@ async fn what_is_not_there_is_named_with_its_remedy() {
         config.user = None;
     };
     for (kind, text) in [
-        (BrowserKind::Chrome, "`browser.chromium`: `/nowhere/chromium` is no program"),
-        (BrowserKind::Firefox, "`browser.geckodriver`: `/etc/passwd` is no program"),
+        (BrowserKind::Chrome, "`browser.chromium`: `/nowhere/chromium` is not an executable file"),
+        (BrowserKind::Firefox, "`browser.geckodriver`: `/etc/passwd` is not an executable file"),
         (BrowserKind::InternetExplorer, "`browser.remote`"),
     ] {
         let world = World::with(nowhere);

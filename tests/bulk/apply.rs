@@ -114,7 +114,7 @@ async fn what_an_api_made_is_taken_over_by_its_exported_key() {
     let gone = applied(&kit, Vec::new(), PRUNE).await.unwrap();
     assert_eq!(gone.len(), 2, "what was taken over is removed with its entry");
     let new = applied(&kit, vec![wanted("api-999999", json!({}))], PRUNE).await.unwrap();
-    assert_eq!(actions(&new), [("api-999999", "create")], "there is none to take over");
+    assert_eq!(actions(&new), [("api-999999", "create")], "it does not exist to take over");
 }
 
 #[tokio::test]

@@ -109,7 +109,7 @@ async fn a_bad_body_is_refused_with_all_that_is_wrong() {
     let found = told(
         monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({"locations": [{"id": 9}]}))).await,
     );
-    assert!(found[0].contains("there is no location `9`"), "{found:?}");
+    assert!(found[0].contains("location `9` does not exist"), "{found:?}");
     let found = told(
         monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({"monitor_location_count": 1})))
             .await,

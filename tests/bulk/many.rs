@@ -46,7 +46,7 @@ async fn ten_thousand_at_once() {
     let found =
         told(monitors::bulk_edit_passwords(&kit.monitors, &admin(), &exchange(&ids, "old", "new")).await);
     assert_eq!(found.len(), 101, "the first hundred by name, and how many more there are");
-    assert!(found[100].contains("9900 more faults"), "{}", found[100]);
+    assert!(found[100].contains("9900 more errors"), "{}", found[100]);
     ids.push(MonitorId(999_999_999));
     let found = told(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&ids, json!({}))).await);
     assert!(found[0].contains("`999999999`"), "{found:?}");

@@ -203,6 +203,6 @@ fn a_check_leaves_from_the_location_that_is_named() {
     }
     let output = check("7");
     assert_eq!(output.status.code(), Some(3));
-    assert!(err(&output).contains("there is no location `7`"), "{}", err(&output));
-    assert!(err(&output).contains("those of the settings are 1, 2"), "{}", err(&output));
+    assert!(err(&output).contains("location `7` does not exist"), "{}", err(&output));
+    assert!(err(&output).contains("locations of the settings: 1, 2"), "{}", err(&output));
 }

@@ -21,7 +21,7 @@ fn faults_stand_with_their_place_and_make_the_exit_code() {
     let output = vigie(&["config", "check", path.to_str().unwrap()]);
     assert_eq!(
         (output.status.code(), out(&output).as_str()),
-        (Some(0), "no fault in the settings and 1 monitor\n")
+        (Some(0), "no errors in the settings and 1 monitor\n")
     );
 }
 

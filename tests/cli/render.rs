@@ -195,8 +195,8 @@ fn ping_and_name_server_show_their_own_facts() {
         rtt_stddev_us: Some(12),
         socket: "dgram".into(),
         icmp_errors: vec![
-            "192.0.2.1 answered: host unreachable (ICMP type 3, code 1), once".into(),
-            "192.0.2.2 answered: TTL exceeded (ICMP type 11, code 0), 2 times".into(),
+            "192.0.2.1 reported: host unreachable (ICMP type 3, code 1), once".into(),
+            "192.0.2.2 reported: TTL exceeded (ICMP type 11, code 0), 2 times".into(),
         ],
     }));
     let mut dns = result(

@@ -11,7 +11,7 @@ fn the_way_to_this_host_is_one_hop() {
     assert_eq!(lines.len(), 3, "{text}");
     assert_eq!(lines[0], "traceroute to localhost (127.0.0.1) over UDP");
     assert!(lines[1].starts_with("  1  127.0.0.1  ") && lines[1].ends_with(" ms"), "{text}");
-    assert_eq!(lines[2], "the target answered (after 1 hop)");
+    assert_eq!(lines[2], "the target replied (after 1 hop)");
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn what_cannot_be_traced_says_why() {
         (vec!["traceroute"], 2, "HOST"),
         (vec!["traceroute", "--udp", "--icmp", "::1"], 2, "cannot be used with"),
         (vec!["traceroute", "--max-hops", "65", "::1"], 2, "65 is not in 1..=64"),
-        (vec!["traceroute", "-6", "127.0.0.1"], 1, "`127.0.0.1` is not of the wanted family"),
+        (vec!["traceroute", "-6", "127.0.0.1"], 1, "`127.0.0.1` is not of the configured family"),
         (vec!["traceroute", "169.254.169.254"], 1, "denied by the egress rule"),
     ] {
         let output = vigie(&args);

@@ -321,7 +321,7 @@ fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
     assert!(code == 1 && reply.contains("/nonexistent/monitors: cannot be read"), "{reply}");
     fs::write(monitors.join("b.yaml"), tcp_monitor("a", 9)).unwrap();
     let (code, reply) = serve(free(), &data, &monitors);
-    assert!(code == 1 && reply.contains("`key` `a` is taken by"), "{reply}");
+    assert!(code == 1 && reply.contains("`key` `a` is already in use by"), "{reply}");
     fs::remove_file(monitors.join("b.yaml")).unwrap();
     let file = one.path().join("file");
     fs::write(&file, "").unwrap();

@@ -111,7 +111,7 @@ fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
         "F:2:9: `browser.nice` must be a whole number from 0 to 19, not `20`",
         "F:4:15: `browser.remote[0].browser` must be one of `Google Chrome`, `Firefox`, `Internet Explorer`, not `Netscape`",
         "F:5:29: `browser.remote[1].url` must be an address that begins with `http://`, without a login",
-        "F:6:15: `browser.remote[2].browser` stands there twice",
+        "F:6:15: `browser.remote[2].browser` is set twice",
         "F:6:29: `browser.remote[2].url` must be an address that begins with `http://`, without a login",
         "F:7:5: `browser.remote[3].from` is needed where the host of `browser.remote[3].url` is a name",
         "F:8:74: `browser.remote[4].forward_host` must be an address of this host, such as `192.0.2.7`",
@@ -132,7 +132,7 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         "F:2:9: `listen` must be an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`, not `localhost`",
         "F:4:10: `engine.total` must be a whole number from 1 to 1000000, not `0`",
         "F:5:10: `engine.light` must be a whole number from 1 to 1000000, not `many`",
-        "F:6:3: `engine.light` stands there twice",
+        "F:6:3: `engine.light` is set twice",
         "F:7:3: `engine.listen` is no setting\n  hint: did you mean `listen`?",
         "F:8:8: `store` must be a map of settings, not `a list`",
         "F:9:15: `log.format` must be one of `text`, `json`, not `xml`",
@@ -141,7 +141,7 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         "F:14:13: `certificates[1].nam` is no setting\n  hint: did you mean `name`?",
         "F:14:5: `certificates[1].name` is missing",
         "F:13:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`",
-        "F:14:10: `certificates[1].id` stands there twice",
+        "F:14:10: `certificates[1].id` is set twice",
         "F:14:30: `certificates[1].ca_file`: the file `/nonexistent.pem` cannot be read: No such file or directory (os error 2)",
         "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
     ];
@@ -187,7 +187,7 @@ fn a_profile_stands_once_and_for_a_subtype_that_there_is() {
     let errors = load(text).unwrap_err();
     for wanted in [
         "`mobile.region` must be a whole number of at least 0",
-        "`mobile.profiles[1].subtype` stands there twice",
+        "`mobile.profiles[1].subtype` is set twice",
         "`mobile.profiles[2].subtype` must be a whole number from 1 to 3, not `4`",
     ] {
         assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
@@ -202,7 +202,7 @@ fn certificates_that_cannot_be_used_are_named() {
     .unwrap_err();
     for part in [
         "F:2:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`",
-        "F:3:10: `certificates[1].id` stands there twice",
+        "F:3:10: `certificates[1].id` is set twice",
         "`certificates[1].ca_file`: the file `/nonexistent/ca.pem` cannot be read: No such file",
         "`tls.ca_files[0]`: the file `/nonexistent/x.pem` cannot be read",
         "`dns.names[0].id` must be a whole number from 1 to 1000, not `5000`",
@@ -463,7 +463,7 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
     for wanted in [
         "`proxies[0].kind` must be one of `http`, `socks5`, not `socks4`",
         "`proxies[1].server` must be a host and a port",
-        "`proxies[1].id` stands there twice",
+        "`proxies[1].id` is set twice",
         "`proxies[2].id` is missing",
         "`proxies[2].server` is missing",
         "`proxies[3].username` must be a text without a colon",
@@ -484,12 +484,12 @@ fn every_fault_of_a_location_is_found_at_once() {
     .unwrap_err();
     let expected = [
         "F:1:35: `location.connectivity_targets[0]` must be a host and a port, such as `www.example.com:443` or `[::1]:53`, not `nowhere`",
-        "F:3:10: `locations[0].id` is the number of the location of `location` already",
+        "F:3:10: `locations[0].id` is already the id of the location in `location`",
         "F:4:35: `locations[1].source_ipv4` must be an IPv4 address, not `x`",
         "F:4:45: `locations[1].heavy` must be a whole number from 1 to 1000, not `0`",
         "F:4:58: `locations[1].verifies` must be `true` or `false`, not `maybe`",
         "F:5:5: `locations[2].name` is missing",
-        "F:5:10: `locations[2].id` stands there twice",
+        "F:5:10: `locations[2].id` is set twice",
         "F:5:13: `locations[2].control` is no setting\n  hint: did you mean `control_name`?",
     ];
     assert_eq!(errors, expected);

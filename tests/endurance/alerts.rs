@@ -172,7 +172,7 @@ fn make_recipients(server: &Daemon, hook: SocketAddr) {
     }
 }
 
-/// Makes a record; answers its number.
+/// Makes a record; prints its id.
 fn post(server: &Daemon, path: &str, body: &Value) -> i64 {
     let (body, token) = (body.to_string(), server.token.as_deref().unwrap());
     let mut stream = TcpStream::connect(server.address).unwrap();

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use vigie::domain::FailureKind;
 use vigie::protocol::{LineProtocol, ProtocolAction};
 
-/// Who logs in.
+/// A user.
 pub const USER: &str = "user@a.test";
 /// What nobody may see.
 pub const PASSWORD: &str = "the-password-of-nobody";

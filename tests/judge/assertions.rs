@@ -205,7 +205,7 @@ fn whole_bodies() {
             ("Response", "", IN, "(?m)^Uptime", ""),
             ("Response", "", EX, "fine", " `fine`: found it in line 1 of a text of 41 bytes"),
             ("Response", "", EX, "(?i)ERROR", ""),
-            (JS, "a", "exists", "1", ": found the body is no JSON: expected value at line 1 column 1"),
+            (JS, "a", "exists", "1", ": found the body is not JSON: expected value at line 1 column 1"),
         ],
         TEXT,
     );

@@ -74,7 +74,7 @@ fn xml_that_is_too_large_or_too_deep_is_refused() {
     let large = format!("<r>{}</r>", "<a>x</a>".repeat(50 * 1024 * 1024 / 8));
     refused("XML Response", "//a", &large, "more than 8388608 bytes, too many for XML");
     let many = format!("<r>{}</r>", "<a/>".repeat(200_001));
-    refused("XML Response", "//a", &many, "the body is no XML");
+    refused("XML Response", "//a", &many, "the body is not XML");
     let deep = format!("{}x{}", "<a>".repeat(10_000), "</a>".repeat(10_000));
     refused("XML Response", "//a", &deep, "nested deeper than 256");
     let attributes: String = (0..100_000).map(|at| format!(" a{at}=''")).collect::<Vec<_>>().concat();

@@ -276,7 +276,7 @@ fn a_doctype_is_tolerated_and_entities_are_refused() {
         assert!(words.ends_with("found the XML declares entities, which are not read"), "{words}");
     }
     let unknown = failure("XML Response", "//r", "exists", "", "<r>&nbsp;</r>").unwrap();
-    assert!(unknown.contains("the body is no XML"), "{unknown}");
+    assert!(unknown.contains("the body is not XML"), "{unknown}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Someone {
         send(&self.router, method, &path, &[("content-type", "application/json")], &body).await
     }
 
-    /// Makes a monitor; answers its number.
+    /// Makes a monitor; prints its id.
     pub async fn made(&self, body: Value) -> String {
         let answer = self.post(body).await;
         assert_eq!(outcome(&answer), ("0", "No errors."), "{answer}");

@@ -77,7 +77,7 @@ a.yaml:5:13: `interval` must be one of 1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120
 a.yaml:6:13: `hostname` must be a host name or an address, not `a b`
 a.yaml:7:9: `port` must be a whole number from 1 to 65535, not `0`
 a.yaml:8:12: `enabled` must be `true` or `false`, not `yes`
-a.yaml:9:8: `key` `one` is taken by a.yaml:1:8
+a.yaml:9:8: `key` `one` is already in use by a.yaml:1:8
   hint: keys are unique over all files
 a.yaml:10:9: `type` must be a monitor type, not `pingg`
   hint: did you mean `ping`?
@@ -162,7 +162,7 @@ far unknown field:
 a.yaml:6:3: `colour` is no field of `tcp`
   hint: remove it
 duplicate key:
-a.yaml:6:3: `name` stands here a second time
+a.yaml:6:3: `name` is given twice
 interval not in the list:
 a.yaml:6:13: `interval` must be one of 1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120, not `7`
 port 0:
@@ -180,7 +180,7 @@ a.yaml:5:8: `url` must have at most 65535 characters, not 70009
 regex:
 a.yaml:7:19: `keyword_string` is no regular expression: unclosed group
 customer:
-a.yaml:6:13: `customer` must be the number of an account, not `me`
+a.yaml:6:13: `customer` must be the id of an account, not `me`
 "#);
 }
 
@@ -192,7 +192,7 @@ fn a_key_is_unique_over_all_files() {
     let shown: Vec<_> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
-        ["b.yaml:1:9: `key` `k` is taken by a.yaml:1:9\n  hint: keys are unique over all files"]
+        ["b.yaml:1:9: `key` `k` is already in use by a.yaml:1:9\n  hint: keys are unique over all files"]
     );
 }
 
@@ -202,7 +202,7 @@ fn a_secret_comes_from_where_the_file_says() {
     let reader = |at: SecretSource<'_>| match at {
         SecretSource::File("where") => Ok("of-a-file".to_owned()),
         SecretSource::Env("where") => Ok("of-a-variable".to_owned()),
-        _ => Err("there is none".to_owned()),
+        _ => Err("it does not exist".to_owned()),
     };
     for (source, wanted) in [("file", "of-a-file"), ("env", "of-a-variable")] {
         let files = [("a.yaml".to_owned(), text.replace("SOURCE", source))];

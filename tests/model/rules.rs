@@ -166,7 +166,7 @@ fn the_pool_of_locations_holds_what_is_asked_of_it() {
         T::Ping,
         json!({"locations": [{"id": 1}, {"id": 3, "name": "Paris", "region": 2}]}),
         json!({"locations": [{"id": 1}, {"id": 4}]}),
-        "locations[1].id: `locations[1].id`: there is no location `4`",
+        "locations[1].id: `locations[1].id`: location `4` does not exist",
     );
     rule(
         T::Ping,

@@ -54,15 +54,15 @@ fn a_script_tells_its_steps_acts_and_protected_variables() {
 fn what_is_no_script_is_told_with_line_and_column() {
     let cases = [
         ("<s><step/></s>", "line 1, column 1: the root must be `script`, not `s`"),
-        ("<script/>", "line 1, column 1: there is no `step` in it"),
+        ("<script/>", "line 1, column 1: it contains no `step`"),
         ("<script>\n  <step>\n</script>", "line 3, column 1: expected 'step' tag, not 'script'"),
         ("<script>\n <step a='1' a='2'/></script>", "line 2, column 14: attribute 'a' is already defined"),
         ("<script>&x;<step/></script>", "line 1, column 9: unknown entity reference 'x'"),
-        ("<!DOCTYPE script><script><step/></script>", "line 1, column 1: a document type is not taken"),
+        ("<!DOCTYPE script><script><step/></script>", "line 1, column 1: document types are not allowed"),
         ("<script><step/>\n<variable value='x'/></script>", "line 2, column 1: a variable needs a `name`"),
         (
             "<script><step/><variable name='a'/><variable name='a' protected='true'/></script>",
-            "line 1, column 36: there is a variable `a` already",
+            "line 1, column 36: the variable `a` is already defined",
         ),
         (
             "<script><step/><variable name='a' protected='maybe'/></script>",
@@ -74,7 +74,7 @@ fn what_is_no_script_is_told_with_line_and_column() {
         ),
         (
             "<script xmlns:x='urn:x'><step/><variable name='a' x:protected='true'/></script>",
-            "line 1, column 32: attributes of a variable have no prefix",
+            "line 1, column 32: attributes of a variable must not have a prefix",
         ),
         ("<script><step/></script><script/>", "line 1, column 25: unknown token"),
         ("", "line 1, column 1: the document does not have a root node"),
@@ -113,7 +113,7 @@ fn masks_are_replaced_by_the_values_that_they_stand_for() {
     assert_eq!(restore_masked(open, Some(SHOP)).unwrap(), open, "it is no mask where nothing is protected");
     assert_eq!(restore_masked(MASK, Some("<script protected")).unwrap(), "<script protected");
     let new = "<script><variable name='new' protected='true' value='********'/><step/></script>";
-    let lost = "the value of the protected variable `new` is masked, and there is none to keep";
+    let lost = "the value of the protected variable `new` is masked, and it does not exist to keep";
     assert_eq!(restore_masked(new, Some(SHOP)), Err(lost.to_owned()));
     assert_eq!(restore_masked(new, None), Err(lost.to_owned()));
     assert!(restore_masked(MASK, None).is_err());
@@ -309,8 +309,7 @@ fn protected_variables_need_the_password_of_the_script() {
     );
     let masked = json!({"script": shown(), "transaction_password": "x"});
     let body = with(minimal(T::BrowserScript), masked);
-    let lost =
-        "script: `script`: the value of the protected variable `pass` is masked, and there is none to keep";
+    let lost = "script: `script`: the value of the protected variable `pass` is masked, and it does not exist to keep";
     for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
         assert_eq!(told(made(T::BrowserScript, form, body.clone(), &context)), [lost], "{form:?}");
     }
@@ -331,13 +330,13 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
     assert_eq!(
         warnings(json!({"script": "<script><step>\n<clik css='a'/><open/></step></script>"})),
         [
-            "`script` cannot be parsed, line 2, column 1: `clik` does not belong into `step` (did you mean `click`?): checks end with status 96",
+            "`script` cannot be parsed, line 2, column 1: `clik` is not allowed in `step` (did you mean `click`?): checks end with status 96",
             "`script` cannot be parsed, line 2, column 16: `open` needs the attribute `url`: checks end with status 96",
         ]
     );
     let many = warnings(json!({"script": format!("<script><step>{}</step></script>", "<x/>".repeat(30))}));
     assert_eq!(many.len(), 21);
-    assert_eq!(many[20], "`script` has at least 10 more faults: `vigie script check` lists them");
+    assert_eq!(many[20], "`script` has at least 10 more errors: `vigie script check` lists them");
     let relative = "<script><step><open url='/a'/></step></script>";
     let text =
         "`script`, line 1, column 15: a relative URL needs `base` of the script or `url` of the monitor";

@@ -53,13 +53,13 @@ fn warnings_come_with_what_is_accepted() {
     assert_eq!(
         warned(T::FtpSsl, json!({"use_ssl_version": "10"}), &spoken),
         [
-            "`use_ssl_version` `10` cannot be spoken by this build: checks end as unknown, status 95; one that is \
+            "`use_ssl_version` `10` is not supported by this build: checks end as unknown, status 95; one that is \
           built with `--features legacy-tls` can"
         ]
     );
     assert_eq!(
         warned(T::FtpSsl, json!({"use_ssl_version": "2"}), &plain),
-        ["`use_ssl_version` `2` cannot be spoken by any build: checks end as unknown, status 95"]
+        ["`use_ssl_version` `2` is not supported by any build: checks end as unknown, status 95"]
     );
     assert_eq!(
         warned(T::Ping, json!({}), &spoken),

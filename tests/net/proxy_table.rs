@@ -101,7 +101,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
             &[HearHead, Say(b"HTTP/1.1 504 x\r\n\r\n")],
             TimedOut,
             Fault::Target,
-            "had no answer of it in time",
+            "got no response from it in time",
         ),
         (
             Http,

@@ -64,7 +64,7 @@ async fn a_way_leads_over_its_routers_to_the_target() {
     let traced =
         net().traceroute(&Endpoint::new("10.0.3.2", 0), TracerouteOptions::default(), soon()).await.unwrap();
     assert_eq!(traced.route.end, RouteEnd::Reached, "{traced}");
-    assert_eq!(traced.other, "ICMP: the target answered (after 3 hops)", "{traced}");
+    assert_eq!(traced.other, "ICMP: the target replied (after 3 hops)", "{traced}");
     let file = net().traceroute_capture(&Endpoint::new("fd00:3::2", 0), soon()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert_eq!(file.name, "traceroute.txt");
@@ -133,16 +133,16 @@ async fn where_a_way_ends_and_why_is_told() {
     for method in METHODS {
         for (host, from, reason, after) in [
             ("10.9.1.1", "10.0.2.2", "host unreachable", "2 hops"),
-            ("10.9.2.1", "10.0.1.2", "prohibited by a rule there", "1 hop"),
-            ("fd09:2::1", "fd00:2::2", "prohibited by a rule there", "2 hops"),
+            ("10.9.2.1", "10.0.1.2", "administratively prohibited", "1 hop"),
+            ("fd09:2::1", "fd00:2::2", "administratively prohibited", "2 hops"),
         ] {
             let traced = net().traceroute(&Endpoint::new(host, 0), few(method), soon()).await.unwrap();
-            let text = format!("the way ends here: {from} says: {reason} (after {after})");
+            let text = format!("the route ends here: {from} says: {reason} (after {after})");
             assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, text), "{traced}");
         }
         let route = routed("10.9.3.1", method).await;
         assert_eq!((route.end, route.known_hops()), (RouteEnd::Silent, 1), "{route}");
-        assert_eq!(route.summary(), "nobody answers from here on (1 hop known)");
+        assert_eq!(route.summary(), "no replies from here on (1 hop known)");
     }
 }
 

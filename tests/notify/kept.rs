@@ -23,7 +23,7 @@ use super::kit::{new, recipient};
 
 const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
-/// Recipients from 10 on get mail, an even one with screenshots, from 20 on with what the target answered.
+/// Recipients from 10 on get mail, an even one with screenshots, from 20 on with what the target replied.
 struct Anybody;
 
 impl DestinationLookup for Anybody {

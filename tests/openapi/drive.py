@@ -40,8 +40,8 @@ LEFT_OUT = {"deleteAccessToken": "ends the token of the run; made at the end"}
 NO_SUCCESS = {
     "createCustomer": "for the host token alone",
     "createCertificate": "wants a real certificate",
-    "getCertificate": "as there is none",
-    "deleteCertificate": "as there is none",
+    "getCertificate": "as it does not exist",
+    "deleteCertificate": "as it does not exist",
     "getResultCapture": "no result of this run leaves a file",
     "getEpisode": "as there may be no outage yet",
     "acknowledgeEpisode": "as there may be no outage yet",

@@ -224,7 +224,7 @@ async fn objects_of_others_are_told_apart_and_failures_are_counted() {
     let observation = Check::of(&site.url("/")).run().await;
     let failure = observation.failure.as_ref().unwrap();
     assert!(failure.detail.contains("(of another site)"), "{failure}");
-    assert!(failure.detail.ends_with("; 3 objects failed, 2 of them of other sites"), "{failure}");
+    assert!(failure.detail.ends_with("; 3 objects failed, 2 of them third-party"), "{failure}");
 }
 
 #[tokio::test]

@@ -278,7 +278,7 @@ fn no_more_objects_than_a_check_can_bear_are_listed_and_the_rest_is_counted() {
     let page = Url::parse(PAGE).unwrap();
     let mut html = String::new();
     for number in 0..20_000 {
-        // Neither tags nor attributes are closed as they should be, and each stands there twice.
+        // Neither tags nor attributes are closed as they should be, and each is set twice.
         write!(html, "<div><p><a href=x><img src='{number}.png' <b>{number}<img src={number}.png>").unwrap();
     }
     let mut queue = PageObjectQueue::new(&page);

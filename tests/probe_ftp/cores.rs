@@ -57,16 +57,21 @@ fn what_the_server_refuses_is_quoted() {
             &["SSH-2.0-x"],
             Phase::Banner,
             Kind::DialogueUnexpected,
-            "expected a reply that begins with three digits, it said `SSH-2.0-x`",
+            "expected a reply that starts with three digits, got `SSH-2.0-x`",
         ),
-        (&["220 x", "502 no"], Phase::Starttls, Kind::TlsNotOffered, "it answers `AUTH TLS` with `502 no`"),
+        (
+            &["220 x", "502 no"],
+            Phase::Starttls,
+            Kind::TlsNotOffered,
+            "it replies to `AUTH TLS` with `502 no`",
+        ),
         (
             &["220 x", "431 later"],
             Phase::Starttls,
             Kind::DialogueUnexpected,
-            "it answers `AUTH TLS` with `431 later`",
+            "it replies to `AUTH TLS` with `431 later`",
         ),
-        (&["220 x", "200"], Phase::Starttls, Kind::DialogueUnexpected, "it answers `AUTH TLS` with `200`"),
+        (&["220 x", "200"], Phase::Starttls, Kind::DialogueUnexpected, "it replies to `AUTH TLS` with `200`"),
     ];
     for (lines, phase, kind, detail) in cases {
         assert_eq!(play(true, lines).1, Some((phase, kind, detail.to_owned())));

@@ -247,11 +247,7 @@ async fn a_farewell_that_does_not_come_is_a_note() {
             attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
         passed(&observation);
         assert_eq!(observation.warnings.len(), 1);
-        assert!(
-            observation.warnings[0].detail.starts_with("it did not take its leave: "),
-            "{:?}",
-            observation.warnings
-        );
+        assert!(observation.warnings[0].detail.starts_with("QUIT failed: "), "{:?}", observation.warnings);
         assert!(!observation.warnings[0].kind.affects_outcome());
         assert!(observation.total < Duration::from_secs(5), "{:?}", observation.total);
     }

@@ -101,7 +101,7 @@ fn at_each_step() -> Vec<Case> {
             fields: json!({"enable_ftp_upload": uploads}),
             ..case(format!("{name} at {step}"), step, act, expect)
         };
-        let stalled = "nothing more came within";
+        let stalled = "no more data was received within";
         cases.push(with("stall", Do::Stall, (2, TimedOut, phase, stalled)).stalls());
         if step == "data" {
             continue;
@@ -141,7 +141,7 @@ fn logins() -> Vec<Case> {
             say("530 Login incorrect.\r\n"),
             refused("it answers `PASS` with `530 Login inc"),
         ),
-        case("430", "PASS", say("430 wrong\r\n"), refused("it answers `PASS` with `430 wrong`")),
+        case("430", "PASS", say("430 wrong\r\n"), refused("it replies to `PASS` with `430 wrong`")),
         case("user refused", "USER", say("530 no anonymous\r\n"), refused("it answers `USER` with `530")),
         case("an account", "USER", say("332 which account?\r\n"), refused("it answers `USER` with `332")),
         case("an account then", "PASS", say("332 account?\r\n"), refused("it answers `PASS` with `332")),
@@ -208,7 +208,7 @@ fn data_connections() -> Vec<Case> {
             say("227 (192,0,2,1,0,1)\r\n"),
             passive(ConnectRefused, 1, "127.0.0.1:1"),
         ),
-        pasv("PASV stalls", Do::Stall, passive(TimedOut, 2, "nothing more came")).stalls(),
+        pasv("PASV stalls", Do::Stall, passive(TimedOut, 2, "no more data was received")).stalls(),
         case(
             "425",
             "LIST",
@@ -256,7 +256,7 @@ fn uploads() -> Vec<Case> {
             "another file",
             "RETR data",
             say("other"),
-            differs("1024 bytes went there, 5 bytes came back, and the first difference is at byte 0"),
+            differs("1024 bytes were uploaded, 5 bytes were downloaded; the first difference is at byte 0"),
         )
         .ends("RETR DELE"),
         uploading("no file", "RETR data", say(""), differs("0 bytes came back")).ends("RETR DELE"),
@@ -264,21 +264,21 @@ fn uploads() -> Vec<Case> {
             "a file without end",
             "RETR data",
             Do::Endless(b"\x00"),
-            differs("more than 1024 bytes came back"),
+            differs("received more than 1024 bytes back"),
         )
         .ends("RETR DELE"),
         uploading(
             "a download that stalls",
             "RETR data",
             Do::Stall,
-            (2, TimedOut, P::Download, "nothing more came within 1.2 s"),
+            (2, TimedOut, P::Download, "no more data was received within 1.2 s"),
         )
         .stalls(),
         uploading(
             "deleted by nobody",
             "DELE",
             say("550 denied\r\n"),
-            (3, DialogueUnexpected, P::Delete, "may have been left there: the target said something else than expected: it answers `DELE` with `550 denied`"),
+            (3, DialogueUnexpected, P::Delete, "may have been left there: the target replied differently than expected: it replies to `DELE` with `550 denied`"),
         )
         .ends("RETR DELE"),
         uploading("type refused", "TYPE", say("504 no\r\n"), upload("`TYPE` with `504 no`"))
@@ -326,7 +326,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
                 3,
                 DialogueUnexpected,
                 P::Tls,
-                "it sent 16 bytes in plain text before the TLS handshake; they were not taken",
+                "it sent 16 bytes in plain text before the TLS handshake; they were discarded",
             ),
         ),
         secure(
@@ -393,7 +393,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
             ..secure(
                 "TLS where plain is meant",
                 Rules { implicit: true, ..good() },
-                (2, TimedOut, P::Banner, "nothing more came"),
+                (2, TimedOut, P::Banner, "no more data was received"),
             )
         }
         .stalls(),

@@ -31,7 +31,7 @@ impl Drop for Nginx {
 }
 
 impl Nginx {
-    /// Starts one; `None` when there is none on this machine, which only a developer's may lack.
+    /// Starts one; `None` when it does not exist on this machine, which only a developer's may lack.
     fn start() -> Option<Self> {
         let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
             .into_iter()

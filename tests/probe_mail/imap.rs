@@ -142,7 +142,7 @@ fn logins() -> Vec<Case> {
         case(
             "nonsense at the login",
             &says("%%% what"),
-            Fails(3, Kind::ResponseInvalid, auth, "`%%% what` is no IMAP answer"),
+            Fails(3, Kind::ResponseInvalid, auth, "`%%% what` is not an IMAP response"),
         ),
         case("lists within lists", &says(&deep), Fails(3, Kind::ResponseInvalid, auth, "nested too deep")),
         case(

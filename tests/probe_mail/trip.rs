@@ -275,7 +275,7 @@ fn ways_back() -> Vec<Case> {
             "locked all the time",
             Ways { locked: 1000, ..Ways::default() },
             SHORT,
-            Some((2, TimedOut, Phase::Transit, "it was never open to be looked at and found locked")),
+            Some((2, TimedOut, Phase::Transit, "it could never be opened and found locked")),
         ),
     ]
     .into_iter()
@@ -294,7 +294,7 @@ fn sending(_: Phase) -> &'static str {
 /// What one says first in each phase of the way back.
 pub fn fetching(phase: Phase) -> &'static str {
     match phase {
-        Phase::Transit => "the SMTP server took the message at ",
+        Phase::Transit => "the SMTP server accepted the message at ",
         Phase::Delete | Phase::Quit => "deleting by POP3 at `127.0.0.1` failed",
         _ => "fetching by POP3 from `127.0.0.1` failed",
     }

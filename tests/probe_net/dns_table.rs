@@ -432,7 +432,7 @@ fn messages() -> Vec<BadMessage> {
                     ResponseCode::NoError,
                 ))
             },
-            bad(DnsLoop, "they lead back: `www.test.` → `b.test.` → `c.test.` → `b.test.`"),
+            bad(DnsLoop, "the aliases form a loop: `www.test.` → `b.test.` → `c.test.` → `b.test.`"),
         ),
         ("16 aliases", |q| aliases(q, 16), None),
         ("17 aliases", |q| aliases(q, 17), bad(DnsLoop, "more than 16")),

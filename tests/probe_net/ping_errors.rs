@@ -30,12 +30,12 @@ async fn pinged(host: &str, count: u32, size: u32, timeout: Duration) -> Observa
 async fn errors_are_named(socket: &str) {
     let quick = Duration::from_secs(2);
     let cases = [
-        ("10.9.1.1", "10.0.2.2 answered: host unreachable (ICMP type 3, code 1), 2 times"),
-        ("10.9.1.2", "10.0.2.2 answered: prohibited by a filter (ICMP type 3, code 13), 2 times"),
-        ("10.9.1.4", " answered: TTL exceeded"),
-        ("fd09::1", "fd00:2::2 answered: network unreachable (ICMP type 1, code 0), 2 times"),
-        ("fd09::2", "fd00:2::2 answered: prohibited by a filter (ICMP type 1, code 1), 2 times"),
-        ("fd09::4", " answered: TTL exceeded"),
+        ("10.9.1.1", "10.0.2.2 reported: host unreachable (ICMP type 3, code 1), 2 times"),
+        ("10.9.1.2", "10.0.2.2 reported: prohibited by a filter (ICMP type 3, code 13), 2 times"),
+        ("10.9.1.4", " reported: TTL exceeded"),
+        ("fd09::1", "fd00:2::2 reported: network unreachable (ICMP type 1, code 0), 2 times"),
+        ("fd09::2", "fd00:2::2 reported: prohibited by a filter (ICMP type 1, code 1), 2 times"),
+        ("fd09::4", " reported: TTL exceeded"),
     ];
     for (host, text) in cases {
         let observation = pinged(host, 2, 56, quick).await;
@@ -57,8 +57,8 @@ async fn errors_are_named(socket: &str) {
         assert!(observation.facts.ping.unwrap().icmp_errors.is_empty());
     }
     for (host, text) in [
-        ("10.0.3.2", "10.0.1.2 answered: packet too big for the next link, which takes 1300 bytes"),
-        ("fd00:3::2", "fd00:1::2 answered: packet too big for the next link, which takes 1300 bytes"),
+        ("10.0.3.2", "10.0.1.2 reported: packet too big for the next link (MTU 1300)"),
+        ("fd00:3::2", "fd00:1::2 reported: packet too big for the next link (MTU 1300)"),
     ] {
         // Small ones pass; of large ones the first is lost, until both sides know what the way takes.
         assert_eq!(pinged(host, 2, 56, quick).await.failure, None, "{host}");
@@ -70,7 +70,7 @@ async fn errors_are_named(socket: &str) {
     // Nobody has this address of the first link: this host says so itself, after asking for it three times.
     let observation = pinged("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
     assert!(
-        observation.failure.as_ref().unwrap().detail.contains("10.0.1.1 answered: host unreachable"),
+        observation.failure.as_ref().unwrap().detail.contains("10.0.1.1 reported: host unreachable"),
         "{observation:?}"
     );
     let failure = pinged("192.0.2.7", 1, 56, quick).await.failure.unwrap();

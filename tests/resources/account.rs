@@ -63,7 +63,7 @@ async fn bad_values_are_refused_with_every_offence() {
             json!({"time_zone": "Mars/Olympus", "default_locations": [{"id": 1}, {"id": 7}, {"id": 1}]}),
             &[
                 "`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `Mars/Olympus`",
-                "`default_locations[1].id`: there is no location `7`",
+                "`default_locations[1].id`: location `7` does not exist",
                 "`default_locations[2].id`: location `1` is in the list already",
             ],
         ),

@@ -72,7 +72,7 @@ async fn only_recurring_ones_are_changed() {
     let first = kit.made(KIND, once(json!({}))).await;
     assert_eq!(
         conflict(kit.change(&admin(), KIND, first, json!({"note": "x"})).await),
-        "A blackout that comes once cannot be changed; remove it and make another"
+        "A one-time blackout cannot be changed; remove it and make another"
     );
     let second = kit.made(KIND, weekly(json!({}))).await;
     let change = async |body: Value| kit.change(&admin(), KIND, second, body).await;

@@ -127,7 +127,7 @@ async fn bad_ones_are_refused_with_the_reason() {
     assert_eq!((&shown["names"], &shown["certificates"]), (&json!(["one.test"]), &json!(2)));
     let expired = authority.issue(&["old.test"], (2020, 2021));
     let saved = kit.make(&admin(), KIND, client(expired.pem())).await.unwrap();
-    assert_eq!(saved.warnings, ["The certificate `CN=leaf` ended at 2021-01-01T00:00:00Z"]);
+    assert_eq!(saved.warnings, ["The certificate `CN=leaf` expired at 2021-01-01T00:00:00Z"]);
 }
 
 #[tokio::test]

@@ -145,7 +145,7 @@ async fn goals_periods_and_exclusions_have_their_bounds() {
             ),
             (
                 exclusion(json!({"location_id": 77})),
-                &["`exclusions[0].location_id`: there is no location `77`"],
+                &["`exclusions[0].location_id`: location `77` does not exist"],
             ),
             (
                 agreement(

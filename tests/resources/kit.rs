@@ -117,7 +117,7 @@ impl Kit {
         self.resources.create(caller, kind, &Node::from(body)).await
     }
 
-    /// Makes one that has to be taken; answers its number.
+    /// Makes one that has to be taken; prints its id.
     pub async fn made(&self, kind: RecordKind, body: Value) -> i64 {
         let made = self.make(&admin(), kind, body.clone()).await;
         made.unwrap_or_else(|error| panic!("{body}: {error:?}")).id

@@ -47,7 +47,7 @@ fn faults_stand_with_file_line_and_column() {
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     let shown = out(&output);
     let expected = format!(
-        "{bad}:3:2: `clik` does not belong into `step`\n  hint: did you mean `click`?\n{bad}:4:2: `open` needs the \
+        "{bad}:3:2: `clik` is not allowed in `step`\n  hint: did you mean `click`?\n{bad}:4:2: `open` needs the \
          attribute `url`\n{good}: 1 step, 1 act\n  1. Step 1: close-window\n{broken}:1:1: "
     );
     assert!(shown.starts_with(&expected), "{shown}");

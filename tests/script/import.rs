@@ -46,14 +46,13 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
     let output = vigie(&["script", "import", &side("shop.side"), "-o", target.to_str().unwrap()]);
     let text = err(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    let losses: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("not carried over: ")).collect();
-    let size =
-        "the size of the page is no part of a script: the monitor's `subtype` names a profile that has it";
+    let losses: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("not converted: ")).collect();
+    let size = "the size of the page is no part of a script: the monitor's `subtype` names a profile profile";
     let expected = [
         format!("test `Log in`, command 2 `setWindowSize`: {size}"),
         format!("test `Log in`, command 2 `setWindowSize`: {size}"),
-        "test `Buy a lamp`, command 4 `if`: control flow cannot be carried over; what is inside of it is left out".to_owned(),
-        "test `Buy a lamp`, command 5 `click`: it stands inside of control flow, which cannot be carried over".to_owned(),
+        "test `Buy a lamp`, command 4 `if`: control flow cannot be converted; the commands inside are left out".to_owned(),
+        "test `Buy a lamp`, command 5 `click`: it is inside control flow, which cannot be converted".to_owned(),
     ];
     assert_eq!(losses, expected, "{text}");
     assert!(!text.contains("open sesame"), "{text}");
@@ -109,7 +108,7 @@ fn wrong_use_names_the_remedy() {
         (vec![&*shop, "--test", "Login"], "has no test `Login`\nhint: did you mean `Log in`?"),
         (vec![&*shop, "-o", file], "`-o` names a file"),
         (vec!["/none.side"], "`/none.side` cannot be read"),
-        (vec![file], "x:1:2: no project of Selenium IDE: missing field `tests`"),
+        (vec![file], "x:1:2: not a Selenium IDE project: missing field `tests`"),
     ] {
         let output = vigie(&[&["script", "import"][..], &args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", err(&output));

@@ -21,8 +21,8 @@ pub const SCRIPTS: &[(&str, &str)] = &[
     ("", "1:1: the document does not have a root node"),
     ("<x/>", "1:1: the root must be `script`, not `x`"),
     ("<s:script xmlns:s='u'/>", "1:1: the root `script` must have no namespace"),
-    ("<script/>", "1:1: there is no `step` in it"),
-    ("<script>\n<step/></script>", "2:1: there is no act in this `step`"),
+    ("<script/>", "1:1: it contains no `step`"),
+    ("<script>\n<step/></script>", "2:1: this `step` contains no act"),
     (
         "<script version='2'><step><close-window/></step></script>",
         "1:9: the version of the dialect must be `1`, not `2`",
@@ -43,20 +43,20 @@ pub const SCRIPTS: &[(&str, &str)] = &[
         "<script base='http://{{host}}'><step><close-window/></step></script>",
         "1:9: `{{host}}` names no variable, and no act before sets it",
     ),
-    ("<script>hello<step><close-window/></step></script>", "1:9: the text in `script` does not belong there"),
+    ("<script>hello<step><close-window/></step></script>", "1:9: text is not allowed in `script`"),
     (
         "<script><stpe/><step><close-window/></step></script>",
-        "1:9: `stpe` does not belong into `script` [did you mean `step`?]",
+        "1:9: `stpe` is not allowed in `script` [did you mean `step`?]",
     ),
     (
         "<script><step><close-window/></step>\n<variable name='a'/></script>",
-        "2:1: variables stand before the first step",
+        "2:1: variables must precede the first step",
     ),
     (
         "<script><step name='a' timeuot='1'><close-window/></step></script>",
         "1:24: `step` has no attribute `timeuot` [did you mean `timeout`?]",
     ),
-    ("<!DOCTYPE script><script/>", "1:1: a document type is not taken"),
+    ("<!DOCTYPE script><script/>", "1:1: document types are not allowed"),
     ("<script><step></script>", "1:15: expected 'step' tag, not 'script'"),
     (
         "<script xmlns:x='u'><x:step/><step><close-window/></step></script>",
@@ -82,14 +82,14 @@ fn variables() {
         ("<variable value='x'/>", "2:1: `variable` needs the attribute `name`"),
         (
             "<variable name='a-b'/>",
-            "2:11: `a-b` is no name of a variable [letters, digits and `_`, with no digit first]",
+            "2:11: `a-b` is not a valid variable name [letters, digits and `_`, with no digit first]",
         ),
-        ("<variable name='a'/>\n<variable name='a'/>", "3:11: there is a variable `a` already"),
+        ("<variable name='a'/>\n<variable name='a'/>", "3:11: the variable `a` is already defined"),
         (
             "<variable name='a' protected='yes' value='hush'/>",
             "2:20: `protected` must be `true` or `false`, not `yes`",
         ),
-        ("<variable name='a'>hush</variable>", "2:20: the text in `variable` does not belong there"),
+        ("<variable name='a'>hush</variable>", "2:20: text is not allowed in `variable`"),
         (
             "<variable name='a' valeu='hush'/>",
             "2:20: `variable` has no attribute `valeu` [did you mean `value`?]",
@@ -103,13 +103,13 @@ fn variables() {
 
 /// Acts, each with its fault as the only one of a script, in line 2.
 pub const ACTS: &[(&str, &str)] = &[
-    ("<clik css='a'/>", "2:1: `clik` does not belong into `step` [did you mean `click`?]"),
-    ("<sleep seconds='5'/>", "2:1: `sleep` does not belong into `step`"),
+    ("<clik css='a'/>", "2:1: `clik` is not allowed in `step` [did you mean `click`?]"),
+    ("<sleep seconds='5'/>", "2:1: `sleep` is not allowed in `step`"),
     ("<open/>", "2:1: `open` needs the attribute `url`"),
     ("<open url=' '/>", "2:7: `url` of `open` is empty"),
     ("<open url='/' css='a'/>", "2:15: `open` has no attribute `css`"),
-    ("<open url='/'><by css='a'/></open>", "2:15: `by` does not belong into `open`"),
-    ("<open url='/'>x</open>", "2:15: the text in `open` does not belong there"),
+    ("<open url='/'><by css='a'/></open>", "2:15: `by` is not allowed in `open`"),
+    ("<open url='/'>x</open>", "2:15: text is not allowed in `open`"),
     (
         "<open url='/{{usr}}'/>",
         "2:7: `{{usr}}` names no variable, and no act before sets it [did you mean `{{user}}`?]",
@@ -148,7 +148,7 @@ pub const ACTS: &[(&str, &str)] = &[
     ("<select css='a' index='+1'/>", "2:17: `index` must be a whole number from 0 to 100000, not `+1`"),
     (
         "<press key='enter'/>",
-        "2:8: `enter` is no key [one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`]",
+        "2:8: `enter` is not a key [one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`]",
     ),
     ("<scroll/>", "2:1: `scroll` needs either an element or pixels, `x` and `y`"),
     ("<scroll css='a' y='1'/>", "2:1: `scroll` needs either an element or pixels, `x` and `y`"),
@@ -157,7 +157,7 @@ pub const ACTS: &[(&str, &str)] = &[
     ("<switch-window/>", "2:1: `switch-window` needs exactly one of `index`, `to`"),
     (
         "<switch-window to='main' contains='a'/>",
-        "2:1: what must hold of a window goes with `to=\"title\"` or `to=\"url\"`",
+        "2:1: conditions of a window require `to=\"title\"` or `to=\"url\"`",
     ),
     (
         "<switch-window to='title'/>",
@@ -177,17 +177,17 @@ pub const ACTS: &[(&str, &str)] = &[
     ("<extract/>", "2:1: `extract` needs the attribute `into`"),
     (
         "<extract into='1a'/>",
-        "2:10: `1a` is no name of a variable [letters, digits and `_`, with no digit first]",
+        "2:10: `1a` is not a valid variable name [letters, digits and `_`, with no digit first]",
     ),
-    ("<extract into='a' from='value'/>", "2:1: what `extract` takes by this `from` needs an element"),
+    ("<extract into='a' from='value'/>", "2:1: the value selected by `from` needs an element"),
     (
         "<extract into='a' from='url' css='a'/>",
-        "2:1: what `extract` takes by this `from` is of the page, and not of an element",
+        "2:1: the value selected by `from` is of the page, and not of an element",
     ),
     ("<extract into='a' attribute='href'/>", "2:19: `attribute` goes with `from=\"attribute\"`"),
     ("<extract into='a' from='attribute' css='a'/>", "2:1: `extract` needs the attribute `attribute`"),
     ("<run-js/>", "2:1: `run-js` has no code in it"),
-    ("<run-js><b/></run-js>", "2:9: elements do not belong into `run-js`; write `<` as `&lt;`, or use CDATA"),
+    ("<run-js><b/></run-js>", "2:9: elements are not allowed in `run-js`; write `<` as `&lt;`, or use CDATA"),
     ("<run-js>return {{nobody}}</run-js>", "2:1: `{{nobody}}` names no variable, and no act before sets it"),
     ("<screenshot/>", "2:1: `screenshot` needs the attribute `name`"),
     (
@@ -226,8 +226,8 @@ pub const ACTS: &[(&str, &str)] = &[
     ("<click id=''/>", "2:8: `id` of `click` is empty"),
     ("<click css='a['/>", "2:8: `css` is no CSS selector: a `]` is missing"),
     ("<click xpath='//a['/>", "2:8: `xpath` is no XPath 1.0: a step is missing at the end"),
-    ("<click xpath='count(//a)'/>", "2:8: `xpath` is no XPath 1.0: it gives no element"),
-    ("<click xpath='//svg:path'/>", "2:8: `xpath` is no XPath 1.0: pages know no namespace prefixes"),
+    ("<click xpath='count(//a)'/>", "2:8: `xpath` is no XPath 1.0: it does not select elements"),
+    ("<click xpath='//svg:path'/>", "2:8: `xpath` is no XPath 1.0: namespace prefixes are not supported"),
 ];
 
 #[test]

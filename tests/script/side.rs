@@ -163,8 +163,8 @@ fn what_is_lost_is_told_with_its_place_and_why() {
         format!("test `Main`, command {number} `{command}`: {reason}")
     };
     let cases: &[((&str, &str, &str), &str)] = &[
-        (("submit", "id=f", ""), "the dialect has nothing like it"),
-        (("noSuchThing", "", ""), "the dialect has nothing like it"),
+        (("submit", "id=f", ""), "the script language has no equivalent"),
+        (("noSuchThing", "", ""), "the script language has no equivalent"),
         (("echo", "hi", ""), "it has no effect on the page"),
         (("click", "", ""), "it does not say which element is meant"),
         (("click", "nonsense", ""), "`nonsense` is no locator"),
@@ -180,7 +180,7 @@ fn what_is_lost_is_told_with_its_place_and_why() {
             "it can only be carried over for an element that is found by id, name or CSS",
         ),
         (("assertConfirmation", "Sure?", ""), "the text of a dialog cannot be compared"),
-        (("selectWindow", "handle=${nobody}", ""), "no command before has this handle"),
+        (("selectWindow", "handle=${nobody}", ""), "no earlier command stores this handle"),
         (("selectWindow", "name=x", ""), "windows are chosen by handle or title only"),
         (("run", "Other", ""), "there is no such test"),
         (("run", "Main", ""), "it runs a test that is running already"),
@@ -189,7 +189,7 @@ fn what_is_lost_is_told_with_its_place_and_why() {
         (("executeScript", "", "x"), "`run-js` has no code in it"),
         (
             ("setWindowSize", "1x1", ""),
-            "the size of the page is no part of a script: the monitor's `subtype` names a profile that has it",
+            "the size of the page is no part of a script: the monitor's `subtype` names a profile profile",
         ),
     ];
     for (command, reason) in cases {
@@ -316,11 +316,11 @@ fn tests_that_multiply_each_other_stay_bounded() {
 #[test]
 fn what_is_no_project_is_told() {
     for (text, expected) in [
-        ("", "1:0: no project of Selenium IDE: EOF while parsing a value"),
-        ("{\n \"tests\": [}", "2:12: no project of Selenium IDE: expected value"),
-        ("{\"name\": \"x\"}", "1:13: no project of Selenium IDE: missing field `tests`"),
-        ("\"x\"", "1:3: no project of Selenium IDE: invalid type: string \"x\", expected struct Project"),
-        ("{\"version\": \"9.0\", \"tests\": []}", "0:0: a project of version 9.0, which is not known"),
+        ("", "1:0: not a Selenium IDE project: EOF while parsing a value"),
+        ("{\n \"tests\": [}", "2:12: not a Selenium IDE project: expected value"),
+        ("{\"name\": \"x\"}", "1:13: not a Selenium IDE project: missing field `tests`"),
+        ("\"x\"", "1:3: not a Selenium IDE project: invalid type: string \"x\", expected struct Project"),
+        ("{\"version\": \"9.0\", \"tests\": []}", "0:0: unsupported project version 9.0"),
     ] {
         let fault = SideProject::parse(text).unwrap_err();
         let told = format!("{}:{}: {}", fault.position.line, fault.position.column, fault.message);

@@ -110,7 +110,7 @@ impl RunQueue {
     pub(super) fn replan_all(&mut self, now: Timestamp) {
         tracing::warn!(
             back_s = self.latest_now.since(now).as_secs(),
-            "the clock was set back, planning anew"
+            "clock was set back: all monitors replanned"
         );
         for index in 0..self.entries.len() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);

@@ -35,7 +35,7 @@ impl BidiListener {
     /// Fails when the connection or the subscription fails.
     pub async fn connect(address: &str, within: Duration) -> Result<Self, Failure> {
         let failed = |reason: String| {
-            let detail = format!("its events cannot be had: {reason}");
+            let detail = format!("cannot receive its events: {reason}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
         let mut bidi = BidiConnection::connect(address, within, MAX_EVENT_BYTES).await.map_err(failed)?;

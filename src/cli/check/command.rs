@@ -14,11 +14,11 @@ use crate::cli::{monitor_type, output, render};
 use crate::domain::{CheckResult, MonitorType, Outcome};
 use crate::probe::AuthoringOptions;
 
-/// Check something now and show what was seen
+/// Run one check now and show its result
 ///
-/// TYPE is a monitor type (`vigie fields` lists them) and TARGET what it checks: a URL for website types, a
-/// host or `host:port` for the others. Every field of the type can be set; what is not set has its default.
-/// No server is needed and nothing is stored.
+/// TYPE is a monitor type (`vigie fields` lists them) and TARGET what it checks: a URL for website types, a host or
+/// `host:port` for the others. Every field of the type can be set; other fields have their defaults. No server is
+/// needed, and nothing is stored.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json] [--har FILE]\n       vigie check --file FILE [NAME] [--json] [--har FILE]",
@@ -47,7 +47,7 @@ pub(in crate::cli) struct Args {
     /// '{{name}}=value'
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
-    /// Check the monitors in FILE, YAML or JSON: one, or a list; or play the browser script in FILE.xml
+    /// Check the monitors in FILE, YAML or JSON: one, or a list; or run the browser script in FILE.xml
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Print the result as JSON; an array when a file holds several
@@ -56,10 +56,10 @@ pub(in crate::cli) struct Args {
     /// Write the HTTP exchanges to FILE as HAR 1.2, those of checks that pass too; secrets are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
-    /// Let the browser of a script show its windows
+    /// Run the browser of a script with visible windows
     #[arg(long)]
     headful: bool,
-    /// Write a screenshot of each act of a browser script to DIR, and what else the check captures
+    /// Write a screenshot of each action of a browser script to DIR, and the other captures of the check
     #[arg(long, value_name = "DIR")]
     screenshots: Option<PathBuf>,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !sets.is_empty() && args.file.is_some() && script.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
         return Err(UsageError::with_hint(
-            "`--set` of a field does not go with `--file`",
+            "`--set` of a field cannot be used with `--file`",
             Some(hint.to_owned()),
         ));
     }
@@ -92,7 +92,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         (None, [kind]) => {
             let kind = monitor_type::parse_monitor_type(kind).map_err(UsageError)?;
             return Err(UsageError::with_hint(
-                format!("what is to be checked as `{kind}`?"),
+                format!("no target for `{kind}`"),
                 Some(format!("name a target: {}", super::subject::target_example(kind))),
             ));
         }
@@ -139,7 +139,7 @@ fn print_remarks(subject: &CheckSubject) {
             || page.check_fullpage_object_sizes
     });
     if compares {
-        output::print_note("note: this check has no earlier one to compare the page with");
+        output::print_note("note: no earlier check to compare the page with");
     }
 }
 
@@ -173,12 +173,12 @@ fn exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
 
 fn too_many_arguments_error() -> anyhow::Error {
     let hint = "after `--file FILE` comes the name of one monitor at most; quote a name with spaces";
-    UsageError::with_hint("a type and a target cannot be named together with `--file`", Some(hint.to_owned()))
+    UsageError::with_hint("a type and a target cannot be used with `--file`", Some(hint.to_owned()))
 }
 
 fn missing_target_error() -> anyhow::Error {
     let hint = "`vigie check website-ssl https://example.com/`, or `vigie check --file FILE`";
-    UsageError::with_hint("nothing to check was named", Some(hint.to_owned()))
+    UsageError::with_hint("no type and target given", Some(hint.to_owned()))
 }
 
 #[cfg(test)]

@@ -158,7 +158,10 @@ fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, No
     }
     if !has("hostname") {
         let hint = "write the monitor into a file and check it with `vigie check --file FILE`".to_owned();
-        return Err(UsageError::with_hint(format!("a `{kind}` monitor has no single target"), Some(hint)));
+        return Err(UsageError::with_hint(
+            format!("a `{kind}` monitor does not have a single target"),
+            Some(hint),
+        ));
     }
     Ok(match host_and_port(target) {
         (host, Some(port)) if has("port") => {

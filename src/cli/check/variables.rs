@@ -18,11 +18,11 @@ pub(super) fn split_variables(sets: Vec<String>) -> anyhow::Result<(Vec<String>,
         };
         let (name, value) = rest.split_once("}}=").ok_or_else(|| {
             let hint = "write `--set '{{name}}=value'`, in quotes".to_owned();
-            UsageError::with_hint(format!("`--set {set}` sets no variable"), Some(hint))
+            UsageError::with_hint(format!("`--set {set}` is not a variable assignment"), Some(hint))
         })?;
         if !TextFormat::Identifier.matches(name) {
             let hint = format!("it must be {}", TextFormat::Identifier.expected());
-            return Err(UsageError::with_hint(format!("`{name}` is no name of a variable"), Some(hint)));
+            return Err(UsageError::with_hint(format!("`{name}` is not a valid variable name"), Some(hint)));
         }
         variables.insert(name.to_owned(), value.to_owned());
     }

@@ -25,10 +25,9 @@ const DEFAULT_MAX_WARM_UP: u64 = 10;
 
 /// Measure how many monitors this host can run
 ///
-/// Starts targets on loopback in a process of their own, plans N monitors of one type that check them, and
-/// takes every check through the whole pipeline: schedule, probe, verdict, store. Prints the figures of the
-/// runs that were planned in the measured time. CPU and memory are those of this process, without the
-/// targets.
+/// Starts targets on loopback in a process of their own, plans N monitors of one type for them, and runs every
+/// check through the whole pipeline: schedule, probe, verdict, store. Prints figures of the runs that were planned
+/// in the measured time. CPU and memory are those of this process, without the targets.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +37,7 @@ Examples:
 
 The targets take processor time too: on two cores, they and the pipeline share them.")]
 pub(in crate::cli) struct Args {
-    /// How many monitors
+    /// Number of monitors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     monitors: u32,
     /// Seconds between two runs of one monitor
@@ -82,8 +81,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     let targets = LoadTargets::start().await?;
     if targets.monitor_fields(kind, 0).is_none() {
-        let hint =
-            "there are targets for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
+        let hint = "targets exist for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
         return Err(UsageError::with_hint(format!("type `{kind}` has no built-in target"), Some(hint)));
     }
     let mut settings = args.settings.load()?;

@@ -147,7 +147,7 @@ impl LoadPipeline {
         self.runner.shutdown(within).await;
         match self.ingestor.drain(within).await {
             0 => Ok(self.counter.counts()),
-            lost => Err(anyhow!("the store did not take {lost} results within {} s", within.as_secs())),
+            lost => Err(anyhow!("the store did not accept {lost} results within {} s", within.as_secs())),
         }
     }
 }

@@ -40,7 +40,7 @@ impl LoadTargets {
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).await?;
         let greeting: ListeningLine =
-            serde_json::from_str(&line).context("the built-in targets did not say where they listen")?;
+            serde_json::from_str(&line).context("the built-in targets did not print their addresses")?;
         Ok(Self { addresses: greeting.addresses, ca_pem: greeting.ca_pem, _child: child })
     }
 

@@ -37,11 +37,11 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
     let measures = step.measures.iter().flatten().map(|measure| measure.format(format_duration));
     let measures: Vec<_> = measures.collect();
     if !measures.is_empty() {
-        let _ = writeln!(out, "      {}  {}", style.dim("was"), measures.join(", "));
+        let _ = writeln!(out, "      {}  {}", style.dim("measured"), measures.join(", "));
     }
     let actions: Vec<String> = step.actions.iter().map(|action| action_text(action, style)).collect();
     if !actions.is_empty() {
-        let _ = writeln!(out, "      {}  {}", style.dim("did"), actions.join(" → "));
+        let _ = writeln!(out, "      {}  {}", style.dim("actions"), actions.join(" → "));
     }
     let span = waterfall_span(&step.objects);
     for object in step.objects.iter().take(MAX_OBJECTS) {

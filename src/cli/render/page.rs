@@ -20,7 +20,7 @@ pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
         format_duration(page.total_us)
     );
     let parts =
-        [(page.failed, "failed"), (page.third_party, "of other sites"), (page.unlisted, "more not loaded")];
+        [(page.failed, "failed"), (page.third_party, "third-party"), (page.unlisted, "more not loaded")];
     for (number, text) in parts.into_iter().filter(|(number, _)| *number > 0) {
         let _ = write!(line, ", {number} {text}");
     }

@@ -45,7 +45,7 @@ fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style
 }
 
 fn request_text(request: &RequestView<'_>) -> String {
-    let status = request.http_status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let status = request.http_status.map_or_else(|| "no response".to_owned(), |status| status.to_string());
     let more = match request.earlier {
         0 => String::new(),
         1 => ", the second exchange".to_owned(),

@@ -13,17 +13,17 @@ use crate::settings::read_text;
 /// Longest script that a monitor can have, in bytes (fields.md 2).
 const MAX_BYTES: usize = 10 * 1024 * 1024;
 
-/// List everything that is wrong with browser scripts
+/// List all errors in browser scripts
 ///
-/// Each fault stands on a line as `file:line:column: message`, with a hint below it where there is one. Of a script
-/// without faults its steps, acts and variables are shown. No browser is started.
+/// Prints each error on a line as `file:line:column: message`, with a hint below it if there is one. Prints the
+/// steps, actions and variables of scripts without errors. Starts no browser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   vigie script check login.xml                 one script
   vigie script check config/scripts/*.xml      several
 
-Exit codes: 0 no fault, 1 faults, 2 wrong use.")]
+Exit codes: 0 no errors, 1 errors, 2 wrong use.")]
 pub(super) struct Args {
     /// Scripts: XML, as `vigie help browser-scripts-reference` describes it
     #[arg(required = true, value_name = "FILE")]
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         errors += found;
     }
     if errors > 0 {
-        output::print(&format!("{}\n", count_with_noun(errors, "fault")))?;
+        output::print(&format!("{}\n", count_with_noun(errors, "error")))?;
     }
     Ok(ExitCode::from(u8::from(errors > 0)))
 }
@@ -76,7 +76,7 @@ fn summary(name: &str, script: &Script) -> String {
     let mut text = format!(
         "{name}: {}, {}",
         count_with_noun(script.steps.len(), "step"),
-        count_with_noun(actions, "act")
+        count_with_noun(actions, "action")
     );
     if !script.variables.is_empty() {
         let protected = script.variables.iter().filter(|variable| variable.protected).count();

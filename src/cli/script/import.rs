@@ -18,9 +18,9 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Turn a project of Selenium IDE into browser scripts
 ///
-/// Each test becomes a script. What cannot be carried over is listed on standard error with the test, the number of
-/// the command and the reason; the script is written nevertheless, and should be looked over. What is typed into
-/// password fields becomes a protected variable.
+/// Each test becomes a script. Commands that cannot be converted are listed on standard error with test, command
+/// number and reason; the script is written nevertheless and should be reviewed. Values typed into password fields
+/// become protected variables.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,12 +29,12 @@ Examples:
   vigie script import shop.side -o scripts/           every test, a file each
   vigie script import shop.side --test 'Log in' -o login.xml
 
-Exit codes: 0 all was carried over, 1 something was not, 2 wrong use or no such project.")]
+Exit codes: 0 converted completely, 1 with losses, 2 wrong use or no such project.")]
 pub(super) struct Args {
     /// The project: a file of Selenium IDE
     #[arg(value_name = "FILE.side")]
     file: PathBuf,
-    /// Where to write: a file for one test, a folder for several; standard output without
+    /// File for one test, or folder for several [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Only the test of this name
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folder = args.output.as_deref().filter(|output| is_folder(output) || chosen.len() > 1);
     if let Some(folder) = folder {
         fs::create_dir_all(folder)
-            .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+            .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     }
     let mut is_complete = true;
     let mut used_names = Vec::new();
@@ -57,14 +57,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let ImportReport { script, issues: losses, notes } = project.import(index);
         let name = names.get(index).copied().unwrap_or_default();
         for loss in &losses {
-            output::print_note(&format!("not carried over: {loss}"));
+            output::print_note(&format!("not converted: {loss}"));
         }
         for note in &notes {
             output::print_note(&format!("note: {note}"));
         }
         is_complete &= losses.is_empty() && script.is_some();
         let Some(script) = script else {
-            output::print_note(&format!("not carried over: test `{name}`: nothing in it can be played"));
+            output::print_note(&format!("not carried over: test `{name}`: nothing in it can be converted"));
             continue;
         };
         let target = match folder {
@@ -97,7 +97,7 @@ fn read_project(file: &Path) -> anyhow::Result<SideProject> {
 fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
     let Some(test_name) = &args.test else {
         return match names.len() {
-            0 => Err(UsageError::with_hint(format!("`{}` has no test in it", args.file.display()), None)),
+            0 => Err(UsageError::with_hint(format!("`{}` contains no test", args.file.display()), None)),
             2.. if args.output.is_none() => {
                 let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 let what = format!(
@@ -158,7 +158,7 @@ fn write_script(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
     fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
     let actions = script.steps.iter().map(|step| step.actions.len()).sum();
     let what =
-        format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "act"));
+        format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "action"));
     output::print_note(&format!("wrote {}: {what}", target.display()));
     Ok(())
 }

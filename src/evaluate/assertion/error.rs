@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssertionError {
     /// The source does not exist.
-    #[error("`{0}` is no source of an assertion")]
+    #[error("`{0}` is not a source of assertions")]
     UnknownSource(String),
     /// The comparison does not exist, or not for this source.
     #[error("the comparison `{comparison}` does not go with source `{source_name}`")]

@@ -86,7 +86,7 @@ impl JsonQuery {
         let cost = self.cost.for_size(size);
         let left = fuel.get().checked_sub(1 + cost / VALUES_PER_FUEL).filter(|_| cost <= MAX_QUERY_COST);
         fuel.set(left.unwrap_or(0));
-        left.map(drop).ok_or_else(|| "the JSONPath looks at too many values of this body".to_owned())
+        left.map(drop).ok_or_else(|| "the JSONPath visits too many values of this body".to_owned())
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
     if size.values > MAX_VALUES {
         return Err(format!("the JSON has more than {MAX_VALUES} values"));
     }
-    let value = serde_json::from_str(text).map_err(|error| format!("the body is no JSON: {error}"))?;
+    let value = serde_json::from_str(text).map_err(|error| format!("the body is not JSON: {error}"))?;
     Ok(JsonDocument { value, size })
 }
 

@@ -104,7 +104,7 @@ impl<'a> ParsedResponse<'a> {
 
 impl fmt::Debug for ParsedResponse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Answer({}, {:?}, {} bytes)", self.status, self.elapsed, self.text.len())
+        write!(f, "ParsedResponse({}, {:?}, {} bytes)", self.status, self.elapsed, self.text.len())
     }
 }
 

@@ -50,7 +50,7 @@ impl<'i> XmlDocument<'i> {
         }
         let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, entity_resolver: None };
         let document = Document::parse_with_options(text, options)
-            .map_err(|error| format!("the body is no XML: {error}"))?;
+            .map_err(|error| format!("the body is not XML: {error}"))?;
         // The root and the content of the deepest element count too.
         let too_deep = |node: Node<'_, '_>| node.ancestors().nth(MAX_DEPTH + 2).is_some();
         if document.descendants().any(|node| !node.has_children() && too_deep(node)) {

@@ -6,5 +6,5 @@ use std::cell::Cell;
 pub(super) fn consume_fuel(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
     let left = fuel.get().checked_sub(amount);
     fuel.set(left.unwrap_or(0));
-    left.map(drop).ok_or_else(|| "the XPath looks at too many nodes of this body".to_owned())
+    left.map(drop).ok_or_else(|| "the XPath visits too many nodes of this body".to_owned())
 }

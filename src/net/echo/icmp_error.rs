@@ -47,7 +47,7 @@ impl IcmpError {
             (true, 1, 5) => "source address prohibited",
             (true, 1, 6) => "the route rejects it",
             (false, 3, _) | (true, 1, _) => "unreachable",
-            (false, 11, 0) | (true, 3, 0) => "TTL exceeded: the packets go round, or over too many routers",
+            (false, 11, 0) | (true, 3, 0) => "TTL exceeded: routing loop, or too many hops",
             (false, 11, _) | (true, 3, _) => "not all fragments arrived in time",
             (false, 12, _) | (true, 4, _) => "parameter problem",
             _ => "an error",
@@ -57,9 +57,9 @@ impl IcmpError {
 
 impl fmt::Display for IcmpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} answered: {}", self.from, self.as_str())?;
+        write!(f, "{} reported: {}", self.from, self.as_str())?;
         if let Some(mtu) = self.mtu.filter(|&mtu| mtu > 0) {
-            write!(f, " for the next link, which takes {mtu} bytes")?;
+            write!(f, " for the next link (MTU {mtu})")?;
         }
         write!(f, " (ICMP type {}, code {})", self.kind, self.code)
     }
@@ -76,11 +76,11 @@ mod tests {
         };
         assert_eq!(
             error("192.0.2.1", 3, 1, None),
-            "192.0.2.1 answered: host unreachable (ICMP type 3, code 1)"
+            "192.0.2.1 reported: host unreachable (ICMP type 3, code 1)"
         );
         assert_eq!(
             error("2001:db8::1", 2, 0, Some(1280)),
-            "2001:db8::1 answered: packet too big for the next link, which takes 1280 bytes (ICMP type 2, code 0)"
+            "2001:db8::1 reported: packet too big for the next link (MTU 1280) (ICMP type 2, code 0)"
         );
         assert!(error("192.0.2.1", 11, 0, None).contains("TTL exceeded"));
         assert!(error("2001:db8::1", 3, 0, None).contains("TTL exceeded"));

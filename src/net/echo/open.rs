@@ -22,7 +22,7 @@ impl Net {
     pub fn echo_send_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() == io::ErrorKind::PermissionDenied {
             let detail = format!(
-                "echo requests to {address}: {error}; a route or a firewall rule of this host forbids it"
+                "echo requests to {address}: {error}; forbidden by a route or firewall rule of this host"
             );
             return Failure::new(Phase::Connect, FailureKind::NoPermission, detail);
         }

@@ -23,7 +23,7 @@ pub(super) fn proxy_failure(proxy: &UpstreamProxy, reason: &str) -> Failure {
 
 pub(super) fn proxy_io_failure(proxy: &UpstreamProxy, error: &io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => proxy_failure(proxy, "it closed the connection without an answer"),
+        io::ErrorKind::UnexpectedEof => proxy_failure(proxy, "it closed the connection without a response"),
         _ => proxy_failure(proxy, &error.to_string()),
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn failure_text(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::ConnectRefused => "was refused by it",
         FailureKind::ConnectReset => "was reset by it",
-        FailureKind::TimedOut => "had no answer of it in time",
+        FailureKind::TimedOut => "got no response from it in time",
         _ => "cannot reach it",
     }
 }

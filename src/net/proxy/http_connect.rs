@@ -66,7 +66,7 @@ async fn read_final_response(
             Some(status) => return Ok((status, head)),
         }
     }
-    Err(proxy_failure(proxy, "it does not come to an answer"))
+    Err(proxy_failure(proxy, "it sends no final response"))
 }
 
 /// Reads the head of the proxy's response. Data after it is the target's and stays in the stream: some servers send
@@ -88,7 +88,7 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
             return Ok(head);
         }
     }
-    Err(io::Error::other("the head of its answer does not end"))
+    Err(io::Error::other("the head of its response is too long"))
 }
 
 /// Parses the status of a response such as `HTTP/1.1 200 OK`.

@@ -39,7 +39,7 @@ pub(super) async fn connect(
     let connected = match tokio::time::timeout_at(time_limit.at, &mut connection).await {
         Ok(connected) => connected,
         Err(_) if timestamps.bytes_read() < GREETING_REPLY_BYTES => {
-            return Err(proxy_failure(proxy, "it does not answer the greeting of SOCKS 5"));
+            return Err(proxy_failure(proxy, "it does not reply to the SOCKS 5 greeting"));
         }
         Err(_) => connection.await,
     };
@@ -61,15 +61,15 @@ fn socks_failure(proxy: &UpstreamProxy, to: SocketAddr, error: Error) -> Failure
 
 fn reason(error: &Error, to: SocketAddr) -> String {
     match error {
-        Error::GeneralSocksServerFailure => format!("it failed to connect to {to} and does not say why"),
+        Error::GeneralSocksServerFailure => format!("it failed to connect to {to} without a reason"),
         Error::ConnectionNotAllowedByRuleset => format!("its rules do not allow {to}"),
-        Error::NoAcceptableAuthMethods => "it takes no login of the kind that it got".to_owned(),
+        Error::NoAcceptableAuthMethods => "it does not accept the login method".to_owned(),
         Error::AuthorizationRequired => "it asks for a login".to_owned(),
         Error::PasswordAuthFailure(_) => "it refused the login".to_owned(),
         Error::InvalidAuthValues(_) => "user name and password must have 1 to 255 bytes".to_owned(),
         Error::CommandNotSupported => "it does not connect to targets".to_owned(),
         Error::AddressTypeNotSupported => format!("it does not take an address such as {to}"),
         Error::InvalidResponseVersion => "it does not speak SOCKS 5".to_owned(),
-        _ => "its answer is not one of SOCKS 5".to_owned(),
+        _ => "its reply is not valid SOCKS 5".to_owned(),
     }
 }

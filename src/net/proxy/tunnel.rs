@@ -98,7 +98,7 @@ impl Net {
             match tokio::time::timeout_at(deadline.at, connected).await {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => last = proxy_io_failure(proxy, &error),
-                Err(_) => return Err(proxy_failure(proxy, "it does not answer")),
+                Err(_) => return Err(proxy_failure(proxy, "it does not respond")),
             }
         }
         Err(last)

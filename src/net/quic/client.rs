@@ -78,7 +78,7 @@ impl Net {
         let allowed = self.allowed_addresses(addresses, trace)?;
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
         if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_for(at, named.as_deref())) {
-            let detail = format!("HTTP/3 goes over UDP, which the proxy {proxy} does not carry");
+            let detail = format!("HTTP/3 uses UDP, which the proxy {proxy} does not relay");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
         let (started, mut handshakes) = (Instant::now(), Vec::new());
@@ -128,7 +128,7 @@ impl Net {
         let endpoint = endpoint.map_err(|error| to_failure(&error))?;
         let server_name = host.strip_suffix('.').unwrap_or(host);
         let connection = endpoint.connect_with(config, *at, server_name).map_err(|error| {
-            let detail = format!("{at}: QUIC cannot begin: {error}");
+            let detail = format!("{at}: QUIC cannot start: {error}");
             Failure::new(Phase::Connect, FailureKind::Internal, detail)
         })?;
         let phase = || if meter.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
@@ -177,7 +177,7 @@ fn record_trace(
 
 fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<ClientConfig, Failure> {
     let inner = QuicClientConfig::try_from(session.config()).map_err(|error| {
-        Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be spoken: {error}"))
+        Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be configured: {error}"))
     })?;
     let mut transport = TransportConfig::default();
     // The deadline of the attempt limits it.
@@ -201,7 +201,7 @@ fn handshake_timed_out(
     if !is_answered {
         let at = join_first(handshakes.iter().map(|handshake| handshake.at), ", ");
         failure.detail =
-            format!("no answer from {at} over QUIC; it may not speak HTTP/3, or something drops UDP");
+            format!("no response from {at} over QUIC; it may not support HTTP/3, or a firewall drops UDP");
     }
     if !failures.is_empty() {
         let others = join_first(failures.iter().map(|other| &other.detail), "; ");
@@ -215,13 +215,13 @@ fn handshake_timed_out(
 pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
     let (kind, text) = match error {
         ConnectionError::VersionMismatch => {
-            (FailureKind::TlsHandshake, "it speaks no version of QUIC that is spoken here".to_owned())
+            (FailureKind::TlsHandshake, "it supports none of our QUIC versions".to_owned())
         }
         ConnectionError::ConnectionClosed(close) => {
             let code = u64::from(close.error_code);
             match code {
                 NO_APPLICATION_PROTOCOL => {
-                    (FailureKind::TlsHandshake, "it speaks QUIC, but not HTTP/3".to_owned())
+                    (FailureKind::TlsHandshake, "it supports QUIC, but not HTTP/3".to_owned())
                 }
                 _ if ALERTS.contains(&code) => (FailureKind::TlsHandshake, close.to_string()),
                 _ => (FailureKind::ResponseReset, format!("it closed the connection: {close}")),
@@ -235,9 +235,9 @@ pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
         }
         ConnectionError::TransportError(error) => (FailureKind::ResponseInvalid, error.to_string()),
         ConnectionError::Reset => {
-            (FailureKind::ResponseReset, "it knows nothing of the connection".to_owned())
+            (FailureKind::ResponseReset, "it reset the connection (stateless reset)".to_owned())
         }
-        ConnectionError::TimedOut => (FailureKind::TimedOut, "nothing more came".to_owned()),
+        ConnectionError::TimedOut => (FailureKind::TimedOut, "no more data was received".to_owned()),
         ConnectionError::LocallyClosed | ConnectionError::CidsExhausted => {
             (FailureKind::Internal, error.to_string())
         }

@@ -80,13 +80,13 @@ impl TlsContext {
 fn unsupported_version_failure(versions: TlsVersions) -> Failure {
     let detail = match versions {
         TlsVersions::NotBuilt(version) => format!(
-            "`use_ssl_version` asks for {version}; this build speaks TLS 1.2 and 1.3, one that is built with \
-             `--features legacy-tls` speaks the older ones too"
+            "`use_ssl_version` requires {version}; this build supports TLS 1.2 and 1.3, a build with \
+             `--features legacy-tls` also supports older versions"
         ),
         TlsVersions::Unsupported(version) => {
-            format!("`use_ssl_version` asks for {version}, which no build of this program speaks")
+            format!("`use_ssl_version` requires {version}, which is not supported")
         }
-        supported => format!("{supported:?} is spoken elsewhere"),
+        supported => format!("{supported:?} is handled by another backend"),
     };
     Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail)
 }

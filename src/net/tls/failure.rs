@@ -41,13 +41,13 @@ fn certificate_failure(
     match error {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             let expired = chain.iter().min_by_key(|certificate| certificate.not_after);
-            let detail = expired.map_or(subject, |c| format!("`{}` ended at {}", c.subject, c.not_after));
+            let detail = expired.map_or(subject, |c| format!("`{}` expired at {}", c.subject, c.not_after));
             (FailureKind::CertificateExpired, detail)
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             let not_yet_valid = chain.iter().max_by_key(|certificate| certificate.not_before);
             let detail =
-                not_yet_valid.map_or(subject, |c| format!("`{}` begins at {}", c.subject, c.not_before));
+                not_yet_valid.map_or(subject, |c| format!("`{}` is valid from {}", c.subject, c.not_before));
             (FailureKind::CertificateNotYetValid, detail)
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {

@@ -65,7 +65,7 @@ impl Net {
 pub(super) fn parse_server_name(server_name: &str) -> Result<ServerName<'static>, Failure> {
     let bare = server_name.strip_suffix('.').unwrap_or(server_name);
     ServerName::try_from(bare.to_owned()).map_err(|_| {
-        let detail = format!("`{server_name}` is no name that a certificate can be for");
+        let detail = format!("`{server_name}` is not a name that a certificate can contain");
         Failure::new(Phase::Tls, FailureKind::CertificateName, detail)
     })
 }

@@ -136,7 +136,7 @@ fn verify_peer(ssl: &SslRef, name: &ServerName<'_>, recorder: &RecordingVerifier
             .collect()
     });
     let Some((leaf, intermediates)) = chain.split_first() else {
-        return Err(io::Error::other("the target showed no certificate"));
+        return Err(io::Error::other("the target sent no certificate"));
     };
     recorder
         .verify_server_cert(leaf, intermediates, name, &[], UnixTime::now())

@@ -34,7 +34,7 @@ fn is_unexpected_eof(stack: &ErrorStack) -> bool {
 
 pub(super) fn error_reason(stack: &ErrorStack) -> String {
     let reason = stack.errors().iter().find_map(openssl::error::Error::reason);
-    replace_control_chars(reason.unwrap_or("it does not say why"))
+    replace_control_chars(reason.unwrap_or("no reason given"))
 }
 
 /// Converts errors after the handshake.

@@ -252,7 +252,7 @@ fn parse_authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| pem_error(error.to_string()))?;
     if found.is_empty() {
-        return Err(pem_error("there is no `BEGIN CERTIFICATE` in it".to_owned()));
+        return Err(pem_error("it contains no `BEGIN CERTIFICATE`".to_owned()));
     }
     let (_, unusable) = RootCertStore::empty().add_parsable_certificates(found.iter().cloned());
     if unusable > 0 {

@@ -36,7 +36,7 @@ impl Route {
         let hops = if known == 1 { "1 hop".to_owned() } else { format!("{known} hops") };
         match (self.end, self.last_refused_reply()) {
             (RouteEnd::Refused, Some(HopReply { from, refused: Some(reason), .. })) => {
-                format!("{text}: {from} says: {reason} (after {hops})")
+                format!("{text}: {from} reports: {reason} (after {hops})")
             }
             (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{text} (after {hops})"),
             _ => format!("{text} ({hops} known)"),
@@ -100,7 +100,7 @@ mod tests {
   2  192.0.2.2  20.00 ms  192.0.2.3  10.01 ms
   3  *  *
   4  *  192.0.2.9  33.33 ms (host unreachable)
-the way ends here: 192.0.2.9 says: host unreachable (after 4 hops)
+the route ends here: 192.0.2.9 reports: host unreachable (after 4 hops)
 (ICMP: nothing)
 "
         );

@@ -53,7 +53,7 @@ pub(super) fn outcome_from_icmp(v6: bool, kind: u8, code: u8) -> Option<HopOutco
         (false, 3, 0 | 6 | 11) | (true, 1, 0) => HopOutcome::Unreachable("no route to the network"),
         (false, 3, 1 | 7 | 8 | 12) | (true, 1, 3) => HopOutcome::Unreachable("host unreachable"),
         (false, 3, 2) | (true, 4, 1) => HopOutcome::Unreachable("protocol unreachable"),
-        (false, 3, 9 | 10 | 13) | (true, 1, 1 | 5) => HopOutcome::Unreachable("prohibited by a rule there"),
+        (false, 3, 9 | 10 | 13) | (true, 1, 1 | 5) => HopOutcome::Unreachable("administratively prohibited"),
         (true, 1, 6) => HopOutcome::Unreachable("the route rejects it"),
         (false, 3, 4) | (true, 2, _) => HopOutcome::Unreachable("too large for the next link"),
         (false, 3, _) | (true, 1, _) => HopOutcome::Unreachable("unreachable"),
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(outcome_from_icmp(true, 1, 4), Some(HopOutcome::Reached));
         assert_eq!(
             outcome_from_icmp(false, 3, 13),
-            Some(HopOutcome::Unreachable("prohibited by a rule there"))
+            Some(HopOutcome::Unreachable("administratively prohibited"))
         );
         assert_eq!(outcome_from_icmp(true, 1, 3), Some(HopOutcome::Unreachable("host unreachable")));
         // A fragment reassembly timeout, a redirect, a source quench.

@@ -85,11 +85,11 @@ impl RouteEnd {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::OutOfTime => "time was up before the way was known",
-            Self::Silent => "nobody answers from here on",
-            Self::MostHops => "the way is longer than was asked for",
-            Self::Refused => "the way ends here",
-            Self::Reached => "the target answered",
+            Self::OutOfTime => "the deadline was reached before the route was complete",
+            Self::Silent => "no replies from here on",
+            Self::MostHops => "the route has more hops than requested",
+            Self::Refused => "the route ends here",
+            Self::Reached => "the target replied",
         }
     }
 }

@@ -371,7 +371,9 @@ impl StepState {
                 (FailureKind::LoginRefused, " after user name and password were sent")
             }
             status if status.as_u16() >= 400 => (FailureKind::HttpStatus, ""),
-            status if status.is_informational() => (FailureKind::ResponseInvalid, ", which nobody asked for"),
+            status if status.is_informational() => {
+                (FailureKind::ResponseInvalid, ", which was not requested")
+            }
             status => {
                 let redirected = status.is_redirection();
                 self.warning = redirected

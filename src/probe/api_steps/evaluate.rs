@@ -69,7 +69,7 @@ impl EvaluationInput {
             }
             evaluation
         };
-        run_blocking("judging the assertions", deadline, evaluate).await.unwrap_or_else(internal)
+        run_blocking("evaluating the assertions", deadline, evaluate).await.unwrap_or_else(internal)
     }
 
     fn to_answer<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {

@@ -45,7 +45,7 @@ impl ApiStepsProbe {
 }
 
 fn cancelled() -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
+    Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished")
 }
 
 impl Probe for ApiStepsProbe {

@@ -36,7 +36,7 @@ pub(super) fn to_act_error(
         WebDriverError::NoDialog => failure(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
         WebDriverError::NotFound(reason) => failure(FailureKind::ElementMissing, reason),
         WebDriverError::StaleElement | WebDriverError::Unloaded => {
-            failure(FailureKind::ElementMissing, "the page changed under it".to_owned())
+            failure(FailureKind::ElementMissing, "the page changed meanwhile".to_owned())
         }
         WebDriverError::NotInteractable(reason) => failure(FailureKind::BrowserEventTimedOut, reason),
         WebDriverError::InvalidSelector(reason) => failure(FailureKind::ScriptInvalid, reason),

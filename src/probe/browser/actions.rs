@@ -58,7 +58,7 @@ pub(super) async fn open(
         Err(WebDriverError::TimedOut) => Err(Failure::new(
             Phase::Play,
             FailureKind::BrowserTimedOut,
-            "the driver did not say that the page load took too long",
+            "the driver did not report that the page load took too long",
         )
         .into()),
         Err(error) => {
@@ -91,7 +91,7 @@ pub(super) async fn press(
 ) -> Result<(), ActError> {
     let Some(KeyChord { modifiers, key }) = KeyChord::parse(key) else {
         return Err(
-            Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is no key")).into()
+            Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is not a key")).into()
         );
     };
     if let Some(target) = target {
@@ -171,7 +171,7 @@ fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Fai
             TemplatePart::Text(text) => script.push_str(text),
             TemplatePart::Placeholder(name) => {
                 let unknown = || {
-                    let detail = format!("`{{{{{name}}}}}` was set by no act before");
+                    let detail = format!("`{{{{{name}}}}}` was not set by an earlier act");
                     Failure::new(Phase::Play, FailureKind::VariableUnknown, detail)
                 };
                 script.push_str(&json!(variables.get(name).ok_or_else(unknown)?).to_string());

@@ -70,7 +70,7 @@ impl TextCondition {
 
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Anything => "be there".to_owned(),
+            Self::Anything => "exist".to_owned(),
             Self::Equals(expected) => format!("be `{}`", truncate(expected, MAX_SHOWN_CHARS)),
             Self::Contains(expected) => format!("contain `{}`", truncate(expected, MAX_SHOWN_CHARS)),
             Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_SHOWN_CHARS)),

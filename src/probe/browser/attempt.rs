@@ -45,7 +45,7 @@ pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: Probe
             outcome = run_in_browser(options, &session_options, pool, cx, &forward, started, &mut observation) => outcome,
             never = forward.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
-                Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
+                Err(Failure::new(Phase::Play, FailureKind::Cancelled, "cancelled before it finished"))
             }
         },
         Err(failure) => Err(failure),

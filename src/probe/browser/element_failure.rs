@@ -20,7 +20,7 @@ pub(super) fn element_failure(found: &ElementLookup, target: &ElementTarget) -> 
             failure(FailureKind::ElementWeak, format!("the best of them matches {count} elements"))
         }
         ElementLookup::WrongState | ElementLookup::Match(_) => {
-            failure(FailureKind::BrowserEventTimedOut, "it is there, and cannot be seen or used".to_owned())
+            failure(FailureKind::BrowserEventTimedOut, "it exists, but is not visible or enabled".to_owned())
         }
         ElementLookup::NotFound => {
             failure(FailureKind::ElementMissing, "nothing on the page matches".to_owned())

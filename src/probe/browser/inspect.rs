@@ -137,7 +137,7 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
     if window.session.is_busy() {
         let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
         if late.contains(&failure.kind) && !window.session.is_alive().await {
-            let detail = format!("{}; the driver says nothing any more", failure.detail);
+            let detail = format!("{}; the driver stopped responding", failure.detail);
             return new_failure(Kind::BrowserTimedOut, detail);
         }
         return failure;
@@ -205,7 +205,7 @@ async fn inspect(
             },
             Ok(response) => {
                 return serde_json::from_value(response).map_err(|error| {
-                    WebDriverError::Refused(format!("the page tells nonsense of itself: {error}"))
+                    WebDriverError::Refused(format!("the page report is invalid: {error}"))
                 });
             }
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if Instant::now() < until => {
@@ -236,7 +236,7 @@ pub(super) async fn evaluate_page(
         if let Some(failure) = window.proxy_failure(&report.url) {
             return Err(failure);
         }
-        let detail = format!("`{}` answered with {}", display_url(&report.url), report.status);
+        let detail = format!("`{}` responded with {}", display_url(&report.url), report.status);
         return Err(Failure::new(Phase::Play, FailureKind::HttpStatus, detail));
     }
     Ok(())

@@ -201,11 +201,11 @@ fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -
 }
 
 fn cancelled_failure() -> Failure {
-    Failure::new(Phase::Play, FailureKind::Cancelled, "the page gave it up")
+    Failure::new(Phase::Play, FailureKind::Cancelled, "cancelled by the page")
 }
 
 fn blocked_failure() -> Failure {
-    Failure::new(Phase::Play, FailureKind::Cancelled, "its host is blocked here")
+    Failure::new(Phase::Play, FailureKind::Cancelled, "its host is blocked by the settings")
 }
 
 fn is_third_party(page: Option<&Url>, url: &str) -> bool {

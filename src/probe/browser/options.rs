@@ -170,7 +170,7 @@ impl Options {
         };
         let reason = match parsed {
             Ok(url) if matches!(url.scheme(), "http" | "https" | "about") => return Ok(url.into()),
-            Ok(url) => format!("addresses of kind `{}` are not opened", url.scheme()),
+            Ok(url) => format!("addresses with scheme `{}` are not allowed", url.scheme()),
             Err(error) => error.to_string(),
         };
         Err(invalid(Phase::Play, format!("`{}`: {reason}", truncate(url, MAX_SHOWN_CHARS))))
@@ -228,7 +228,7 @@ fn script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, F
         allowed => allowed,
     };
     if i64::try_from(script.steps.len()).unwrap_or(i64::MAX) > allowed {
-        let detail = format!("it has {}, and {allowed} are allowed", script.steps.len());
+        let detail = format!("it has {} steps; {allowed} are allowed", script.steps.len());
         return Err(Failure::new(Phase::Prepare, FailureKind::TooManySteps, detail));
     }
     Ok(script)

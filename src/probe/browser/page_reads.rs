@@ -34,9 +34,9 @@ pub(super) async fn assert_text(
     let Err(found) = wait_for_value(page, property, time, &condition).await? else { return Ok(()) };
     let actual = match found {
         Some(text) => format!("it is `{}`", truncate(&text, MAX_SHOWN_CHARS)),
-        None => "there is none".to_owned(),
+        None => "it does not exist".to_owned(),
     };
-    let detail = format!("{} must {}, and {actual}", describe_check(property), condition.describe());
+    let detail = format!("{} must {}, but {actual}", describe_check(property), condition.describe());
     Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn assert_keyword(
         normalize_spaces: true,
     };
     if let Err(error) = rule.clone().compile() {
-        let detail = format!("the keyword is no pattern: {error}");
+        let detail = format!("the keyword is not a valid pattern: {error}");
         return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
     }
     let time = page.budget.wait_limit(action.timeout, None);

@@ -304,7 +304,10 @@ impl<'a> ScriptRunner<'a> {
         if self.skipped_acts <= self.script.max_skipped {
             return Ok(());
         }
-        let detail = format!("more than {} were; the last one: {}", self.script.max_skipped, failure.detail);
+        let detail = format!(
+            "more than {} acts were skipped; the last one: {}",
+            self.script.max_skipped, failure.detail
+        );
         Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
     }
 

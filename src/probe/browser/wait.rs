@@ -113,7 +113,7 @@ async fn wait_for_network_idle(
             return Ok(());
         }
         if now >= until {
-            let reason = format!("never for {} s", quiet.as_secs_f64());
+            let reason = format!("the network was never idle for {} s", quiet.as_secs_f64());
             return Err(missing_failure(page, FailureKind::NetworkNotQuiet, &reason, bound, action));
         }
         tokio::time::sleep_until((now + left.min(POLL_INTERVAL)).min(until)).await;
@@ -172,7 +172,7 @@ pub(super) async fn wait_for_effect(
             if matches!(reading.map_err(|error| page.dom_failure(error, time))?, TextReading::Text(..)) {
                 return Ok(());
             }
-            let detail = "nothing of it changed";
+            let detail = "the page did not change";
             Err(missing_failure(page, FailureKind::PageUpdateMissing, detail, time.bound, action))
         }
         AwaitedEffect::Event(name) => wait_for_event(page, name, time, action).await,

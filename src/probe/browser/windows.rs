@@ -99,7 +99,7 @@ pub(super) async fn switch_window(
             return Ok(());
         }
         if Instant::now() >= time.until {
-            let reason = format!("no window fits, of {}", window.windows.len());
+            let reason = format!("none of the {} windows matches", window.windows.len());
             return Err(to_act_error(window, budget, WebDriverError::NotFound(reason), time.bound));
         }
         dom::retry_delay().await;

@@ -39,7 +39,7 @@ pub(super) fn evaluate(
     let has_answer = response.has_answer(kind);
     if let Err(error) = &has_answer {
         let chain = match error {
-            AliasError::Loop(chain) => format!("they lead back: {chain}"),
+            AliasError::Loop(chain) => format!("the aliases form a loop: {chain}"),
             AliasError::TooLong(chain) => format!("there are more than {MAX_ALIASES} of them: {chain}"),
         };
         return fail(FailureKind::DnsLoop, chain);
@@ -80,7 +80,7 @@ fn rcode_detail(response: &DnsResponse) -> String {
     let name = rcode_name(response.rcode);
     let hint = match response.rcode {
         ResponseCode::Refused => "; it does not serve the name, or not for this location",
-        ResponseCode::ServFail => "; it cannot tell: its zone, those that it asks, or signatures are broken",
+        ResponseCode::ServFail => "; its zone, its upstream servers or the signatures are broken",
         _ => "",
     };
     match &response.explanation {
@@ -97,7 +97,7 @@ fn unproven_detail(response: &DnsResponse) -> &'static str {
             "the answer is signed, but a server with authority over a name does not check signatures; \
              ask a resolver that validates"
         }
-        (true, false) => "the answer is signed, but the server has not found the signatures to hold",
+        (true, false) => "the response is signed, but the server did not validate the signatures",
         (false, true) => "the zone is not signed",
         (false, false) => {
             "the answer carries no signatures: the zone is not signed, or the server leaves them out"

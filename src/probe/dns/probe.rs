@@ -126,7 +126,7 @@ impl DnsProbe {
                     return Ok((server, response));
                 }
                 Err(failure) if is_retryable(failure.kind) => {
-                    earlier_notes.push(format!("`{server}` was asked before: {failure}"));
+                    earlier_notes.push(format!("`{server}` was queried first: {failure}"));
                     failures.push(failure);
                 }
                 Err(failure) => return Err(failure),
@@ -157,7 +157,7 @@ impl DnsProbe {
         }?;
         record_response(&mut state.facts, &response);
         if response.truncated {
-            let detail = format!("{} bytes came over {}", response.bytes, state.facts.transport);
+            let detail = format!("received {} bytes over {}", response.bytes, state.facts.transport);
             return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
         }
         Ok(response)

@@ -93,11 +93,11 @@ fn truncated_failure(failure: Failure, received: usize, length: usize) -> Failur
     };
     match kind {
         FailureKind::ResponseTruncated => {
-            let detail = format!("closed after {received} of the {length} bytes that it spoke of");
+            let detail = format!("closed after {received} of {length} announced bytes");
             Failure::new(failure.phase, kind, detail)
         }
         FailureKind::TimedOut => {
-            let detail = format!("{}; {received} of {length} bytes came", failure.detail);
+            let detail = format!("{}; {received} of {length} bytes were received", failure.detail);
             Failure { detail, ..failure }
         }
         _ => failure,

@@ -155,7 +155,7 @@ impl FtpProbe {
         outcome?;
         client.set_deadline(earlier_deadline(cx.deadline, QUIT_TIMEOUT));
         if let Err(failure) = client.quit().await {
-            let detail = format!("it did not take its leave: {failure}");
+            let detail = format!("QUIT failed: {failure}");
             warnings.push(Warning::new(WarningKind::Note, detail));
         }
         Ok(())
@@ -202,7 +202,8 @@ impl FtpProbe {
         let user = self.user.as_deref().unwrap_or_default();
         for (field, text) in [("ftp_username", user), ("ftp_password", &*self.password)] {
             if has_control_chars(text) {
-                let detail = format!("`{field}` holds a control character, which no FTP command can carry");
+                let detail =
+                    format!("`{field}` contains a control character, which is not allowed in FTP commands");
                 return Err(Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail));
             }
         }

@@ -46,7 +46,7 @@ fn describe_difference(sent: &[u8], back: &[u8]) -> Option<String> {
         count => format!("{count} bytes"),
     };
     Some(format!(
-        "{} bytes went there, {received} came back, and the first difference is at byte {position}",
+        "{} bytes were uploaded, {received} were downloaded; the first difference is at byte {position}",
         sent.len()
     ))
 }
@@ -61,17 +61,18 @@ mod tests {
         let describe = |back: &[u8]| describe_difference(b"abc", back).unwrap();
         assert_eq!(
             describe(b"abd"),
-            "3 bytes went there, 3 bytes came back, and the first difference is at byte 2"
+            "3 bytes were uploaded, 3 bytes were downloaded; the first difference is at byte 2"
         );
         assert_eq!(
             describe(b"ab"),
-            "3 bytes went there, 2 bytes came back, and the first difference is at byte 2"
+            "3 bytes were uploaded, 2 bytes were downloaded; the first difference is at byte 2"
         );
         assert_eq!(
             describe(b""),
-            "3 bytes went there, 0 bytes came back, and the first difference is at byte 0"
+            "3 bytes were uploaded, 0 bytes were downloaded; the first difference is at byte 0"
         );
-        let longer = "3 bytes went there, more than 3 bytes came back, and the first difference is at byte 3";
+        let longer =
+            "3 bytes were uploaded, more than 3 bytes were downloaded; the first difference is at byte 3";
         assert_eq!(describe(b"abcd"), longer);
     }
 

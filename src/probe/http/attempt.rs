@@ -114,7 +114,7 @@ impl<'a> HttpAttempt<'a> {
     /// Returns the failure of a redirect that the monitor forbids.
     fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
         (self.options.error_302 && head.status == StatusCode::FOUND).then(|| {
-            let detail = format!("`{}` answered 302", display_url(self.chain.url()));
+            let detail = format!("`{}` responded with 302", display_url(self.chain.url()));
             Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail)
         })
     }
@@ -227,7 +227,7 @@ impl<'a> HttpAttempt<'a> {
             Err(Failure::new(Phase::Validate, kind, detail))
         };
         match head.status.as_u16() {
-            100..200 => refused(FailureKind::ResponseInvalid, ", which nobody asked for"),
+            100..200 => refused(FailureKind::ResponseInvalid, ", which was not requested"),
             300..400 => {
                 let detail = format!(
                     "{} from `{}` was not followed",

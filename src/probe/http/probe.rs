@@ -69,7 +69,7 @@ impl WebsiteProbe {
 }
 
 fn cancelled() -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
+    Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished")
 }
 
 impl Probe for WebsiteProbe {

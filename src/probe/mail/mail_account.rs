@@ -87,10 +87,10 @@ impl MailAccount {
         let [plain, secure] = self.schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
-                format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")
+                format!("; a server with implicit TLS sends no greeting: write its host as `{secure}://…`")
             }
             (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_not_tls => {
-                format!("; one that begins in plain text answers so: its host is written `{plain}://…`")
+                format!("; a server without implicit TLS responds like this: write its host as `{plain}://…`")
             }
             _ => return failure,
         };

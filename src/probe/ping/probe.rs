@@ -189,7 +189,11 @@ fn final_wait(statistics: &PingStatistics) -> Duration {
 }
 
 fn socket_closed_failure(to: IpAddr) -> Failure {
-    Failure::new(Phase::Connect, FailureKind::Internal, format!("{to}: the socket for echo requests is gone"))
+    Failure::new(
+        Phase::Connect,
+        FailureKind::Internal,
+        format!("{to}: the socket for echo requests was closed"),
+    )
 }
 
 #[cfg(test)]
@@ -214,7 +218,7 @@ mod tests {
             if let Err(failure) = verdict {
                 assert_eq!(failure.kind, FailureKind::PingLost);
                 assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
-                assert!(failure.detail.contains("192.0.2.9 answered: host unreachable"), "{failure}");
+                assert!(failure.detail.contains("192.0.2.9 reported: host unreachable"), "{failure}");
             }
         }
     }

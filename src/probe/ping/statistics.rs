@@ -127,7 +127,7 @@ mod tests {
         }
         let errors = statistics.to_facts("raw").icmp_errors;
         assert_eq!(errors.len(), ERRORS);
-        assert_eq!(errors[1], "192.0.2.1 answered: host unreachable (ICMP type 3, code 1), 2 times");
+        assert_eq!(errors[1], "192.0.2.1 reported: host unreachable (ICMP type 3, code 1), 2 times");
     }
 
     #[test]

@@ -53,8 +53,8 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort => f.write_str("it is shorter than a header"),
-            Self::WrongId(id) => write!(f, "it carries another id, {id}"),
-            Self::NotAResponse => f.write_str("it is marked as a question, not as an answer"),
+            Self::WrongId(id) => write!(f, "it has another id, {id}"),
+            Self::NotAResponse => f.write_str("it is marked as a query, not as a response"),
             Self::WrongQuestion(question) => write!(f, "it answers another question, `{question}`"),
             Self::MissingQuestion => f.write_str("it does not repeat the question"),
         }
@@ -136,7 +136,7 @@ impl DnsQuery {
         };
         if message.metadata.op_code != OpCode::Query {
             return ReplyMatch::Malformed(format!(
-                "it is no answer to a query but of the kind {}",
+                "it is not a response to a query, but of the kind {}",
                 opcode(&message)
             ));
         }

@@ -197,7 +197,7 @@ fn extended_error(message: &Message) -> Option<String> {
     let text: String =
         replace_control_chars(&String::from_utf8_lossy(text)).chars().take(MAX_SHOWN_CHARS).collect();
     let meaning = match code {
-        0 => ": another one",
+        0 => ": other error",
         1 => ": unsupported key algorithm",
         2 => ": unsupported DS digest",
         3 | 19 => ": stale answer",

@@ -15,8 +15,8 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{ConnectTrace, Deadline, MaybeTlsStream, Net, TlsSession, io_failure, was_resumed};
 
 /// Explains why a data connection with an old TLS version may be refused.
-const TLS_SESSION_HINT: &str = "; this may be because its TLS session is a new one: under TLS 1.1 and older, Vigie \
-    cannot take up that of the control connection again, which some servers require";
+const TLS_SESSION_HINT: &str = "; this may be because its TLS session is new: with TLS 1.1 and older, Vigie \
+    cannot resume that of the control connection, which some servers require";
 
 /// Opens data connections, and records facts about them.
 pub(super) struct FtpDriver<'a> {
@@ -82,11 +82,7 @@ impl FtpDriver<'_> {
         let mut stream = self.record_data_failure(result)?;
         let resumed = was_resumed(&stream);
         self.tls_resumed = Some(self.tls_resumed.unwrap_or(true) && resumed);
-        self.recorder.add_note(if resumed {
-            "TLS on it, session taken up again"
-        } else {
-            "TLS on it, new session"
-        });
+        self.recorder.add_note(if resumed { "TLS on it, session resumed" } else { "TLS on it, new session" });
         // Otherwise the last handshake message would wait for the first byte of an upload.
         let _ = self.deadline.enforce(Phase::Passive, stream.flush()).await;
         Some(FtpStream::data(MaybeTlsStream::Tls(Box::new(stream))))
@@ -123,7 +119,7 @@ impl FtpDriver<'_> {
                 Failure::new(
                     phase,
                     kind,
-                    format!("it answers `{command}` with `{}`{hint}", reply.to_quoted()),
+                    format!("it replies to `{command}` with `{}`{hint}", reply.to_quoted()),
                 )
             }
             (FtpError::ConnectionError(error), _) => io_failure(phase, error),

@@ -63,7 +63,7 @@ impl ReplyError {
             Self::NoCode(line) => {
                 let start: String = line.chars().take(80).collect();
                 let start = crate::domain::replace_control_chars(&start);
-                let detail = format!("expected a reply that begins with three digits, it said `{start}`");
+                let detail = format!("expected a reply that starts with three digits, got `{start}`");
                 Failure::new(phase, FailureKind::DialogueUnexpected, detail)
             }
             Self::TooLong => {

@@ -171,7 +171,7 @@ fn normalize_reply(command: &str, reply: &Reply, phase: Phase) -> Result<String,
 }
 
 fn missing_port_failure(command: &str, reply: &Reply, phase: Phase) -> Failure {
-    let detail = format!("its answer to `{command}` names no port: `{}`", reply.to_quoted());
+    let detail = format!("its reply to `{command}` contains no port: `{}`", reply.to_quoted());
     Failure::new(phase, FailureKind::ResponseInvalid, detail)
 }
 

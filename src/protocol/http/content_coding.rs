@@ -74,8 +74,7 @@ pub(super) fn parse_codings(headers: &HeaderMap) -> Result<ContentCodings, Failu
         }
     }
     if codings.len() > MAX_CODINGS {
-        let detail =
-            format!("{} codings on top of each other, at most {MAX_CODINGS} are undone", codings.len());
+        let detail = format!("{} nested codings, at most {MAX_CODINGS} are supported", codings.len());
         return Err(Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail));
     }
     Ok(ContentCodings(codings))
@@ -83,7 +82,7 @@ pub(super) fn parse_codings(headers: &HeaderMap) -> Result<ContentCodings, Failu
 
 fn unknown_coding_failure(name: &[u8]) -> Failure {
     let text = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
-    let detail = format!("content coding `{text}` was not asked for (`{ACCEPT_ENCODING}` was)");
+    let detail = format!("content coding `{text}` was not requested (`{ACCEPT_ENCODING}` was)");
     Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
 }
 

@@ -33,7 +33,7 @@ fn from_stream_end(timings: &ExchangeTimings, end: &StreamEnd) -> Failure {
         }
         StreamEnd::PreambleTooLarge => (
             FailureKind::ResponseTooLarge,
-            format!("{MAX_PREAMBLE_BYTES} bytes came without the head of an answer"),
+            format!("received {MAX_PREAMBLE_BYTES} bytes without a complete response head"),
         ),
         StreamEnd::Closed => (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes")),
         StreamEnd::Failed { kind: Io::UnexpectedEof, .. } => {

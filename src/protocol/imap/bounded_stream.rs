@@ -116,7 +116,7 @@ impl BoundedStream {
         if self.heard > MAX_TOTAL_BYTES {
             return fail(
                 FailureKind::ResponseTooLarge,
-                format!("its answers have more than {MAX_TOTAL_BYTES} bytes"),
+                format!("its responses have more than {MAX_TOTAL_BYTES} bytes"),
             );
         }
         if self.lines > MAX_LINES {

@@ -166,7 +166,7 @@ impl<'a> Mailbox<'a> {
             Error::Io(error) => match error.downcast::<Failure>() {
                 Ok(failure) => failure,
                 Err(error) if error.kind() == std::io::ErrorKind::Other => {
-                    fail(FailureKind::ResponseInvalid, format!("`{last}` is no IMAP answer"))
+                    fail(FailureKind::ResponseInvalid, format!("`{last}` is not an IMAP response"))
                 }
                 Err(error) => io_failure(phase, &error),
             },
@@ -176,7 +176,7 @@ impl<'a> Mailbox<'a> {
                 fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))
             }
             Error::No(_) | Error::Bad(_) => {
-                fail(FailureKind::DialogueUnexpected, format!("it answers {command} with `{reply}`"))
+                fail(FailureKind::DialogueUnexpected, format!("it responds to {command} with `{reply}`"))
             }
             Error::ConnectionLost => closed_failure(phase, 0),
             Error::Validate(_) => fail(

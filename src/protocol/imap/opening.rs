@@ -128,7 +128,7 @@ impl Opening {
             && !self.has_capability("IMAP4")
         {
             let reply = self.capabilities.join(" ");
-            return Err(self.unexpected(format!("its capabilities name no version of IMAP: `{reply}`")));
+            return Err(self.unexpected(format!("its capabilities contain no version of IMAP: `{reply}`")));
         }
         if !self.secure {
             // A preauthenticated session cannot start TLS any more (RFC 9051 6.2.1).
@@ -137,7 +137,7 @@ impl Opening {
             }
             if self.options.require_tls {
                 let reason = if self.is_preauthenticated {
-                    "it greets with PREAUTH, which leaves no room for TLS"
+                    "it greets with PREAUTH, after which TLS is not possible"
                 } else {
                     "it offers no STARTTLS"
                 };
@@ -257,32 +257,36 @@ mod tests {
         let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
         for (options, script, reply) in [
             (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
-            (PLAIN, "< +OK POP3", "banner 3: `+OK POP3` is no IMAP answer"),
-            (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is no IMAP answer"),
-            (PLAIN, "<", "banner 3: `` is no IMAP answer"),
-            (PLAIN, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is no IMAP answer"),
+            (PLAIN, "< +OK POP3", "banner 3: `+OK POP3` is not an IMAP response"),
+            (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is not an IMAP response"),
+            (PLAIN, "<", "banner 3: `` is not an IMAP response"),
+            (PLAIN, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is not an IMAP response"),
             (
                 PLAIN,
                 &format!("{hello}< v1 BAD what"),
-                "capability 3: it answers `CAPABILITY` with `BAD what`",
+                "capability 3: it replies to `CAPABILITY` with `BAD what`",
             ),
-            (PLAIN, &format!("{hello}< v1 NO"), "capability 3: it answers `CAPABILITY` with `NO`"),
+            (PLAIN, &format!("{hello}< v1 NO"), "capability 3: it replies to `CAPABILITY` with `NO`"),
             (PLAIN, &format!("{hello}< * BYE bye"), "capability 3: it closes the session: `bye`"),
-            (PLAIN, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is no IMAP answer"),
-            (PLAIN, &format!("{hello}< v1 OK"), "capability 3: its capabilities name no version of IMAP: ``"),
+            (PLAIN, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is not an IMAP response"),
+            (
+                PLAIN,
+                &format!("{hello}< v1 OK"),
+                "capability 3: its capabilities contain no version of IMAP: ``",
+            ),
             (
                 PLAIN,
                 &format!("{tls}< v2 NO not now"),
-                "starttls 3: it answers `STARTTLS`, which it offers, with `NO not now`",
+                "starttls 3: it responds to `STARTTLS`, which it offers, with `NO not now`",
             ),
             (
                 PLAIN,
                 &format!("{tls}< v2 BAD"),
-                "starttls 3: it answers `STARTTLS`, which it offers, with `BAD`",
+                "starttls 3: it responds to `STARTTLS`, which it offers, with `BAD`",
             ),
             (PLAIN, &format!("{tls}< * BYE"), "starttls 3: it closes the session: ``"),
             (required, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
-            (required, known, "capability 5: it greets with PREAUTH, which leaves no room for TLS"),
+            (required, known, "capability 5: it greets with PREAUTH, after which TLS is not possible"),
         ] {
             assert_eq!(fails(options, script), reply);
         }

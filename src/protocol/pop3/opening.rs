@@ -140,8 +140,11 @@ impl Opening {
             return Ok(ProtocolAction::SendLine(OutgoingLine::new("STLS")));
         }
         if !self.secure && self.options.require_tls {
-            let detail =
-                if self.capabilities.is_empty() { "it tells no capabilities" } else { "it offers no STLS" };
+            let detail = if self.capabilities.is_empty() {
+                "it announces no capabilities"
+            } else {
+                "it offers no STLS"
+            };
             return Err(Failure::new(Phase::Capability, FailureKind::TlsNotOffered, detail));
         }
         self.log_in()

@@ -215,11 +215,11 @@ fn required_tls_is_enforced() {
     let no_stls = "< +OK\n> CAPA\n< +OK\n< TOP\n< .";
     let expected = (Phase::Capability, 5, "it offers no STLS".to_owned());
     assert_eq!(fails(&mut strict(login(None)), no_stls), expected);
-    let expected = (Phase::Capability, 5, "it tells no capabilities".to_owned());
+    let expected = (Phase::Capability, 5, "it announces no capabilities".to_owned());
     assert_eq!(fails(&mut strict(login(None)), "< +OK\n> CAPA\n< -ERR"), expected);
     // A refusal after the offer may be forced by an attacker: no login follows.
     let refused = "< +OK\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< -ERR not now";
-    let expected = (Phase::Starttls, 3, "it answered STLS with `-ERR not now`".to_owned());
+    let expected = (Phase::Starttls, 3, "it replied to STLS with `-ERR not now`".to_owned());
     assert_eq!(fails(&mut opening(false, login(None)), refused), expected);
 }
 
@@ -238,7 +238,7 @@ fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
     ] {
         let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {reply}");
         let mut core = opening(true, login(None));
-        let text = format!("it answered PASS with `{reply}`");
+        let text = format!("it replied to PASS with `{reply}`");
         let (phase, found, detail) = fails(&mut core, &script);
         assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{reply}");
         assert_eq!(core.should_retry_later(), waits, "{reply}");
@@ -246,7 +246,7 @@ fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
         assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
     let user = "< +OK\n> CAPA\n< -ERR\n> USER tim\n< -ERR [AUTH] no plain text here";
-    let text = "it answered USER with `-ERR [AUTH] no plain text here`".to_owned();
+    let text = "it replied to USER with `-ERR [AUTH] no plain text here`".to_owned();
     assert_eq!(fails(&mut opening(false, login(None)), user), (Phase::Auth, 5, text));
 }
 
@@ -284,7 +284,7 @@ fn invalid_stat_replies_are_reported() {
     ] {
         let script =
             format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {reply}");
-        let expected = (Phase::Select, 3, format!("it answered STAT with `{reply}`"));
+        let expected = (Phase::Select, 3, format!("it replied to STAT with `{reply}`"));
         assert_eq!(fails(&mut opening(true, login(None)), &script), expected);
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn quote_reply(command: &str, line: &str) -> String {
     if command.is_empty() {
         format!("it said `{start}{rest}`")
     } else {
-        format!("it answered {command} with `{start}{rest}`")
+        format!("it replied to {command} with `{start}{rest}`")
     }
 }
 

@@ -38,7 +38,7 @@ pub struct ReplyParser {
 impl ReplyParser {
     /// Adds the next line, without its CR LF; returns the reply when it is complete. Fails with the reason as text.
     pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, String> {
-        let (code, more, text) = parse_line(line).ok_or_else(|| format!("`{line}` is no SMTP reply"))?;
+        let (code, more, text) = parse_line(line).ok_or_else(|| format!("`{line}` is not an SMTP reply"))?;
         if let Some(first) = self.code.filter(|first| *first != code) {
             return Err(format!("its answer begins with {first} and goes on with `{line}`"));
         }
@@ -100,17 +100,17 @@ mod tests {
     #[test]
     fn an_invalid_reply_is_reported() {
         for (lines, reason) in [
-            (&[""][..], "`` is no SMTP reply"),
-            (&["22"], "`22` is no SMTP reply"),
-            (&["22x hi"], "`22x hi` is no SMTP reply"),
-            (&["2200 hi"], "`2200 hi` is no SMTP reply"),
-            (&["120 soon"], "`120 soon` is no SMTP reply"),
-            (&["620 hi"], "`620 hi` is no SMTP reply"),
-            (&["+20 hi"], "`+20 hi` is no SMTP reply"),
-            (&["22é"], "`22é` is no SMTP reply"),
-            (&["HTTP/1.1 400 Bad Request"], "`HTTP/1.1 400 Bad Request` is no SMTP reply"),
+            (&[""][..], "`` is not an SMTP reply"),
+            (&["22"], "`22` is not an SMTP reply"),
+            (&["22x hi"], "`22x hi` is not an SMTP reply"),
+            (&["2200 hi"], "`2200 hi` is not an SMTP reply"),
+            (&["120 soon"], "`120 soon` is not an SMTP reply"),
+            (&["620 hi"], "`620 hi` is not an SMTP reply"),
+            (&["+20 hi"], "`+20 hi` is not an SMTP reply"),
+            (&["22é"], "`22é` is not an SMTP reply"),
+            (&["HTTP/1.1 400 Bad Request"], "`HTTP/1.1 400 Bad Request` is not an SMTP reply"),
             (&["250-a", "251 b"], "its answer begins with 250 and goes on with `251 b`"),
-            (&["250-a", "b"], "`b` is no SMTP reply"),
+            (&["250-a", "b"], "`b` is not an SMTP reply"),
         ] {
             assert_eq!(reply(lines).unwrap_err(), reason);
         }

@@ -271,7 +271,7 @@ impl SmtpSession {
         if let Some(max) = self.capability("SIZE") {
             // No value, or 0, means no limit (RFC 1870 3).
             if max.trim().parse::<usize>().is_ok_and(|max| max > 0 && max < size) {
-                let detail = format!("it takes {max} bytes at most, the message has {size}");
+                let detail = format!("it accepts at most {max} bytes, the message has {size}");
                 return Err(self.unexpected(detail));
             }
             line = format!("{line} SIZE={size}");
@@ -303,7 +303,7 @@ impl SmtpSession {
             SmtpState::Data => "`DATA`".to_owned(),
             SmtpState::End => "the message".to_owned(),
         };
-        let detail = format!("it answers {command} with `{reply}`");
+        let detail = format!("it replies to {command} with `{reply}`");
         match &self.refused_login {
             Some(login) if matches!(self.step, SmtpState::Mail | SmtpState::Rcpt) => {
                 let detail = format!("{}; without a login, {detail}", login.detail);

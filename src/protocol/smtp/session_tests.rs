@@ -71,9 +71,9 @@ fn an_old_server_gets_helo() {
     }
     let reply =
         fails(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
-    assert_eq!(reply, "ehlo 3: it answers `HELO` with `550 go`");
+    assert_eq!(reply, "ehlo 3: it replies to `HELO` with `550 go`");
     let reply = fails(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
-    assert_eq!(reply, "ehlo 3: it answers `EHLO` with `421 busy`");
+    assert_eq!(reply, "ehlo 3: it replies to `EHLO` with `421 busy`");
 }
 
 #[test]
@@ -118,7 +118,10 @@ fn starttls_that_is_offered_and_then_refused_fails() {
         let script =
             format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLS\n> STARTTLS\n< {refusal}");
         let reply = fails(smtp_options(), &script);
-        assert_eq!(reply, format!("starttls 3: it answers `STARTTLS`, which it offers, with `{refusal}`"));
+        assert_eq!(
+            reply,
+            format!("starttls 3: it responds to `STARTTLS`, which it offers, with `{refusal}`")
+        );
     }
 }
 
@@ -150,18 +153,18 @@ fn refused_logins_name_user_and_mechanism() {
         ("534 too weak", "auth 5: `tim` by PLAIN: `534 too weak`"),
         ("550 gone", "auth 5: `tim` by PLAIN: `550 gone`"),
         ("432 change it", "auth 5: `tim` by PLAIN: `432 change it`"),
-        ("454 later", "auth 3: it answers `AUTH PLAIN` with `454 later`"),
-        ("421 bye", "auth 3: it answers `AUTH PLAIN` with `421 bye`"),
-        ("504 what?", "auth 3: it answers `AUTH PLAIN` with `504 what?`"),
-        ("334 more", "auth 3: it asks for more than PLAIN has to say: `more`"),
-        ("nonsense", "auth 3: `nonsense` is no SMTP reply"),
+        ("454 later", "auth 3: it replies to `AUTH PLAIN` with `454 later`"),
+        ("421 bye", "auth 3: it replies to `AUTH PLAIN` with `421 bye`"),
+        ("504 what?", "auth 3: it replies to `AUTH PLAIN` with `504 what?`"),
+        ("334 more", "auth 3: it continues after the last message of PLAIN: `more`"),
+        ("nonsense", "auth 3: `nonsense` is not an SMTP reply"),
     ] {
         assert_eq!(fails(login(), &format!("{hello}< {reply}")), expected);
     }
     let actual = fails(login(), "< 220 mx\n> EHLO [192.0.2.1]\n< 250 mx");
     assert_eq!(
         actual,
-        "auth 3: it does not offer a login that Vigie knows; it offers no login at all without TLS"
+        "auth 3: it does not offer a login that Vigie supports; it offers no login at all without TLS"
     );
     let named = SmtpOptions { mechanism: Some(Mechanism::CramMd5), ..login() };
     let actual = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
@@ -197,19 +200,19 @@ fn a_message_can_be_refused_at_every_step() {
             [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
         {
             let reply = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
-            assert_eq!(reply, format!("deliver 3: it answers {command} with `{code} no`"));
+            assert_eq!(reply, format!("deliver 3: it responds to {command} with `{code} no`"));
         }
         let mut core =
             passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
         assert!(matches!(core.on_line("354 go"), Ok(ProtocolAction::SendLine(_))));
         let failure = core.on_line(&format!("{code} no")).unwrap_err();
-        assert_eq!(failure.detail, format!("it answers the message with `{code} no`"));
+        assert_eq!(failure.detail, format!("it responds to the message with `{code} no`"));
         assert!(!core.delivered);
     }
     let reply = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));
-    assert_eq!(reply, "deliver 3: it answers `DATA` with `250 what?`");
+    assert_eq!(reply, "deliver 3: it replies to `DATA` with `250 what?`");
     let small = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 18";
-    assert_eq!(fails(delivery(), small), "deliver 3: it takes 18 bytes at most, the message has 19");
+    assert_eq!(fails(delivery(), small), "deliver 3: it accepts at most 18 bytes, the message has 19");
 }
 
 #[test]
@@ -217,9 +220,9 @@ fn an_invalid_greeting_is_reported() {
     for (line, reply) in [
         ("554 no service", "banner 3: it greets with `554 no service`"),
         ("421 busy", "banner 3: it greets with `421 busy`"),
-        ("* OK IMAP", "banner 3: `* OK IMAP` is no SMTP reply"),
-        ("+OK POP3", "banner 3: `+OK POP3` is no SMTP reply"),
-        ("SSH-2.0-x", "banner 3: `SSH-2.0-x` is no SMTP reply"),
+        ("* OK IMAP", "banner 3: `* OK IMAP` is not an SMTP reply"),
+        ("+OK POP3", "banner 3: `+OK POP3` is not an SMTP reply"),
+        ("SSH-2.0-x", "banner 3: `SSH-2.0-x` is not an SMTP reply"),
     ] {
         assert_eq!(fails(smtp_options(), &format!("< {line}")), reply);
     }

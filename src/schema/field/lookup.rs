@@ -127,6 +127,6 @@ fn enumerable_values(kind: &FieldType) -> Vec<Value> {
 
 impl std::fmt::Debug for FieldTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Table").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("FieldTable").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -28,7 +28,7 @@ pub fn create_example(table: &'static FieldTable) -> Value {
 #[must_use]
 pub fn patch_example(table: &'static FieldTable) -> Value {
     if MonitorType::from_name(table.name).is_some() {
-        return json!({"enabled": false, "note": "Rests while the shop moves"});
+        return json!({"enabled": false, "note": "Paused while the shop moves"});
     }
     let open = table.fields().iter().filter(|field| field.access == Access::ReadWrite && !field.secret);
     let plain =

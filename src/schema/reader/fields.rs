@@ -43,7 +43,7 @@ impl<'a> FieldReader<'a> {
     /// Whether there are so many errors that the rest is not read. Reports that once.
     pub(super) fn too_many_errors(&mut self, position: Position) -> bool {
         if self.errors.len() == MAX_ERRORS {
-            let message = format!("more than {MAX_ERRORS} things are wrong; what follows was not read");
+            let message = format!("more than {MAX_ERRORS} errors; the rest was not read");
             self.errors.push(ValidationError::new(ValidationErrorKind::Conflict, "", position, message));
         }
         self.errors.len() > MAX_ERRORS
@@ -73,7 +73,7 @@ impl<'a> FieldReader<'a> {
             }
             let inner = join_path(path, &key.name);
             if !seen.insert(&key.name) {
-                let message = format!("`{inner}` stands here a second time");
+                let message = format!("`{inner}` is given twice");
                 self.errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
                     inner,

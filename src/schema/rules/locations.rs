@@ -35,7 +35,7 @@ fn check_known(cx: &mut RuleContext<'_>) {
         let Some(id) = id.as_ref().and_then(Value::as_i64) else { continue };
         let path = format!("locations[{index}].id");
         if cx.context().locations.is_some_and(|known| !known.contains(&id)) {
-            cx.add_conflict(&path, format!("`{path}`: there is no location `{id}`"));
+            cx.add_conflict(&path, format!("`{path}`: location `{id}` does not exist"));
         }
         if own[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {
             cx.add_conflict(&path, format!("`{path}`: location `{id}` is in the list already"));

@@ -137,7 +137,7 @@ fn parse_error_warnings(errors: &[ScriptError]) -> Vec<String> {
     let mut warnings: Vec<String> = errors.iter().take(MAX_WARNINGS).map(to_warning).collect();
     if errors.len() > MAX_WARNINGS {
         warnings.push(format!(
-            "`script` has at least {} more faults: `vigie script check` lists them",
+            "`script` has at least {} more errors: `vigie script check` lists them",
             errors.len() - MAX_WARNINGS
         ));
     }

@@ -61,7 +61,7 @@ fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
     let supported = input.context.supported_tls_versions.is_none_or(|supported| supported.contains(&version));
     let warning = |who: &str, help: &str| {
         format!(
-            "`use_ssl_version` `{version}` cannot be spoken by {who}: checks end as unknown, status 95{help}"
+            "`use_ssl_version` `{version}` is not supported by {who}: checks end as unknown, status 95{help}"
         )
     };
     match version {

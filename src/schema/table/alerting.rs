@@ -22,19 +22,19 @@ static BLACKOUT_ID: FieldType = ID;
 /// A recipient of notifications (behaviour.md 1 `/recipients`).
 pub static RECIPIENT: FieldTable = FieldTable::new(
     "Recipient",
-    "Somebody who is told, and how",
+    "A recipient of notifications, and how it is reached",
     &[&[
-        read_only("id", ID, "Its number"),
-        Field::text("name", 255, "What people call it").required(),
+        read_only("id", ID, "Id"),
+        Field::text("name", 255, "Display name").required(),
         Field::text(
             "recipient",
             2048,
-            "Mail address, URL, host:port or telephone number, as its method has it",
+            "Mail address, URL, host:port or telephone number, depending on its method",
         )
         .required(),
         Field::new("method_id", FieldType::IntEnum(METHOD_IDS), "How it is reached")
             .with_default(DefaultValue::Int(12)),
-        read_only("method_description", SHORT_TEXT, "The method in words"),
+        read_only("method_description", SHORT_TEXT, "Name of the method"),
         Field::text_with_format(
             "username",
             255,
@@ -42,15 +42,33 @@ pub static RECIPIENT: FieldTable = FieldTable::new(
             "Login of the target, or community of SNMP",
         ),
         Field::text("password", 1024, "Password, token or routing key of the target").secret(),
-        Field::flag("availability_alert", true, "Whether it hears of errors and what belongs to them"),
-        Field::flag("performance_alert", false, "Whether it hears of performance alerts"),
-        Field::flag("notify_on_clear", false, "Whether it hears of the end of an error that it was told of"),
-        Field::int("start_threshold", 1, 1000, "From the how manyth consecutive failing run on it is told")
-            .with_default(DefaultValue::Int(1)),
-        Field::int("stop_threshold", 0, 1000, "How many errors of one outage it is told of; 0 is no end")
-            .with_default(DefaultValue::Int(10)),
-        Field::flag("attach_screen_capture", false, "Whether screenshots go with mail"),
-        Field::flag("attach_server_response", false, "Whether the answer of the target goes with mail"),
+        Field::flag("availability_alert", true, "Whether it gets errors and related notifications"),
+        Field::flag("performance_alert", false, "Whether it gets performance alerts"),
+        Field::flag(
+            "notify_on_clear",
+            false,
+            "Whether it gets the clear of an error that it was notified of",
+        ),
+        Field::int(
+            "start_threshold",
+            1,
+            1000,
+            "Number of the consecutive failing run from which it is notified",
+        )
+        .with_default(DefaultValue::Int(1)),
+        Field::int(
+            "stop_threshold",
+            0,
+            1000,
+            "Most errors of one outage that it is notified of; 0 for no limit",
+        )
+        .with_default(DefaultValue::Int(10)),
+        Field::flag("attach_screen_capture", false, "Whether screenshots are attached to mail"),
+        Field::flag(
+            "attach_server_response",
+            false,
+            "Whether the response of the target is attached to mail",
+        ),
         read_only(
             "blackout_ids",
             FieldType::List { items: &BLACKOUT_ID, min: 0, max: 10_000 },
@@ -86,7 +104,7 @@ pub static GROUP_RECIPIENT: FieldTable = FieldTable::new(
 /// An error that a group is notified of.
 pub static GROUP_ERROR_TYPE: FieldTable = FieldTable::new(
     "NotifierGroupErrortype",
-    "An error that a group is told of",
+    "An error that a group is notified of",
     &[&[Field::new("id", FieldType::Int { min: 1, max: 9999 }, "Its status code").required()]],
 );
 
@@ -105,20 +123,15 @@ static TEMPLATE_ITEM: FieldType = FieldType::Object(&GROUP_TEMPLATE);
 /// A group that routes alerts to recipients (behaviour.md 1 `/notifier-groups`).
 pub static NOTIFIER_GROUP: FieldTable = FieldTable::new(
     "NotifierGroup",
-    "Who is told of which monitors, steps and errors; without any group everybody is told of all",
+    "Which recipients get which monitors, steps and errors; without any group every recipient gets every alert",
     &[&[
-        read_only("id", ID, "Its number"),
-        Field::text("name", 128, "What people call it; unique in the account").required(),
+        read_only("id", ID, "Id"),
+        Field::text("name", 128, "Display name; unique in the account").required(),
         Field::flag("is_default", false, "For monitors that no group names"),
-        Field::list("monitors", &MONITOR_ITEM, 10_000, "What it is told of"),
-        Field::list("recipients", &RECIPIENT_ITEM, 1000, "Who is told"),
-        Field::list("errortypes", &ERROR_TYPE_ITEM, 1000, "Of these errors only; empty is all"),
-        Field::list(
-            "templates",
-            &TEMPLATE_ITEM,
-            100,
-            "What its messages are made with instead of the defaults",
-        ),
+        Field::list("monitors", &MONITOR_ITEM, 10_000, "Monitors that it covers"),
+        Field::list("recipients", &RECIPIENT_ITEM, 1000, "Its recipients"),
+        Field::list("errortypes", &ERROR_TYPE_ITEM, 1000, "Only these errors; empty for all"),
+        Field::list("templates", &TEMPLATE_ITEM, 100, "Templates that replace the defaults"),
     ]],
 );
 
@@ -141,17 +154,17 @@ pub const TEMPLATE_KINDS: &[&str] = &[
 /// Maximum length of a part of a template in characters.
 const MAX_TEMPLATE_CHARS: usize = 65535;
 
-const TEXT_DESCRIPTION: &str = "Words, or for JSON POST the whole JSON body; empty is the built-in one";
+const TEXT_DESCRIPTION: &str = "Text, or for JSON POST the whole JSON body; empty for the built-in one";
 const HTML_DESCRIPTION: &str = "The same as HTML, for mail; empty is the built-in one";
 const SUBJECT_DESCRIPTION: &str = "Title or subject; empty is the built-in one";
 
 /// A template of notifications (behaviour.md 6 "Delivery").
 pub static TEMPLATE: FieldTable = FieldTable::new(
     "Template",
-    "What messages of one kind and method are made with; a group names it",
+    "Template for notifications of one kind and method; groups refer to it",
     &[&[
-        read_only("id", ID, "Its number"),
-        Field::text("name", 255, "What people call it; unique in the account").required(),
+        read_only("id", ID, "Id"),
+        Field::text("name", 255, "Display name; unique in the account").required(),
         Field::new(
             "kind",
             FieldType::TextEnum(TEMPLATE_KINDS),
@@ -167,7 +180,7 @@ pub static TEMPLATE: FieldTable = FieldTable::new(
 /// A template to preview.
 pub static TEMPLATE_PREVIEW: FieldTable = FieldTable::new(
     "TemplatePreview",
-    "A template that is to be tried on an example",
+    "A template to render with an example",
     &[&[
         Field::choice("kind", TEMPLATE_KINDS, "What the message is about"),
         Field::new("method_id", FieldType::IntEnum(METHOD_IDS), "How it would be sent")
@@ -198,7 +211,7 @@ pub static TEST_NOTIFIER: FieldTable = FieldTable::new(
     "TestNotifier",
     "A test alert, which shows whether a recipient can be reached",
     &[&[
-        Field::new("recipient_id", ID, "Who is to get it").required(),
+        Field::new("recipient_id", ID, "The recipient").required(),
         Field::new("monitor_id", ID, "A monitor whose name and fields it has"),
     ]],
 );
@@ -208,7 +221,7 @@ pub static OPERATING_PERIOD: FieldTable = FieldTable::new(
     "OperatingPeriod",
     "A period of each week, in the account's time zone; it may wrap the week",
     &[&[
-        Field::flag("exclude", false, "It is left out, rather than that which alone counts"),
+        Field::flag("exclude", false, "The period is excluded; otherwise only such periods count"),
         Field::new("from_day", DAY, "Day of its start, 1 is Sunday").required(),
         Field::new("from_time", TIME_OF_DAY, "Its start, `hh:mm`").required(),
         Field::new("thru_day", DAY, "Day of its end, 1 is Sunday").required(),
@@ -236,7 +249,7 @@ const PERCENT: FieldType = FieldType::Float { min: 0.001, max: 100.0 };
 
 /// Fields of an agreement besides its monitor.
 static SLA_FIELDS: &[Field] = &[
-    Field::text("name", 255, "What people call it").required(),
+    Field::text("name", 255, "Display name").required(),
     Field::text("description", 1000, "What it says"),
     Field::new("availability", PERCENT, "Goal: percent of checks that pass"),
     Field::new("uptime", PERCENT, "Goal: percent of intervals in which any location passes"),
@@ -260,7 +273,7 @@ pub static SLA: FieldTable = FieldTable::new(
     "What was agreed for a monitor",
     &[
         &[
-            read_only("id", ID, "Its number"),
+            read_only("id", ID, "Id"),
             Field::new("monitor_id", ID, "The monitor; each has one at most").required(),
         ],
         SLA_FIELDS,
@@ -275,7 +288,7 @@ pub static SLA_BULK_EDIT: FieldTable = FieldTable::new(
         &[Field::new("monitors", FieldType::List { items: &MONITOR_ID, min: 1, max: 100_000 }, "Whose")
             .required()],
         &[
-            Field::text("name", 255, "What people call it; required for monitors without one"),
+            Field::text("name", 255, "Display name; required for monitors without one"),
             Field::text("description", 1000, "What it says"),
             Field::new("availability", PERCENT, "Goal: percent of checks that pass"),
             Field::new("uptime", PERCENT, "Goal: percent of intervals in which any location passes"),
@@ -321,9 +334,9 @@ pub const ALERT_LEVELS: &[&str] = &["error", "warning"];
 /// A performance alert of a monitor (behaviour.md 6).
 pub static PERFORMANCE_ALERT: FieldTable = FieldTable::new(
     "PerformanceAlert",
-    "When the mean time of a monitor's checks is told to be too long, by location",
+    "Alert on a monitor's mean check duration, by location",
     &[&[
-        read_only("id", ID, "Its number"),
+        read_only("id", ID, "Id"),
         read_only("monitor_id", ID, "The monitor"),
         Field::new(
             "type",
@@ -340,10 +353,10 @@ pub static PERFORMANCE_ALERT: FieldTable = FieldTable::new(
         Field::int("days", 1, 7, "Dynamic: over the mean of so many days").with_default(DefaultValue::Int(7)),
         Field::int("window", 1, 1440, "Minutes that the mean is taken over")
             .with_default(DefaultValue::Int(15)),
-        Field::choice("level", ALERT_LEVELS, "How bad it is"),
+        Field::choice("level", ALERT_LEVELS, "Severity"),
         Field::int("step", 1, MAX_STEPS, "The time of this step; without it of the whole check"),
-        Field::flag("enabled", true, "Whether it is watched"),
-        read_only("active", FieldType::Bool, "Whether it is raised now"),
+        Field::flag("enabled", true, "Whether it is evaluated"),
+        read_only("active", FieldType::Bool, "Whether it is active now"),
     ]],
 );
 
@@ -354,13 +367,13 @@ const LONG_TEXT: FieldType = FieldType::Text { min: 0, max: 65535, format: TextF
 /// The check that started an outage.
 pub static EPISODE_CAUSE: FieldTable = FieldTable::new(
     "EpisodeCause",
-    "The check that began an outage",
+    "The check that started an outage",
     &[&[
         read_only("check_id", SHORT_TEXT, "The result, for `/results/{id}`"),
         read_only("planned_at", SHORT_TEXT, "When its run was due, UTC"),
         read_only("location_id", ID, "Where it ran"),
         read_only("status", COUNT, "Status code"),
-        read_only("status_text", SHORT_TEXT, "The same in words"),
+        read_only("status_text", SHORT_TEXT, "The status as text"),
         read_only("step", COUNT, "The failing step of several"),
     ]],
 );
@@ -368,33 +381,29 @@ pub static EPISODE_CAUSE: FieldTable = FieldTable::new(
 /// Result of the confirmation of a failure by a second location.
 pub static VERIFICATION: FieldTable = FieldTable::new(
     "Verification",
-    "What a second location said of a failure",
+    "Result of the confirmation by a second location",
     &[&[
         read_only(
             "status",
             COUNT,
             "70 no error found, 71 confirmed, 72 no answer, 73 invalid answer, 79 unavailable",
         ),
-        read_only("status_text", SHORT_TEXT, "The same in words"),
-        read_only("location_id", ID, "Who was asked"),
+        read_only("status_text", SHORT_TEXT, "The status as text"),
+        read_only("location_id", ID, "The location that was asked"),
         read_only("found", COUNT, "Status code of its own check"),
-        read_only("at", SHORT_TEXT, "When the answer came, UTC"),
+        read_only("at", SHORT_TEXT, "When the result came in, UTC"),
     ]],
 );
 
 static EPISODE_FIELDS: &[Field] = &[
-    read_only("id", ID, "Its number"),
+    read_only("id", ID, "Id"),
     read_only("monitor_id", ID, "The monitor"),
     read_only("monitor_name", SHORT_TEXT, "Its name then"),
     read_only("started_at", SHORT_TEXT, "When its first failing run was due, UTC"),
     read_only("ended_at", SHORT_TEXT, "When the first good run after it was due, UTC; null while it is open"),
-    read_only(
-        "recovered",
-        FieldType::Bool,
-        "Whether a good run ended it, rather than that nothing runs any more",
-    ),
+    read_only("recovered", FieldType::Bool, "Whether a good run ended it, not the end of monitoring"),
     read_only("status", COUNT, "Status code of its last failing run"),
-    read_only("status_text", SHORT_TEXT, "The same in words"),
+    read_only("status_text", SHORT_TEXT, "The status as text"),
     read_only("runs", COUNT, "Its failing runs"),
     read_only("last_run", SHORT_TEXT, "When the last of them was due, UTC"),
     Field::object("cause", &EPISODE_CAUSE, "The check that began it").read_only(),
@@ -404,7 +413,7 @@ static EPISODE_FIELDS: &[Field] = &[
         "Locations that failed",
     ),
     Field::object("verification", &VERIFICATION, "What a second location said").read_only(),
-    read_only("flapping", FieldType::Bool, "It began soon after another one had ended"),
+    read_only("flapping", FieldType::Bool, "It started soon after another outage had ended"),
     read_only("acknowledged_by", SHORT_TEXT, "Login of who acknowledged it"),
     read_only("acknowledged_at", SHORT_TEXT, "When, UTC"),
 ];
@@ -417,7 +426,7 @@ static NOTIFICATION_ITEM: FieldType = FieldType::Object(&NOTIFICATION);
 /// An outage with its notifications.
 pub static EPISODE_DETAIL: FieldTable = FieldTable::new(
     "EpisodeDetail",
-    "An outage of a monitor, with whom it was told",
+    "An outage of a monitor with its notifications",
     &[
         EPISODE_FIELDS,
         &[read_only(
@@ -436,29 +445,29 @@ pub static NOTIFICATION: FieldTable = FieldTable::new(
     "Notification",
     "A message to a recipient",
     &[&[
-        read_only("id", ID, "Its number"),
+        read_only("id", ID, "Id"),
         read_only("kind", FieldType::TextEnum(TEMPLATE_KINDS), "What it is about"),
         read_only(
             "state",
             FieldType::TextEnum(NOTIFICATION_STATES),
-            "How far it is; a dead one was given up",
+            "Delivery state; a dead one was given up",
         ),
         read_only("recipient_id", ID, "To whom"),
-        read_only("recipient_name", SHORT_TEXT, "Name of the recipient; null when it is gone"),
+        read_only("recipient_name", SHORT_TEXT, "Name of the recipient; null when it was removed"),
         read_only("method_id", COUNT, "How it is reached"),
         read_only("group_id", ID, "The group that names the recipient"),
         read_only("monitor_id", ID, "The monitor"),
         read_only("monitor_name", SHORT_TEXT, "Its name then"),
         read_only("episode_id", ID, "The outage"),
         read_only("check_id", SHORT_TEXT, "The result, for `/results/{id}`"),
-        read_only("status", COUNT, "Status code that it tells of; 0 when something is over"),
-        read_only("status_text", LONG_TEXT, "The same in words"),
+        read_only("status", COUNT, "Status code; 0 for clears"),
+        read_only("status_text", LONG_TEXT, "The status as text"),
         read_only("errcount", COUNT, "Consecutive failing runs; 0 when it is over"),
         read_only("created_at", SHORT_TEXT, "When it was written, UTC"),
-        read_only("attempts", COUNT, "How often it was tried"),
-        read_only("next_at", SHORT_TEXT, "When it is tried next, UTC; of a pending one"),
-        read_only("sent_at", SHORT_TEXT, "When the receiver took it, UTC"),
-        read_only("error", LONG_TEXT, "Why the last try failed"),
+        read_only("attempts", COUNT, "Number of delivery attempts"),
+        read_only("next_at", SHORT_TEXT, "Time of the next attempt, UTC; for a pending one"),
+        read_only("sent_at", SHORT_TEXT, "When the receiver accepted it, UTC"),
+        read_only("error", LONG_TEXT, "Why the last attempt failed"),
         read_only("digest_id", ID, "The digest that it went out with"),
     ]],
 );

@@ -71,7 +71,7 @@ pub static API_STEP: FieldTable = FieldTable::new(
     "ApiStep",
     "One request and what has to hold for its response",
     &[&[
-        Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrlTemplate, "What is asked for")
+        Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrlTemplate, "Requested URL")
             .required(),
         Field::choice("http_method", &["GET", "POST", "HEAD", "CUSTOM"], "Method of the request"),
         Field::text_with_format(

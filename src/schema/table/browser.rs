@@ -22,7 +22,7 @@ const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 
 /// `capture` and the step limit, which `api` has too.
 pub(super) static CAPTURE_FIELDS: &[Field] = &[
-    Field::object("capture", &CAPTURE, "What is kept of the pages")
+    Field::object("capture", &CAPTURE, "What is captured of the pages")
         .with_default(DefaultValue::Object)
         .legacy(LegacyEncoding::Indexed { name: "capture_level", choice_field: "level" }),
     Field::int("transaction_steps_allowed", 1, 1000, "Most steps that the script may have; set by admins")
@@ -66,7 +66,7 @@ static SCRIPT_STATUS_FIELDS: &[Field] = &[
     read_only("script_modified_by_user", SHORT_TEXT, "Who changed the script last"),
     read_only("script_status", SHORT_TEXT, "Outcome of the last playback"),
     read_only("mobile_type", SHORT_TEXT, "Emulation profile"),
-    read_only("transaction_events", COUNT, "Acts of the script"),
+    read_only("transaction_events", COUNT, "Actions of the script"),
     read_only("mobile_location_count", COUNT, "Assigned locations of the mobile region"),
     read_only("transaction_steps", FieldType::Int { min: 1, max: 50 }, "Steps of the script"),
     read_only("has_capture", FieldType::Bool, "Something is captured"),
@@ -82,7 +82,7 @@ static SCRIPT_STATUS_FIELDS: &[Field] = &[
 /// `browserscript`.
 pub static BROWSER_SCRIPT: FieldTable = FieldTable::new(
     "browserscript",
-    "A script played in a browser",
+    "A script that runs in a browser",
     &[
         IDENTITY_FIELDS,
         SCRIPT_FIELDS,

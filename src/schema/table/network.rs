@@ -29,16 +29,16 @@ static TCP_FIELDS: &[Field] = &[
             "starttls-ftp",
             "starttls-postgres",
         ],
-        "TLS at once, or after the protocol's own word for it",
+        "TLS at once, or after the protocol's STARTTLS command",
     )
     .extension(),
-    Field::list("dialogue", &DIALOGUE, 50, "What is said and has to come, in order").extension(),
+    Field::list("dialogue", &DIALOGUE, 50, "Dialogue lines, in order").extension(),
 ];
 
 /// `tcp`.
 pub static TCP: FieldTable = FieldTable::new(
     "tcp",
-    "A TCP connection, with TLS and a dialogue when wanted",
+    "A TCP connection, optionally with TLS and a dialogue",
     &[IDENTITY_FIELDS, HOST, TCP_PORT, IPV4_ADDRESS, TCP_FIELDS, TRUST, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );
 
@@ -82,7 +82,7 @@ static NAME_SERVER_FIELDS: &[Field] = &[
 /// `name-server`.
 pub static NAME_SERVER: FieldTable = FieldTable::new(
     "name-server",
-    "A question to a name server",
+    "A query to a name server",
     &[
         IDENTITY_FIELDS,
         HOST,

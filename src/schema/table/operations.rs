@@ -8,7 +8,7 @@ use crate::syntax::text_format::TextFormat;
 /// The pause of a monitor (behaviour.md 1).
 pub static PAUSE: FieldTable = FieldTable::new(
     "Pause",
-    "How long a monitor rests",
+    "Pause of a monitor",
     &[&[Field::new(
         "until",
         FieldType::Text { min: 1, max: 40, format: TextFormat::Any },
@@ -24,7 +24,7 @@ static MONITOR_ITEM: FieldType = FieldType::Any;
 /// The request of `vigie apply`.
 pub static APPLY: FieldTable = FieldTable::new(
     "Apply",
-    "Monitors of files, to be brought in line",
+    "Monitors of files to apply",
     &[&[
         Field::new(
             "monitors",
@@ -32,7 +32,7 @@ pub static APPLY: FieldTable = FieldTable::new(
             MONITORS_DESCRIPTION,
         )
         .required(),
-        Field::flag("dry_run", false, "Say what would be done, and do nothing"),
+        Field::flag("dry_run", false, "Report what would change, without changing it"),
         Field::flag("prune", false, "Remove what an earlier apply made and is not among these"),
     ]],
 );
@@ -57,7 +57,7 @@ pub static APPLIED_CHANGE: FieldTable = FieldTable::new(
         read_only(
             "warnings",
             FieldType::List { items: &WARNING_ITEM, min: 0, max: 1000 },
-            "What its author should know",
+            "Warnings for its author",
         ),
     ]],
 );

@@ -19,18 +19,14 @@ const MAX_PASSWORD_CHARS: usize = 1024;
 /// A user of the account.
 pub static USER: FieldTable = FieldTable::new(
     "User",
-    "Who logs in",
+    "A user",
     &[&[
-        read_only("id", ID, "Its number"),
+        read_only("id", ID, "Id"),
         Field::text("login", 255, "What the user logs in as; unique over all accounts").required(),
         Field::text("name", 255, "What people call the user").with_default(DefaultValue::Text("")),
         Field::new("role", FieldType::TextEnum(&Role::NAMES), "What the user may do").required(),
         Field::flag("enabled", true, "Whether the user may log in"),
-        Field::flag(
-            "locked",
-            false,
-            "Locked by an admin; as if not enabled, but told apart in the legacy API",
-        ),
+        Field::flag("locked", false, "Locked by an admin; like not enabled, but distinct in the legacy API"),
         Field::text("password", MAX_PASSWORD_CHARS, "Never shown; a new one ends all tokens and sessions")
             .required()
             .secret(),
@@ -46,7 +42,7 @@ pub static LOCATION_HEALTH: FieldTable = FieldTable::new(
     "The agents of a location",
     &[&[
         read_only("agents", COUNT, "Agents that were ever enrolled"),
-        read_only("alive", COUNT, "Those that are heard of now"),
+        read_only("alive", COUNT, "Agents that are alive now"),
         read_only(
             "state",
             FieldType::TextEnum(&["alive", "away"]),
@@ -60,17 +56,13 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
     "LocationRecord",
     "A monitoring location and the health of its agents",
     &[&[
-        read_only("id", ID, "Its number"),
-        Field::text("name", 255, "What people call it").required(),
+        read_only("id", ID, "Id"),
+        Field::text("name", 255, "Display name").required(),
         Field::new("region", FieldType::Int { min: 0, max: 1_000_000 }, "Code of its region")
             .with_default(DefaultValue::Int(0)),
         Field::flag("private", false, "For this account alone; those of accounts other than 1 always are"),
         Field::object("health", &LOCATION_HEALTH, "Its agents").read_only(),
-        read_only(
-            "managed",
-            FieldType::Bool,
-            "It stands in the settings of the server, and is changed there",
-        ),
+        read_only("managed", FieldType::Bool, "Defined in the settings of the server, and changed there"),
     ]],
 );
 
@@ -86,7 +78,7 @@ pub static PROPERTY_VALUE: FieldTable = FieldTable::new(
     "PropertyValue",
     "A value of a property",
     &[&[
-        Field::new("id", ID, "Its number; without it the number of the same text, or a new one"),
+        Field::new("id", ID, "Id; without it the number of the same text, or a new one"),
         Field::text("value", 1000, "Its text").required(),
     ]],
 );
@@ -98,7 +90,7 @@ pub static PROPERTY: FieldTable = FieldTable::new(
     "Property",
     "A custom property that monitors can have a value of",
     &[&[
-        read_only("id", ID, "Its number"),
+        read_only("id", ID, "Id"),
         Field::text("name", 255, "Its name; unique in the account").required(),
         Field::list("values", &VALUE_ITEM, 1000, "Its values; those that a monitor has cannot be removed"),
     ]],
@@ -112,16 +104,16 @@ pub static CERTIFICATE: FieldTable = FieldTable::new(
     "Certificate",
     "A client certificate with its key (`ssl_cert_id`), or a private authority (`ca_cert_id`)",
     &[&[
-        read_only("id", ID, "Its number"),
-        Field::text("name", 255, "What people call it").required(),
+        read_only("id", ID, "Id"),
+        Field::text("name", 255, "Display name").required(),
         Field::new("kind", FieldType::TextEnum(CERTIFICATE_KINDS), "What it is for").required(),
         Field::text("pem", 500_000, "Certificates, and for a client its key, as PEM; never shown").secret(),
         Field::text_with_format("pkcs12", 500_000, TextFormat::Base64, "The same as PKCS#12; never shown")
             .secret(),
         Field::text("password", MAX_PASSWORD_CHARS, "Opens the PKCS#12; not kept").secret(),
-        read_only("format", FieldType::TextEnum(&["PEM", "PKCS#12"]), "As it came in"),
-        read_only("subject", LONG_TEXT, "Whom it is for"),
-        read_only("issuer", LONG_TEXT, "Who vouches for it"),
+        read_only("format", FieldType::TextEnum(&["PEM", "PKCS#12"]), "Format of the upload"),
+        read_only("subject", LONG_TEXT, "Subject"),
+        read_only("issuer", LONG_TEXT, "Issuer"),
         read_only("not_before", TIMESTAMP, "From when it is valid, UTC"),
         read_only("not_after", TIMESTAMP, "Until when it is valid, UTC"),
         read_only(
@@ -144,8 +136,8 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
     "Account",
     "The account of the caller",
     &[&[
-        read_only("id", ID, "Its number"),
-        read_only("name", SHORT_TEXT, "What people call it"),
+        read_only("id", ID, "Id"),
+        read_only("name", SHORT_TEXT, "Display name"),
         Field::text("time_zone", 64, "Zone of window times, such as `Europe/Paris`")
             .with_default(DefaultValue::Text("UTC")),
         Field::list(
@@ -173,7 +165,7 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
 pub static CUSTOMER: FieldTable = FieldTable::new(
     "Customer",
     "An account",
-    &[&[read_only("id", ID, "Its number"), Field::text("name", 255, "What people call it").required()]],
+    &[&[read_only("id", ID, "Id"), Field::text("name", 255, "Display name").required()]],
 );
 
 /// An entry of the audit trail.
@@ -181,14 +173,14 @@ pub static AUDIT_ENTRY: FieldTable = FieldTable::new(
     "AuditEntry",
     "Who changed what",
     &[&[
-        read_only("id", ID, "Its number; later entries have higher ones"),
+        read_only("id", ID, "Id; later entries have higher ones"),
         read_only("at", TIMESTAMP, "When, UTC"),
         read_only("login", SHORT_TEXT, "Login of who did it"),
-        read_only("address", SHORT_TEXT, "From where; empty on the host itself"),
-        read_only("via", SHORT_TEXT, "Through which door, such as `v3`, `legacy`, `apply`"),
+        read_only("address", SHORT_TEXT, "Address of the caller; empty on the host itself"),
+        read_only("via", SHORT_TEXT, "Interface, such as `v3`, `legacy`, `apply`"),
         read_only("action", SHORT_TEXT, "What was done, such as `create`, `change`, `delete`"),
-        read_only("object", SHORT_TEXT, "To what kind of thing, such as `monitor`"),
-        read_only("object_id", ID, "To which one; null when to none"),
+        read_only("object", SHORT_TEXT, "Kind of object, such as `monitor`"),
+        read_only("object_id", ID, "Id of the object; null for none"),
         read_only("object_name", LONG_TEXT, "Its name then"),
         read_only("before", FieldType::Any, "The fields that changed, as they were; without secrets"),
         read_only("after", FieldType::Any, "The same as they became"),
@@ -200,26 +192,26 @@ pub static TEST: FieldTable = FieldTable::new(
     "Test",
     "A check out of schedule; it stays out of history, alerts and agreements",
     &[&[
-        read_only("id", ID, "Its number"),
+        read_only("id", ID, "Id"),
         read_only("monitor_id", ID, "The monitor"),
         read_only("location_id", ID, "The location"),
         read_only("progress", FieldType::IntEnum(&[1, 2, 3]), "1 running, 2 succeeded, 3 failed"),
-        read_only("result_url", LONG_TEXT, "Where this is found"),
+        read_only("result_url", LONG_TEXT, "URL of this test"),
         read_only("login", SHORT_TEXT, "Who ordered it"),
         read_only("ordered_at", TIMESTAMP, "When it was ordered, UTC"),
         read_only("ended_at", TIMESTAMP, "When it ended, UTC; null while it runs"),
-        read_only("error", SHORT_TEXT, "Why there is no result; null when there is none to tell"),
-        read_only("result", FieldType::Any, "What the check came to, as in /results; null while it runs"),
+        read_only("error", SHORT_TEXT, "Why there is no result; null otherwise"),
+        read_only("result", FieldType::Any, "The result, as in /results; null while it runs"),
     ]],
 );
 
 /// The response to a login.
 pub static ACCESS_TOKEN: FieldTable = FieldTable::new(
     "AccessToken",
-    "What opens version 3 for an hour",
+    "Access token for version 3, valid for an hour",
     &[&[
         read_only("access_token", SHORT_TEXT, "The token, for `Authorization: Bearer`"),
-        read_only("expires_in", COUNT, "Seconds that it lives"),
+        read_only("expires_in", COUNT, "Lifetime in seconds"),
         read_only("token_type", FieldType::TextEnum(&["Bearer"]), "How it is sent"),
     ]],
 );

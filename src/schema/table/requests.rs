@@ -26,19 +26,19 @@ static WEEKLY_WINDOW: &[Field] = &[
 /// Blackout (interface.md 2.4).
 pub static BLACKOUT: FieldTable = FieldTable::new(
     "Blackout",
-    "A period in which a monitor, an alert or a notifier rests",
+    "A period that suppresses a monitor's runs, its alerts or a recipient",
     &[
         &[
-            read_only("id", ID, "Its number"),
+            read_only("id", ID, "Id"),
             Field::new("assoc_id", ID, "The monitor or recipient").required(),
-            Field::new("type", FieldType::TextEnum(&["Monitor", "Alert", "Notifier"]), "What rests")
+            Field::new("type", FieldType::TextEnum(&["Monitor", "Alert", "Notifier"]), "What it suppresses")
                 .required(),
-            Field::flag("persistent", false, "It comes back each week"),
+            Field::flag("persistent", false, "Whether it recurs each week"),
         ],
         WEEKLY_WINDOW,
         &[
-            Field::new("from_date", LOCAL_TIME, "Start of one that comes once"),
-            Field::new("thru_date", LOCAL_TIME, "End of one that comes once"),
+            Field::new("from_date", LOCAL_TIME, "Start of a one-time blackout"),
+            Field::new("thru_date", LOCAL_TIME, "End of a one-time blackout"),
             Field::text("note", 255, "Why; not for notifiers"),
             read_only("date_added", SHORT_TEXT, "When it was added"),
             read_only("login", SHORT_TEXT, "Who added it"),
@@ -51,9 +51,9 @@ const BULK_EDIT_TARGET: FieldType = FieldType::TextEnum(&["Monitor", "Alert"]);
 /// One-time blackout as an input.
 pub static ONE_TIME_BLACKOUT: FieldTable = FieldTable::new(
     "OneTimeBlackout",
-    "A blackout that comes once",
+    "A one-time blackout",
     &[&[
-        Field::new("type", BULK_EDIT_TARGET, "What rests").required(),
+        Field::new("type", BULK_EDIT_TARGET, "What it suppresses").required(),
         Field::new("from_date", LOCAL_TIME, "Start").required(),
         Field::new("thru_date", LOCAL_TIME, "End").required(),
         Field::text("note", 255, "Why"),
@@ -63,9 +63,9 @@ pub static ONE_TIME_BLACKOUT: FieldTable = FieldTable::new(
 /// Persistent blackout as an input.
 pub static PERSISTENT_BLACKOUT: FieldTable = FieldTable::new(
     "PersistentBlackout",
-    "A blackout that comes back each week",
+    "A weekly blackout",
     &[&[
-        Field::new("type", BULK_EDIT_TARGET, "What rests").required(),
+        Field::new("type", BULK_EDIT_TARGET, "What it suppresses").required(),
         Field::new("start_day", DAY, "First day of the week, 1 is Sunday").required(),
         Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`").required(),
         Field::new("end_day", DAY, "Last day of the week, 1 is Sunday").required(),
@@ -81,13 +81,13 @@ pub static BLACKOUT_BULK_EDIT: FieldTable = FieldTable::new(
     "BlackoutBulkEdit",
     "Blackouts of several monitors",
     &[&[
-        Field::new("monitors", MONITOR_IDS, "Whose").required(),
-        Field::new("update_one_time", FieldType::Bool, "Change those that come once").required(),
-        Field::new("update_one_time_action", ACTIONS, "Keep the present ones or not"),
-        Field::list("one_time_blackouts", &ONE_TIME_ITEM, 1000, "Those that come once"),
-        Field::new("update_persistent", FieldType::Bool, "Change those that come back").required(),
-        Field::new("update_persistent_action", ACTIONS, "Keep the present ones or not"),
-        Field::list("persistent_blackouts", &PERSISTENT_ITEM, 1000, "Those that come back"),
+        Field::new("monitors", MONITOR_IDS, "Monitors").required(),
+        Field::new("update_one_time", FieldType::Bool, "Whether to change one-time blackouts").required(),
+        Field::new("update_one_time_action", ACTIONS, "Append to the current ones or replace them"),
+        Field::list("one_time_blackouts", &ONE_TIME_ITEM, 1000, "One-time blackouts"),
+        Field::new("update_persistent", FieldType::Bool, "Whether to change weekly blackouts").required(),
+        Field::new("update_persistent_action", ACTIONS, "Append to the current ones or replace them"),
+        Field::list("persistent_blackouts", &PERSISTENT_ITEM, 1000, "Weekly blackouts"),
     ]],
 );
 
@@ -99,7 +99,7 @@ static REQUIRED_FIELDS: &[Field] = &[
     Field::new("mode", FieldType::TextEnum(LOCATION_MODES), "How many locations check a run").required(),
     Field::new("rotate_locations", FieldType::Bool, "Each run takes the next locations").required(),
     Field::int("monitor_location_count", 0, 1000, "Locations of a run").required(),
-    Field::new("notify_on_error", FieldType::Bool, "Whether errors are told").required(),
+    Field::new("notify_on_error", FieldType::Bool, "Notify on errors").required(),
     Field::new("home_location", ID, "First location").required(),
     Field::new("retry_on_failure", FieldType::Bool, "A second attempt at once").required(),
     Field::new("allow_internal_testing", FieldType::Bool, "Permits checks outside of the schedule")
@@ -119,7 +119,7 @@ pub static MONITOR_BULK_EDIT: FieldTable = FieldTable::new(
     "MonitorBulkEdit",
     "Shared fields of several monitors",
     &[
-        &[Field::new("monitors", MONITOR_IDS, "Which").required()],
+        &[Field::new("monitors", MONITOR_IDS, "Monitors").required()],
         SCHEDULE_FIELDS,
         REQUIRED_FIELDS,
         &[Field::new("update_locations_action", ACTIONS, "Keep the present locations or not")
@@ -132,7 +132,7 @@ pub static PASSWORD_BULK_EDIT: FieldTable = FieldTable::new(
     "PasswordBulkEdit",
     "A password in several monitors",
     &[&[
-        Field::new("monitors", MONITOR_IDS, "Which").required(),
+        Field::new("monitors", MONITOR_IDS, "Monitors").required(),
         Field::text("current_value", 255, "The password now").required().secret(),
         Field::text("new_value", 255, "The password from now on").required().secret(),
     ]],
@@ -143,7 +143,7 @@ pub static SCRIPT_BULK_EDIT: FieldTable = FieldTable::new(
     "ScriptBulkEdit",
     "A text in the scripts of several monitors",
     &[&[
-        Field::new("monitors", MONITOR_IDS, "Which").required(),
+        Field::new("monitors", MONITOR_IDS, "Monitors").required(),
         Field::text("current_value", 65535, "The text now").required(),
         Field { required: true, ..Field::text("new_value", 65535, "The text from now on; may be empty") },
     ]],
@@ -161,7 +161,7 @@ pub static EVENT: FieldTable = FieldTable::new(
     "Event",
     "Something that happened, for charts and reports",
     &[&[
-        read_only("id", ID, "Its number"),
+        read_only("id", ID, "Id"),
         Field::text("event", 255, "Its type").required(),
         Field::text("description", 65535, "What happened").required(),
         Field::text("value", 8, "A short value"),

@@ -33,7 +33,7 @@ static PROPERTIES: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
 
 /// Id, billing plan and name.
 pub static IDENTITY_FIELDS: &[Field] = &[
-    Field::new("id", ID, "Its number, given by Vigie").read_only(),
+    Field::new("id", ID, "Id, assigned by Vigie").read_only(),
     Field::text("billing_plancode", 255, "Plan that its checks are counted under").required(),
     Field::text("name", 255, "What people call it").required(),
 ];
@@ -47,9 +47,9 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
         .legacy(LegacyEncoding::Coded(LOCATION_MODE_CODES)),
     Field::flag("rotate_locations", false, "Each run takes the next locations of the pool")
         .legacy(LegacyEncoding::Hidden),
-    Field::int("monitor_location_count", 0, 1000, "Locations of a run; 0 is what the mode does by itself")
+    Field::int("monitor_location_count", 0, 1000, "Locations of a run; 0 for the default of the mode")
         .with_default(DefaultValue::Int(0)),
-    Field::flag("notify_on_error", true, "Whether errors, their end, missing data and traceroutes are told"),
+    Field::flag("notify_on_error", true, "Notify on errors, clears, missing data and traceroutes"),
     Field::new("home_location", ID, "First location, and the one that alerts in mode Primary"),
     Field::flag("retry_on_failure", true, "A second attempt at once, at the same location"),
     Field::flag("allow_internal_testing", true, "Permits checks outside of the schedule"),
@@ -57,7 +57,7 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::new("timeout", FieldType::IntEnum(TIMEOUTS), "Seconds that one attempt may take as a whole")
         .with_default(DefaultValue::Int(30)),
     Field::text("alert_note", 1000, "Text that goes into every alert"),
-    Field::text("note", 1000, "Text for people who look at the monitor"),
+    Field::text("note", 1000, "Note for people who view the monitor"),
     Field::list("custom_properties", &PROPERTIES, 100, "Values of the account's properties, to filter by"),
     Field::list("locations", &LOCATIONS, 1000, "Its pool of locations; empty is the account's defaults"),
 ];
@@ -77,7 +77,7 @@ pub static READ_ONLY_FIELDS: &[Field] = &[
         .read_only(),
     Field::new("has_performance_alerts", FieldType::Bool, "It has a performance alert").read_only(),
     Field::new("has_sla", FieldType::Bool, "It has a service level agreement").read_only(),
-    Field::text("paused_until", 32, "End of its rest, UTC; null when it does not rest")
+    Field::text("paused_until", 32, "End of its pause, UTC; null when it is not paused")
         .read_only()
         .extension(),
     Field::new("monitor_uses_own_locations", FieldType::Bool, "It has locations of its own").read_only(),
@@ -90,7 +90,7 @@ pub static IPV4_ADDRESS: &[Field] = &[
         "ipv4",
         15,
         TextFormat::Ipv4,
-        "Address that is asked when `resolve_dns` is false",
+        "Address to connect to when `resolve_dns` is false",
     ),
     Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
 ];
@@ -111,7 +111,7 @@ pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12"];
 
 /// Client certificate (interface.md 2.2, FTPS and browserscript).
 pub static CLIENT_CERTIFICATE: &[Field] = &[
-    Field::new("ssl_cert_id", ID, "Client certificate that is shown"),
+    Field::new("ssl_cert_id", ID, "Client certificate that is presented"),
     Field::text("ssl_cert_format", 32, "Format of that certificate").read_only(),
     Field::text("ssl_cert_name", 255, "Name of that certificate").read_only(),
     Field::flag("use_client_ssl_cert", false, "Whether the client certificate is shown"),
@@ -158,7 +158,7 @@ pub static FULL_PAGE: &[Field] = &[
     Field::flag("check_fullpage_missing_objects", false, "A change of the set of objects is judged"),
     Field::flag("check_fullpage_object_sizes", false, "A change of the sizes of objects is judged"),
     Field::flag("notify_on_fullpage_errors", false, "Problems of the full page are errors, not warnings"),
-    Field::flag("notify_on_content_change", false, "A change of the page is told; the outcome stays"),
+    Field::flag("notify_on_content_change", false, "Notify on changes of the page; the outcome stays"),
 ];
 
 /// Address families (fields.md 3).

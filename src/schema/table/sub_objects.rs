@@ -13,7 +13,7 @@ pub static LOCATION: FieldTable = FieldTable::new(
     "Location",
     "A monitoring location",
     &[&[
-        Field::new("id", ID, "Its number").required(),
+        Field::new("id", ID, "Id").required(),
         Field::text("name", 255, "Its name").access(Access::Ignored),
         Field::new("region", FieldType::Int { min: i64::MIN, max: i64::MAX }, "Code of its region")
             .access(Access::Ignored),
@@ -57,8 +57,8 @@ pub static CONTENT_VIEW: FieldTable = FieldTable::new(
     "ContentView",
     "A part of a script with a status and alerts of its own",
     &[&[
-        Field::new("id", ID, "Its number").required(),
-        Field::new("notify_on_error", FieldType::Bool, "Whether its errors are told").required(),
+        Field::new("id", ID, "Id").required(),
+        Field::new("notify_on_error", FieldType::Bool, "Notify on its errors").required(),
         Field::new("inherit_global_errors", FieldType::Bool, "Errors of the script count as its own")
             .required(),
         Field::text("name", 80, "What people call it"),
@@ -96,9 +96,10 @@ pub(in crate::schema) fn is_secret_header(table: &FieldTable, entries: &Map<Stri
 /// Assertion.
 pub static ASSERTION: FieldTable = FieldTable::new(
     "Assertion",
-    "What has to hold for a response",
+    "An assertion on a response",
     &[&[
-        Field::new("source", FieldType::TextEnum(ASSERTION_SOURCES), "What it looks at").required(),
+        Field::new("source", FieldType::TextEnum(ASSERTION_SOURCES), "Part of the response that it reads")
+            .required(),
         Field::text("property", 256, "JSONPath, XPath or name of the header"),
         Field::new("comparison", FieldType::TextEnum(COMPARISONS), "How it compares").required(),
         Field::text("value", 256, "What it compares with").with_default(DefaultValue::Text("1")),
@@ -108,7 +109,7 @@ pub static ASSERTION: FieldTable = FieldTable::new(
 /// A line of a TCP dialogue.
 pub static DIALOGUE_LINE: FieldTable = FieldTable::new(
     "DialogueLine",
-    "A part of a dialogue: what is said, or what has to come",
+    "A line of a dialogue: text to send, or a pattern for the reply",
     &[&[
         Field::text("send", 4096, "Text that is sent; `\\r\\n` has to be in it where the protocol wants it"),
         Field::text("expect", 4096, "Regular expression that has to fit what comes"),

@@ -20,7 +20,7 @@ pub const METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "
 pub(super) static HEADERS: FieldType = FieldType::Object(&HEADER);
 
 static REQUEST_FIELDS: &[Field] = &[
-    Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "What is asked for").required(),
+    Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "Requested URL").required(),
     Field::choice("http_method", &["GET", "POST", "HEAD"], "Method of the request")
         .legacy(LegacyEncoding::Coded(METHOD_CODES)),
     Field::text("post_body", MAX_BODY_CHARS, "Body of a POST").extension(),
@@ -38,16 +38,16 @@ static REQUEST_FIELDS: &[Field] = &[
         "ip_address",
         45,
         TextFormat::Ip,
-        "Address that is asked when `resolve_dns` is false",
+        "Address to connect to when `resolve_dns` is false",
     ),
     Field::flag("http_follow_redirects", true, "Follow redirects, at most 10"),
     Field::flag("http_302_is_error", false, "A 302 anywhere in the chain is an error"),
     Field::flag("http_401_is_error", true, "A 401 is an error"),
-    Field::choice("http_caching", &["Disabled", "Enabled"], "Disabled asks caches on the way to ask again"),
+    Field::choice("http_caching", &["Disabled", "Enabled"], "Disabled asks caches to revalidate"),
     Field::choice(
         "check_ssl_expiration_dates",
         &["Disabled", "Expired", "Expiring"],
-        "Whether the end of the certificate's life is told, and a while before",
+        "Whether an expired certificate is an error, and an expiring one a warning",
     ),
     Field::text("realm_userid", 255, "User name for HTTP authentication").secret(),
     Field::text("realm_password", 255, "Password for HTTP authentication").secret(),

@@ -175,7 +175,7 @@ fn parse_key(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
     if KeyChord::parse(key).is_some() {
         return Some(key.to_owned());
     }
-    let message = format!("`{}` is no key", crate::syntax::truncate_value(key));
+    let message = format!("`{}` is not a key", crate::syntax::truncate_value(key));
     let hint =
         "one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`";
     element.add_attribute_error("key", message, Some(hint.to_owned()));
@@ -224,7 +224,7 @@ fn parse_window(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<WindowSel
     let by_index = element.exactly_one(&["index", "to"])? == "index";
     let to = if by_index { None } else { Some(element.choice("to", WINDOWS)?) };
     if matches && !matches!(to, Some(WindowKeyword::Title | WindowKeyword::Url)) {
-        element.add_error("what must hold of a window goes with `to=\"title\"` or `to=\"url\"`");
+        element.add_error("conditions of a window require `to=\"title\"` or `to=\"url\"`");
         return None;
     }
     Some(match to {
@@ -325,7 +325,7 @@ fn parse_extract(
         && matches!(source, ExtractSource::Attribute | ExtractSource::Value | ExtractSource::Count);
     if unwanted || missing {
         let problem = if missing { "needs an element" } else { "is of the page, and not of an element" };
-        element.add_error(format!("what `extract` takes by this `from` {problem}"));
+        element.add_error(format!("the value selected by `from` {problem}"));
         return None;
     }
     let from = match source {
@@ -347,7 +347,7 @@ fn parse_run_js(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ActionKin
         if child.is_element() {
             element.context.add_error_at(
                 child,
-                "elements do not belong into `run-js`; write `<` as `&lt;`, or use CDATA",
+                "elements are not allowed in `run-js`; write `<` as `&lt;`, or use CDATA",
             );
             return None;
         }

@@ -24,23 +24,25 @@ impl SelectorChecker {
                     letters.next().ok_or("it ends with a backslash")?;
                 }
                 '/' if letters.peek() == Some(&'*') => {
-                    return Err("comments do not belong into it".to_owned());
+                    return Err("comments are not allowed".to_owned());
                 }
                 '(' | '[' => self.open.push(if c == '(' { ')' } else { ']' }),
                 ')' | ']' => {
                     if self.open.pop() != Some(c) {
-                        return Err(format!("a `{c}` closes nothing"));
+                        return Err(format!("a `{c}` has no opening bracket"));
                     }
                     if self.last == Some('[') || self.last == Some('(') {
                         return Err("brackets are empty".to_owned());
                     }
                 }
-                '{' | '}' | ';' | '@' | '!' => return Err(format!("`{c}` does not belong into a selector")),
+                '{' | '}' | ';' | '@' | '!' => return Err(format!("`{c}` is not allowed in a selector")),
                 ',' | '>' | '~' | '+' => self.combinator(c)?,
                 '.' | '#' if self.outside_of_attributes() => {
                     let starts = |c: &char| c.is_ascii_alphabetic() || "_-\\".contains(*c) || !c.is_ascii();
                     if !letters.peek().is_some_and(starts) {
-                        return Err(format!("behind `{c}` must stand a name that starts with no digit"));
+                        return Err(format!(
+                            "`{c}` must be followed by a name that does not start with a digit"
+                        ));
                     }
                 }
                 _ => {}
@@ -75,7 +77,7 @@ impl SelectorChecker {
 
     fn string(&self, quote: char, letters: &mut impl Iterator<Item = char>) -> Result<(), String> {
         if self.open.is_empty() {
-            return Err("a text in quotes stands outside of brackets".to_owned());
+            return Err("quoted text is only allowed in brackets".to_owned());
         }
         while let Some(c) = letters.next() {
             match c {

@@ -83,7 +83,7 @@ impl<'t> ParseContext<'t> {
             if child.is_text() && !is_blank(child.text().unwrap_or_default()) {
                 // The text is not quoted: it may be a misplaced secret.
                 let name = parent.tag_name().name();
-                self.add_error_at(child, format!("the text in `{name}` does not belong there"));
+                self.add_error_at(child, format!("text is not allowed in `{name}`"));
             } else if child.is_element() && self.check_child(child, parent.tag_name().name(), known) {
                 found.push(child);
             }
@@ -104,7 +104,7 @@ impl<'t> ParseContext<'t> {
         if known.contains(&name.name()) {
             return true;
         }
-        let message = format!("`{}` does not belong into `{parent}`", truncate_value(name.name()));
+        let message = format!("`{}` is not allowed in `{parent}`", truncate_value(name.name()));
         let suggestion = closest_match(name.name(), known.iter().copied());
         self.add_error(
             child.range().start,
@@ -230,7 +230,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             let message = if name.starts_with('$') {
                 format!("`{{{{{}}}}}` is no built-in variable", truncate_value(name))
             } else {
-                format!("`{{{{{}}}}}` names no variable, and no act before sets it", truncate_value(name))
+                format!("`{{{{{}}}}}` is not a variable, and no earlier act sets it", truncate_value(name))
             };
             let others = || format!("built-in are {}", BUILT_IN_VARIABLES.join(", "));
             let hint = near.or_else(|| name.starts_with('$').then(others));
@@ -253,7 +253,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         if TextFormat::Identifier.matches(value) {
             return Some(value.to_owned());
         }
-        let message = format!("`{}` is no name of a variable", truncate_value(value));
+        let message = format!("`{}` is not a valid variable name", truncate_value(value));
         self.add_attribute_error(
             name,
             message,

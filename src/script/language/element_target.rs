@@ -139,8 +139,8 @@ fn xpath_error(text: &str) -> Option<String> {
     match path::parse_xpath(text) {
         Err(PathError::TooComplex) => Some("it has too many brackets".to_owned()),
         Err(PathError::Syntax(error)) => Some(error),
-        Ok(path) if !path.prefixes.is_empty() => Some("pages know no namespace prefixes".to_owned()),
-        Ok(path) if !path.expr.returns_node_set() => Some("it gives no element".to_owned()),
+        Ok(path) if !path.prefixes.is_empty() => Some("namespace prefixes are not supported".to_owned()),
+        Ok(path) if !path.expr.returns_node_set() => Some("it does not select elements".to_owned()),
         Ok(_) => None,
     }
 }

@@ -92,11 +92,11 @@ fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scri
                 &mut action_count,
             ));
         } else if !script.steps.is_empty() {
-            element.context.add_error_at(child, "variables stand before the first step");
+            element.context.add_error_at(child, "variables must precede the first step");
         }
     }
     if script.steps.is_empty() {
-        element.add_error("there is no `step` in it");
+        element.add_error("it contains no `step`");
     }
     Some(script)
 }
@@ -121,7 +121,7 @@ fn parse_variable(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ScriptV
     let value = element.attribute("value").unwrap_or_default().to_owned();
     let name = name?;
     if !element.context.defined_variables.insert(name.clone()) {
-        element.add_attribute_error("name", format!("there is a variable `{name}` already"), None);
+        element.add_attribute_error("name", format!("the variable `{name}` is already defined"), None);
     }
     Some(ScriptVariable { name, value, protected })
 }
@@ -138,7 +138,7 @@ fn parse_step(
     let known: Vec<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
     let children = element.context.known_children(element.node, &known);
     if children.is_empty() && !element.node.children().any(|child| child.is_element()) {
-        element.add_error("there is no act in this `step`");
+        element.add_error("this `step` contains no act");
     }
     let position = element.context.line_index.position_at(element.node.range().start);
     let mut actions = Vec::with_capacity(children.len());

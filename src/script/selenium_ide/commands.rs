@@ -85,7 +85,7 @@ pub(super) fn convert_actions(
         "pause" => {
             converter.report_issue(
                 cx,
-                "scripts do not sleep: the act waits until the network is quiet for half a second",
+                "scripts do not sleep: the act waits until the network is idle for half a second",
             );
             one(ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(500))))
         }
@@ -98,14 +98,14 @@ pub(super) fn convert_actions(
             DialogResponse::AcceptWithText(convert_placeholders(&command.target)),
         ),
         "setWindowSize" => {
-            Err("the size of the page is no part of a script: the monitor's `subtype` names a profile \
-             that has it"
+            Err("the page size is not part of a script: set the monitor's `subtype` to a device \
+             profile"
                 .to_owned())
         }
         "echo" | "debugger" | "setSpeed" => Err("it has no effect on the page".to_owned()),
-        "executeAsyncScript" => Err("code that calls back cannot be carried over".to_owned()),
+        "executeAsyncScript" => Err("asynchronous scripts with callbacks cannot be converted".to_owned()),
         "else" | "elseIf" | "end" | "repeatIf" => Err("it belongs to no block of control flow".to_owned()),
-        _ => Err("the dialect has nothing like it".to_owned()),
+        _ => Err("the script language has no equivalent".to_owned()),
     }
 }
 
@@ -201,11 +201,9 @@ fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Resul
     let target = command.target.trim();
     let handle = target.strip_prefix("handle=${").and_then(|rest| rest.strip_suffix('}'));
     let window = match (handle, target.strip_prefix("win_ser_")) {
-        (Some(handle), _) => *converter.windows.get(handle).ok_or("no command before has this handle")?,
+        (Some(handle), _) => *converter.windows.get(handle).ok_or("no earlier command stores this handle")?,
         (None, Some("local")) => WindowRef::Main,
-        (None, Some(number)) => {
-            WindowRef::Opened(number.parse().map_err(|_| "it does not say which window")?)
-        }
+        (None, Some(number)) => WindowRef::Opened(number.parse().map_err(|_| "it does not name a window")?),
         _ => WindowRef::Other,
     };
     converter.window = window;
@@ -268,7 +266,7 @@ fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, kind
         }
         "Confirmation" | "Prompt" => Err("the text of a dialog cannot be compared".to_owned()),
         "NotEditable" => Err("that a field takes no input cannot be asserted".to_owned()),
-        _ => Err("the dialect has nothing like it".to_owned()),
+        _ => Err("the script language has no equivalent".to_owned()),
     }
 }
 
@@ -301,7 +299,7 @@ fn convert_wait(converter: &Converter<'_>, command: &SideCommand, kind: &str) ->
                 matcher,
             ))]);
         }
-        _ => return Err("the dialect has nothing like it".to_owned()),
+        _ => return Err("the script language has no equivalent".to_owned()),
     };
     Ok(vec![ActionKind::WaitFor(WaitCondition::Element(converter.convert_target(command)?, state))])
 }
@@ -341,6 +339,6 @@ fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, kind: &st
             converter.windows.insert(name.trim().to_owned(), window);
             Ok(Vec::new())
         }
-        _ => Err("the dialect has nothing like it".to_owned()),
+        _ => Err("the script language has no equivalent".to_owned()),
     }
 }

@@ -76,15 +76,12 @@ impl<'p> Converter<'p> {
         match name {
             "if" | "while" | "times" | "forEach" | "do" => {
                 self.open_blocks += 1;
-                self.report_issue(
-                    cx,
-                    "control flow cannot be carried over; what is inside of it is left out",
-                );
+                self.report_issue(cx, "control flow cannot be converted; the commands inside are left out");
             }
             "end" | "repeatIf" if self.open_blocks > 0 => self.open_blocks -= 1,
             "else" | "elseIf" if self.open_blocks > 0 => {}
             _ if self.open_blocks > 0 => {
-                self.report_issue(cx, "it stands inside of control flow, which cannot be carried over");
+                self.report_issue(cx, "it is inside control flow, which cannot be converted");
             }
             "run" => self.convert_run(cx),
             _ => self.convert_plain_command(cx, name),

@@ -75,17 +75,14 @@ impl SideProject {
             let message = message.split(" at line ").next().unwrap_or_default();
             SideError {
                 position,
-                message: format!("no project of Selenium IDE: {}", truncate_value(message)),
+                message: format!("not a Selenium IDE project: {}", truncate_value(message)),
             }
         })?;
         match project.version.split('.').next() {
             Some("" | "1" | "2" | "3") => Ok(project),
             _ => Err(SideError {
                 position: Position::default(),
-                message: format!(
-                    "a project of version {}, which is not known",
-                    truncate_value(&project.version)
-                ),
+                message: format!("unsupported project version {}", truncate_value(&project.version)),
             }),
         }
     }

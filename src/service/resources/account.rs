@@ -57,7 +57,7 @@ fn check_locations(
         let path = format!("default_locations[{index}].id");
         if !cx.facts.locations.contains_key(id) {
             errors.push(
-                conflict_fault(body, &path, format!("`{path}`: there is no location `{id}`"))
+                conflict_fault(body, &path, format!("`{path}`: location `{id}` does not exist"))
                     .with_value(id.to_string()),
             );
         } else if ids[..index].contains(id) {

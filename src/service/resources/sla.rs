@@ -76,7 +76,7 @@ pub(super) fn validate(
         let location = exclusion.get("location_id").and_then(Value::as_i64);
         if let Some(location) = location.filter(|id| !cx.facts.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
-            let message = format!("`{path}`: there is no location `{location}`");
+            let message = format!("`{path}`: location `{location}` does not exist");
             errors.push(conflict_fault(body, &path, message).with_value(location.to_string()));
         }
     }

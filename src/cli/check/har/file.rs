@@ -36,7 +36,7 @@ impl HarFile {
         for (page, result) in (1..).zip(results) {
             if result_entries(page, result).is_empty() {
                 output::print_note(&format!(
-                    "note: `{}`: this check of type `{}` made no HTTP exchange, the HAR file has none of it",
+                    "note: `{}`: this check of type `{}` has no HTTP exchanges, so the HAR file has none",
                     result.monitor_name, result.monitor_type
                 ));
             }

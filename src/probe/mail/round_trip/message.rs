@@ -65,6 +65,6 @@ mod tests {
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), count, "a header stands there twice");
+        assert_eq!(names.len(), count, "a header is set twice");
     }
 }

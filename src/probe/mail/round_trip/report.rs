@@ -80,11 +80,11 @@ pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTrip
         count => format!(" and found locked {}", times(count)),
     };
     let polls = match facts.mailbox_polls {
-        0 => "it was never open to be looked at".to_owned(),
-        count => format!("it was looked at {}", times(count)),
+        0 => "it could never be opened".to_owned(),
+        count => format!("it was polled {}", times(count)),
     };
     let detail = format!(
-        "the SMTP server took the message at {when} (`{reply}`), but it did not show up in the POP3 mailbox \
+        "the SMTP server accepted the message at {when} (`{reply}`), but it did not show up in the POP3 mailbox \
          in {waited:.1} s; {polls}{locked}"
     );
     Failure::new(Phase::Transit, FailureKind::TimedOut, detail)

@@ -9,7 +9,7 @@ use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 
 /// Returns the failure of more data than the meter allows.
 pub(super) fn too_large_failure(phase: Phase) -> Failure {
-    Failure::new(phase, FailureKind::ResponseTooLarge, "more came than an answer may have")
+    Failure::new(phase, FailureKind::ResponseTooLarge, "received more than the limit of a response")
 }
 
 /// Determines the failure of an exchange.
@@ -35,9 +35,10 @@ impl FailureContext {
                 };
                 failure(kind, format!("the server reset the stream ({code})"))
             }
-            StreamError::RemoteClosing { .. } => {
-                failure(FailureKind::NoResponse, "the server takes no requests on the connection".to_owned())
-            }
+            StreamError::RemoteClosing { .. } => failure(
+                FailureKind::NoResponse,
+                "the server accepts no more requests on the connection".to_owned(),
+            ),
             other => self.closed_failure(phase, &other.to_string()),
         }
     }

@@ -92,7 +92,7 @@ impl AuthScheme {
         }
         let names: Vec<String> = offered.iter().map(Challenge::describe).collect();
         let detail = format!(
-            "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5, SHA-256 or SHA-512-256",
+            "the server requires a `{}` login; supported are `basic`, and `digest` with MD5, SHA-256 or SHA-512-256",
             names.join("` or `")
         );
         Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
