@@ -109,7 +109,7 @@ fn exported_monitor(monitor: &Monitor) -> Map<String, Value> {
         Origin::Applied { key } => ("apply", key.to_string()),
         Origin::Api => ("api", format!("api-{}", monitor.id)),
     };
-    // The account goes without saying: it is that of whoever applies.
+    // Leave out the account: it is that of whoever applies the file.
     let entry = to_file_entry(&key, CustomerId(1), &monitor.document);
     let fields = [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(entry))];
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
