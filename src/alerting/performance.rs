@@ -165,8 +165,8 @@ mod tests {
         let rule = rule(PerformanceThreshold::Dynamic { percent: 50.0, days: 7 });
         assert_eq!(rule.limit_us(Some(mean(100, 2000))), Some(3000));
         assert_eq!(rule.evaluate(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
-        let raised = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
-        assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raised);
+        let raise = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
+        assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raise);
         // Too few checks in the base: neither raised nor cleared.
         for base in [None, Some(mean(MIN_CHECKS - 1, 1))] {
             assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), base), None);

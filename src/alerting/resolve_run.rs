@@ -128,11 +128,11 @@ impl AlertState {
             FailedRun { draft: &draft, cause, locations: errors.map(|result| result.location).collect() };
         let flapping = self.is_flapping(run.planned_at, cx);
         let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, cx));
-        let begins = outage.is_new();
+        let is_new = outage.is_new();
         effects.push(outage.record_failed_run(&failing));
         let audience = outage.recipients_to_notify(cause, cx);
         let policy = cx.policy;
-        let traced = begins && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
+        let traced = is_new && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
         if traced {
             effects.push(Effect::RunTraceroute {
                 planned_at: run.planned_at,
@@ -192,7 +192,7 @@ impl AlertState {
     ) {
         self.health = MonitorHealth::Unknown;
         let policy = cx.policy;
-        let begins = self.no_data.runs == 0;
+        let is_first = self.no_data.runs == 0;
         self.no_data.runs = self.no_data.runs.saturating_add(slots);
         let since = *self.no_data.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
@@ -204,7 +204,7 @@ impl AlertState {
             || self.no_data.runs < policy.no_data_runs
             || !policy.notify_on_error
             || run.close_reason == Some(CloseReason::Late)
-            || begins && slots > 1
+            || is_first && slots > 1
             || is_silenced(cx, kind, run.planned_at)
         {
             return;
@@ -230,8 +230,8 @@ impl AlertState {
         self.last_page_change =
             self.last_page_change.filter(|(_, notified_at)| is_same_day(*notified_at, run.planned_at));
         let known = self.last_page_change.map(|(bytes, _)| bytes);
-        let good = run.heard.iter().filter(|result| result.outcome != Outcome::Error);
-        let mut changed = good.filter_map(|result| result.page.as_ref().map(|page| (result, page)));
+        let passing = run.heard.iter().filter(|result| result.outcome != Outcome::Error);
+        let mut changed = passing.filter_map(|result| result.page.as_ref().map(|page| (result, page)));
         let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
         // A change of the objects is set only where the monitor compares them.
         if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
@@ -328,8 +328,8 @@ fn record_verifications(
     let Settlement::Failed { cause, confirmed_by: Some(witness) } = settlement else { return response };
     let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
     let confirmation = confirmed_by(witness, cx.now);
-    for (of, response) in [(cause, confirmation.clone()), (witness, confirmed_by(cause, cx.now))] {
-        effects.push(Effect::RecordVerification { planned_at, location: of.location, answer: response });
+    for (result, response) in [(cause, confirmation.clone()), (witness, confirmed_by(cause, cx.now))] {
+        effects.push(Effect::RecordVerification { planned_at, location: result.location, answer: response });
     }
     Some(confirmation)
 }

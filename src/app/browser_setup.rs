@@ -14,7 +14,7 @@ const MAX_FOLDER_BYTES: usize = 44;
 /// How long to wait for the last browsers to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Starts the browser pool of `settings`; browsers left by an earlier process are gone when this returns.
+/// Starts the browser pool of `settings`. Browsers left by an earlier process are removed before this returns.
 pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     let mut config = settings.browser.clone();
     config.folder = config.folder.take().or_else(|| default_folder(&settings.data_dir, &config));

@@ -215,8 +215,8 @@ impl RunningServer {
             tracing::warn!(error = %error, "the calendar jobs did not stop");
         }
         // Bounded, since the store may accept nothing: `drain` then reports the queued results as lost.
-        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
-        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, ends).await.is_err() {
+        let shutdowns = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
         let lost = self.ingestor.drain(COMMIT_DRAIN_TIMEOUT).await;

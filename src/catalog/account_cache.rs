@@ -282,10 +282,13 @@ impl AccountFacts {
             self.default_locations = first.or(self.locations.keys().next().copied()).into_iter().collect();
         }
         self.location_ids = self.locations.keys().copied().collect();
-        let of = |client: bool| {
-            self.certificates.iter().filter(move |(_, known)| known.is_client == client).map(|(id, _)| *id)
+        let ids_of = |client: bool| {
+            self.certificates
+                .iter()
+                .filter(move |(_, certificate)| certificate.is_client == client)
+                .map(|(id, _)| *id)
         };
-        (self.client_ids, self.authority_ids) = (of(true).collect(), of(false).collect());
+        (self.client_ids, self.authority_ids) = (ids_of(true).collect(), ids_of(false).collect());
         self.profile_ids = self.common.mobile.profiles.keys().copied().collect();
     }
 

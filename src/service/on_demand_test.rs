@@ -328,7 +328,7 @@ impl Drop for Permit {
         if let Some(id) = self.id {
             running.ids.remove(&id);
         }
-        let left = running.per_account.get(&self.customer).map_or(0, |taken| taken.saturating_sub(1));
+        let left = running.per_account.get(&self.customer).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
             running.per_account.remove(&self.customer);
         } else {

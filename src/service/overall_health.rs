@@ -67,13 +67,13 @@ pub(super) struct OverallHealthSource(OnceLock<HealthLookup>);
 
 impl OverallHealthSource {
     /// Sets the lookup; only the first call has an effect.
-    pub(super) fn set_lookup(&self, of: HealthLookup) {
-        let _ = self.0.set(of);
+    pub(super) fn set_lookup(&self, lookup: HealthLookup) {
+        let _ = self.0.set(lookup);
     }
 
     /// Returns the health of `monitor`; unknown without a lookup.
     pub(super) fn get(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
-        let health = self.0.get().map_or(MonitorHealth::Unknown, |of| of(monitor.id));
+        let health = self.0.get().map_or(MonitorHealth::Unknown, |lookup| lookup(monitor.id));
         OverallHealth::new(monitor, health, now)
     }
 }

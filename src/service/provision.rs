@@ -32,38 +32,38 @@ pub struct ProvisionPlan {
     pub removed: Vec<MonitorId>,
 }
 
-/// Compares `wanted`, each with its id and the newest revision that this id ever had, with the stored monitors.
+/// Compares `desired`, each with its id and the newest revision that this id ever had, with the stored monitors.
 ///
 /// The store has no secrets of files, so `running`, the result of the previous call in this process, shows whether only
 /// a secret changed; such a change is a new revision too.
 #[must_use]
 pub fn plan_provision(
-    wanted: Vec<(MonitorId, Revision, DesiredMonitor)>,
+    desired: Vec<(MonitorId, Revision, DesiredMonitor)>,
     stored: &[Monitor],
     running: &[Monitor],
     now: Timestamp,
 ) -> ProvisionPlan {
     let stored: HashMap<_, _> = stored.iter().map(|monitor| (monitor.id, monitor)).collect();
     let running: HashMap<_, _> = running.iter().map(|monitor| (monitor.id, monitor)).collect();
-    let ids: HashSet<MonitorId> = wanted.iter().map(|(id, ..)| *id).collect();
+    let ids: HashSet<MonitorId> = desired.iter().map(|(id, ..)| *id).collect();
     let mut plan = ProvisionPlan::default();
-    for (id, last, wanted) in wanted {
+    for (id, last, desired) in desired {
         let unchanged = stored.get(&id).filter(|old| {
-            is_unchanged(old, &wanted) && running.get(&id).is_none_or(|ran| ran.document == wanted.document)
+            is_unchanged(old, &desired) && running.get(&id).is_none_or(|ran| ran.document == desired.document)
         });
         let (revision, modified_at) =
             unchanged.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
         if unchanged.is_none() {
             plan.changed.push(id);
         }
-        let metadata = next_authorship(stored.get(&id).copied(), &wanted.document, now, unchanged.is_some());
+        let metadata = next_authorship(stored.get(&id).copied(), &desired.document, now, unchanged.is_some());
         plan.monitors.push(Monitor {
             id,
-            customer: wanted.customer,
-            origin: Origin::File { key: wanted.key },
+            customer: desired.customer,
+            origin: Origin::File { key: desired.key },
             revision,
             modified_at,
-            document: wanted.document,
+            document: desired.document,
             metadata,
         });
     }
@@ -111,12 +111,12 @@ fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
 /// Fails when the store does; nothing was changed then, except that ids may be assigned.
 pub async fn provision(
     store: &dyn MonitorStore,
-    wanted: Vec<DesiredMonitor>,
+    desired: Vec<DesiredMonitor>,
     running: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
     let stored = store.monitors().await?;
-    provision_with_stored(store, &stored, wanted, running, now).await
+    provision_with_stored(store, &stored, desired, running, now).await
 }
 
 /// Like [`provision`], with the `stored` monitors read already.
@@ -126,15 +126,15 @@ pub async fn provision(
 pub async fn provision_with_stored(
     store: &dyn MonitorStore,
     stored: &[Monitor],
-    wanted: Vec<DesiredMonitor>,
+    desired: Vec<DesiredMonitor>,
     running: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
-    let wanted = assign_ids(store, wanted).await?;
-    let files = wanted.iter().map(|(id, wanted)| (*id, Arc::clone(&wanted.file))).collect();
-    let last = store.last_revisions(wanted.iter().map(|(id, _)| *id).collect()).await?;
-    let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
-    let plan = plan_provision(wanted, stored, running, now);
+    let desired = assign_ids(store, desired).await?;
+    let files = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file))).collect();
+    let last = store.last_revisions(desired.iter().map(|(id, _)| *id).collect()).await?;
+    let desired = desired.into_iter().zip(last).map(|((id, desired), last)| (id, last, desired)).collect();
+    let plan = plan_provision(desired, stored, running, now);
     let changed: HashSet<_> = plan.changed.iter().collect();
     let upserts: Vec<_> = plan.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
     if !upserts.is_empty() || !plan.removed.is_empty() {
@@ -148,10 +148,10 @@ pub async fn provision_with_stored(
 /// Assigns ids to new monitors in the order of the files.
 async fn assign_ids(
     store: &dyn MonitorStore,
-    wanted: Vec<DesiredMonitor>,
+    desired: Vec<DesiredMonitor>,
 ) -> Result<Vec<(MonitorId, DesiredMonitor)>, StoreError> {
     let mut keys: Vec<(CustomerId, Vec<String>)> = Vec::new();
-    for each in &wanted {
+    for each in &desired {
         match keys.iter_mut().find(|(customer, _)| *customer == each.customer) {
             Some((_, keys)) => keys.push(each.key.to_string()),
             None => keys.push((each.customer, vec![each.key.to_string()])),
@@ -162,8 +162,8 @@ async fn assign_ids(
         let assigned = store.ids_for_file_keys(customer, keys).await?;
         ids.insert(customer, assigned.into_iter());
     }
-    Ok(wanted
+    Ok(desired
         .into_iter()
-        .filter_map(|wanted| Some((ids.get_mut(&wanted.customer)?.next()?, wanted)))
+        .filter_map(|desired| Some((ids.get_mut(&desired.customer)?.next()?, desired)))
         .collect())
 }

@@ -19,7 +19,7 @@ use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, Res
 /// How long a board is reused before it is read again.
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
 
-/// Status of a monitor for people: an outcome, or why there is none.
+/// Status of a monitor for people: an outcome, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MonitorStatus {
     /// Outcome of its last run.

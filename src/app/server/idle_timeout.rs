@@ -51,15 +51,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let done = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        self.check_idle(cx, poll)
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let done = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.check_idle(cx, poll)
     }
 
     fn poll_write_vectored(
@@ -67,8 +67,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let done = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
+        self.check_idle(cx, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -77,13 +77,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // With nothing to flush this is ready at once, which is not activity.
-        let done = Pin::new(&mut self.inner).poll_flush(cx);
-        if done.is_ready() { done } else { self.check_idle(cx, done) }
+        let poll = Pin::new(&mut self.inner).poll_flush(cx);
+        if poll.is_ready() { poll } else { self.check_idle(cx, poll) }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let done = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_shutdown(cx);
+        self.check_idle(cx, poll)
     }
 }
 

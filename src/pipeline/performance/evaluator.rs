@@ -71,7 +71,7 @@ impl PerformanceEvaluator {
     /// # Errors
     /// Fails when the store does.
     pub async fn new(dependencies: PerformanceDependencies) -> Result<Self, StoreError> {
-        let mut raised = BTreeMap::new();
+        let mut active = BTreeMap::new();
         for stored in dependencies.states.active().await? {
             // Skipping it would raise and notify the alert a second time.
             let alert: ActivePerformanceAlert =
@@ -81,9 +81,9 @@ impl PerformanceEvaluator {
                     column: "body",
                     reason: error.to_string(),
                 })?;
-            raised.insert((stored.alert, stored.location), alert);
+            active.insert((stored.alert, stored.location), alert);
         }
-        let performance = Self { dependencies, active: raised, baseline_means: HashMap::new() };
+        let performance = Self { dependencies, active, baseline_means: HashMap::new() };
         performance.active.keys().for_each(|(alert, _)| performance.publish_active(*alert));
         Ok(performance)
     }

@@ -80,12 +80,12 @@ impl LoginThrottle {
         let Counters { logins, pairs, addresses, known_good } = &mut *counters;
         let pair = (login, address);
         let known = known_good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
-        let own = if known {
+        let delay = if known {
             remaining_delay(pairs, &pair, LOGIN_RULE, now)
         } else {
             remaining_delay(logins, &login, LOGIN_RULE, now)
         };
-        let longest = own.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
+        let longest = delay.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
         if longest > 0 {
             return Err(longest);
         }

@@ -111,11 +111,11 @@ async fn run_blocking<T: Send + 'static>(
     let _queued = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
     // Moved into the work: a cancelled caller must not free the permit of work that still runs.
     let permit = permits.acquire().await.map_err(|_| shutting_down())?;
-    let done = tokio::task::spawn_blocking(move || {
+    let task = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work()
     });
-    done.await.map_err(|_| shutting_down())
+    task.await.map_err(|_| shutting_down())
 }
 
 fn shutting_down() -> ServiceError {

@@ -134,8 +134,8 @@ impl ExistingMonitors {
     }
 
     fn get(&self, key: &str) -> Option<&Monitor> {
-        let made = || self.api.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
-        self.applied.get(key).or_else(made)
+        let from_api = || self.api.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
+        self.applied.get(key).or_else(from_api)
     }
 }
 

@@ -44,13 +44,13 @@ async fn validate(
     body: &Node,
 ) -> Result<(), ServiceError> {
     let mut errors = Vec::new();
-    let given = |list: &'static str| {
+    let entries_of = |list: &'static str| {
         let entries = fields.get(list).filter(|_| body.get(list).is_some()).and_then(Value::as_array);
         entries.into_iter().flatten().enumerate()
     };
     for list in ["monitors", "recipients", "errortypes", "templates"] {
         let mut unique = HashSet::new();
-        for (index, entry) in given(list) {
+        for (index, entry) in entries_of(list) {
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !unique.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");

@@ -66,12 +66,12 @@ impl Agreement {
         thru: Timestamp,
     ) -> SlaScope {
         let zone = calendar.zone();
-        let of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
+        let ranges_of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
             self.periods
                 .iter()
                 .filter(|(exclude, _)| *exclude == excluded)
-                .flat_map(|(_, when)| of(when))
+                .flat_map(|(_, when)| ranges_of(when))
                 .collect()
         };
         let only = self.periods.iter().any(|(exclude, _)| !exclude);

@@ -82,7 +82,7 @@ pub struct StoredEpisode {
     pub since: Timestamp,
     /// When it ended; `None` while it is open.
     pub ended_at: Option<Timestamp>,
-    /// Login of who acknowledged it; empty if nobody did. A commit does not change it.
+    /// Login of the user who acknowledged it; empty while it is not acknowledged. A commit does not change it.
     pub acknowledged_by: String,
     /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
