@@ -159,7 +159,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
                 errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
                     path,
-                    applied.body.position,
+                    entry.body.position,
                     message,
                 ));
             }

@@ -60,7 +60,7 @@ async fn validate(
     }
     let mut views = Vec::new();
     let mut unknown = |list: &'static str, what: &str, known: &dyn Fn(i64) -> bool| {
-        for (index, entry) in given(list) {
+        for (index, entry) in entries_of(list) {
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
             if !known(id) {
                 let path = format!("{list}[{index}].id");
@@ -72,7 +72,7 @@ async fn validate(
     unknown("monitors", "monitor", &|id| {
         cx.dependencies.monitors.get_for_customer(customer, MonitorId(id)).is_some()
     });
-    for (index, entry) in given("monitors") {
+    for (index, entry) in entries_of("monitors") {
         let part = |name: &str| entry.get(name).and_then(Value::as_i64);
         let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
         let monitor = cx.dependencies.monitors.get_for_customer(customer, MonitorId(id));

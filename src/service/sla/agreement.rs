@@ -84,8 +84,8 @@ impl Agreement {
         let mut at_location: HashMap<LocationId, Vec<_>> = HashMap::new();
         for (when, location) in &self.exclusions {
             match location {
-                Some(location) => at_location.entry(*location).or_default().extend(of(when)),
-                None => excluded_ranges.extend(of(when)),
+                Some(location) => at_location.entry(*location).or_default().extend(ranges_of(when)),
+                None => excluded_ranges.extend(ranges_of(when)),
             }
         }
         for target in [BlackoutTarget::Monitor(self.monitor), BlackoutTarget::Alert(self.monitor)] {
