@@ -1,4 +1,4 @@
-//! Time as a trait: one clock for all reading of time, so that tests can hold it.
+//! Time as a trait: all code reads time from one clock, so that tests can control it.
 
 use crate::sync::Mutex;
 use std::future::Future;
@@ -10,16 +10,16 @@ use tokio::sync::watch;
 
 use crate::domain::Timestamp;
 
-/// Tells the time and waits. Wall time may step; waiting follows monotonic time.
+/// Supplies the time and waits. Wall time may jump; waiting follows monotonic time.
 pub trait Clock: Send + Sync + 'static {
-    /// Wall time now.
+    /// Returns the wall time.
     fn now(&self) -> Timestamp;
 
-    /// Waits for `duration`; may be dropped at any time.
+    /// Waits for `duration`. The future may be dropped at any time.
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
-/// The system's clock.
+/// The clock of the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -37,17 +37,17 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until a test moves it.
 #[derive(Debug)]
 pub struct FakeClock {
-    /// Wall time, and monotonic microseconds since creation; the two part when the wall clock is stepped.
+    /// Wall time, and monotonic microseconds since creation; the two diverge when the wall clock is stepped.
     state: Mutex<(Timestamp, u64)>,
     monotonic: watch::Sender<u64>,
     sleep_count: AtomicU64,
 }
 
 impl FakeClock {
-    /// A clock that shows `start`.
+    /// Creates a clock that shows `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl FakeClock {
         }
     }
 
-    /// Lets `duration` pass: wall time and waiting move on together.
+    /// Advances wall time and monotonic time by `duration`.
     pub fn advance(&self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let monotonic = {
@@ -74,13 +74,13 @@ impl FakeClock {
         self.state.lock().0 = wall;
     }
 
-    /// How many sleepers wait now; lets a test know that the code under test is at rest.
+    /// Returns how many sleepers wait now, so that a test can see that the code under test is idle.
     #[must_use]
     pub fn sleepers(&self) -> usize {
         self.monotonic.receiver_count()
     }
 
-    /// How many waits began so far; lets a test know that a loop was woken by the time and is through with its turn.
+    /// Returns how many waits have started so far, so that a test can see that a loop woke up and finished its turn.
     #[must_use]
     pub fn sleep_count(&self) -> u64 {
         self.sleep_count.load(Ordering::Relaxed)
@@ -98,7 +98,7 @@ impl Clock for FakeClock {
         let mut moved = self.monotonic.subscribe();
         let until = self.state.lock().1 + micros;
         Box::pin(async move {
-            // The sender lives in `self`, which the future borrows: the wait cannot fail.
+            // The sender lives in `self`, which the future borrows, so the wait cannot fail.
             let _ = moved.wait_for(|&monotonic| monotonic >= until).await;
         })
     }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_sleeper_of_the_fake_clock_wakes_when_its_time_has_passed() {
+    async fn a_sleeper_wakes_when_its_time_has_passed() {
         let clock = FakeClock::new(Timestamp::from_seconds(100));
         let sleep = clock.sleep(Duration::from_secs(5));
         clock.set_wall_time(Timestamp::from_seconds(10_000));

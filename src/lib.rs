@@ -1,17 +1,17 @@
 //! Vigie, a self-hosted synthetic monitoring system.
 //!
-//! The modules in reading order, lowest floor first; `tests/architecture` holds who may import whom.
+//! The modules in reading order, lowest layer first. `tests/architecture` checks which module may import which.
 //!
-//! | Floor | Modules |
+//! | Layer | Modules |
 //! |---|---|
-//! | 0 | [`domain`] what exists: ids, runs, results; [`clock`] time as a trait; [`sync`] locks; [`manual`] the manual's pages |
-//! | 1 | [`syntax`] texts with positions; [`redaction`] what is masked; [`script`] browser scripts; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
-//! | 2 | [`telemetry`] logs and metrics; [`vault`] secrets at rest; [`net`] sockets; [`protocol`] exchanges over them; [`webpage`] the objects of a page; [`forward_proxy`], [`subprocess`] and over them [`browser`] |
-//! | 3 | [`probe`] one check of each kind; [`notify`] the channels; [`store`] what is kept |
+//! | 0 | [`domain`] ids, runs, results; [`clock`] time as a trait; [`sync`] locks; [`manual`] pages of the manual |
+//! | 1 | [`syntax`] texts with positions; [`redaction`] masking of secrets; [`script`] browser scripts; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
+//! | 2 | [`telemetry`] logs and metrics; [`vault`] secrets at rest; [`net`] sockets; [`protocol`] exchanges over them; [`webpage`] objects of a page; [`forward_proxy`], [`subprocess`] and, built on them, [`browser`] |
+//! | 3 | [`probe`] checks of each kind; [`notify`] notification channels; [`store`] persistence |
 //! | 4 | [`agent`] attempts, retries, limits and the runner of a location |
 //! | 5 | [`catalog`] read models; [`pipeline`] from results to alerts and their delivery; [`service`] use cases |
-//! | 6 | [`api`], [`web`] what is served |
-//! | 7 | [`settings`], [`app`], [`cli`] wiring and the terminal; [`targets`] built-in targets for demo and load |
+//! | 6 | [`api`], [`web`] HTTP APIs and web pages |
+//! | 7 | [`settings`], [`app`], [`cli`] configuration, wiring and command line; [`targets`] built-in targets for demo and load |
 
 pub mod clock;
 pub mod domain;

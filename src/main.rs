@@ -1,9 +1,9 @@
-//! The `vigie` binary: parse, call, exit code.
+//! The `vigie` binary: runs the command line and returns its exit code.
 
 use std::process::ExitCode;
 
 /// Checks allocate on one thread and free on another. The allocator of libc keeps that memory in its arenas; this one
-/// gives it back.
+/// returns it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

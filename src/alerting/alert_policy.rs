@@ -1,30 +1,30 @@
-//! What a monitor and its account say of alerting.
+//! The alerting settings of a monitor and its account.
 
 use crate::domain::{LocationId, LocationMode, MonitorId};
 pub use crate::evaluate::settle::Quorum;
 use crate::schedule::RunPlan;
 
-/// What a version of a monitor, with its account, says of alerting.
+/// The alerting settings of one revision of a monitor, combined with those of its account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertPolicy {
-    /// The monitor.
+    /// Id of the monitor.
     pub monitor_id: MonitorId,
-    /// Its mode.
+    /// How the results of several locations are combined.
     pub mode: LocationMode,
-    /// Its runs over its locations.
+    /// When and at which locations the monitor runs.
     pub run_plan: RunPlan,
-    /// The location that alerts in mode Primary.
+    /// The location that decides in mode Primary.
     pub primary_location: LocationId,
-    /// For SLA (MultiPOP).
+    /// How many locations must fail in mode SLA (MultiPOP).
     pub quorum: Quorum,
-    /// `notify_on_error`: gates errors, clears, missing data and traceroutes.
+    /// `notify_on_error`: enables errors, clears, missing data and traceroutes.
     pub notify_on_error: bool,
-    /// `notify_on_content_change`.
+    /// `notify_on_content_change`: enables notifications of page changes.
     pub notify_on_content_change: bool,
-    /// Whether the end of certificates is told.
+    /// Whether to notify before certificates expire.
     pub notify_on_expiry: bool,
-    /// `traceroute_on_error`.
+    /// `traceroute_on_error`: whether to trace the route to a target that cannot be reached.
     pub traceroute: bool,
-    /// Runs without data after which that is told; 0 never (setting).
+    /// Consecutive runs without data after which recipients are notified; 0 never (setting).
     pub no_data_runs: u32,
 }

@@ -1,5 +1,4 @@
-//! What is remembered of a monitor between its runs, and what a new answer, answerless time or a change of the
-//! monitor does to it.
+//! The alert state of a monitor between its runs, and its transitions on results, ticks and changes of the monitor.
 
 use std::time::Duration;
 
@@ -12,85 +11,85 @@ use super::open_episode::{OpenEpisode, PendingClear};
 use super::pending_run::{PendingRun, PendingVerification};
 use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 
-/// What is remembered of one monitor. Its JSON is kept in the transaction of what follows from it; one that
-/// [`AlertState::is_default`] need not be kept.
+/// Alert state of one monitor. Its JSON is stored in the same transaction as its effects; a state that
+/// [`AlertState::is_default`] need not be stored.
 ///
-/// A fresh one, one that was read back and one that was closed know of no run to come: a [`AlertState::on_tick`] when the
-/// monitor begins or goes on tells them, so that the absence of its first run is noticed too.
+/// A new, restored or closed state expects no run. Call [`AlertState::on_tick`] when the monitor starts or resumes,
+/// so that a missing first run is noticed too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlertState {
-    /// The last run that was settled; late answers to it and those before it alert nobody.
+    /// Planned time of the last resolved run. Later results of it and of earlier runs cause no alert.
     #[serde(rename = "settled")]
     pub(super) resolved_until: Option<Timestamp>,
-    /// Runs that are not settled, the oldest first.
+    /// Unresolved runs, oldest first.
     pub(super) runs: Vec<PendingRun>,
-    /// The run that comes after the settled one, whether anybody was heard of it or not. Not kept: after a
-    /// standstill the agents know better which runs there were, and report those that they missed.
+    /// The run after the last resolved one, whether or not it has results. Not stored: after a downtime of this
+    /// process, the agents know which runs took place and report those that they missed.
     #[serde(skip)]
     pub(super) next: Option<ExpectedRun>,
-    /// Whether it was closed: what was planned until it goes on is nobody's.
+    /// Whether the state was closed. Runs planned while inactive are ignored.
     #[serde(skip)]
     pub(super) is_closed: bool,
     pub(super) health: MonitorHealth,
     #[serde(rename = "outage")]
     pub(super) episode: Option<OpenEpisode>,
-    /// When the last outage ended, as long as another one now would mean that the monitor flaps.
+    /// When the last episode ended, while a new one would still count as flapping.
     #[serde(rename = "ended")]
     pub(super) last_episode_ended_at: Option<Timestamp>,
     #[serde(rename = "drought")]
     pub(super) no_data: NoDataStreak,
     #[serde(rename = "owed")]
     pub(super) pending_clears: Vec<PendingClear>,
-    /// Bytes of the page that a change was told to, and when.
+    /// Size in bytes of the page in the last change notification, and when that was sent.
     #[serde(rename = "page")]
     pub(super) last_page_change: Option<(u64, Timestamp)>,
-    /// The run whose certificate was told last.
+    /// Planned time of the run that last caused a certificate notification.
     #[serde(rename = "certificate")]
     pub(super) last_certificate_notice: Option<Timestamp>,
 }
 
-/// A run that is expected.
+/// A run that has to take place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ExpectedRun {
     pub(super) planned_at: Timestamp,
-    /// When it is given up, if nobody is heard.
+    /// When the run is given up if no location reports.
     pub(super) expires_at: Timestamp,
 }
 
-/// Runs in a row that said nothing of the target.
+/// Consecutive runs without a conclusive result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoDataStreak {
     pub(super) runs: u32,
-    /// When the first of them was planned.
+    /// Planned time of the first of these runs.
     pub(super) since: Option<Timestamp>,
     pub(super) told: Vec<RecipientId>,
 }
 
-/// The state of a monitor, for people (issue: up, failing, down, unknown, blacked out; `Disabled` and paused are
-/// seen from the monitor itself).
+/// State of a monitor as shown to people: up, failing, down, unknown or blacked out. Disabled and paused monitors
+/// are recognised by the monitor itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MonitorHealth {
-    /// No run was settled yet, or the last ones said nothing of the target.
+    /// No run is resolved yet, or the last ones had no conclusive result.
     #[default]
     Unknown,
-    /// The last settled run was good.
+    /// The last resolved run passed.
     Up,
-    /// Some location fails, but not as many as the mode asks for; or a failure is being verified.
+    /// Fewer locations fail than the mode requires, or a failure is being verified.
     Failing,
-    /// An outage is open.
+    /// An episode is open.
     Down,
     /// The last run fell into a blackout.
     BlackedOut,
 }
 
 impl AlertState {
-    /// Takes what a location found. Runs are settled in their order; an answer to a settled run changes nothing.
+    /// Applies the result of one location. Runs are resolved in order; a result of a resolved run changes nothing.
     ///
-    /// Closes no run, however late it is: where several answers waited, all of them are to be taken before the
-    /// [`AlertState::on_tick`] that closes what is left.
+    /// Never closes an overdue run. When several results are queued, apply all of them before the
+    /// [`AlertState::on_tick`] that closes the rest.
     pub fn on_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) -> Vec<Effect> {
         self.adapt_to_changes(cx);
         self.detect_clock_step_back(&result, cx);
@@ -103,26 +102,26 @@ impl AlertState {
         self.resolve_ready_runs(cx)
     }
 
-    /// Takes the answer to an [`Effect::RequestVerification`]; one that nobody waits for changes nothing.
+    /// Applies the response to an [`Effect::RequestVerification`]. A response that no run waits for changes nothing.
     pub fn on_verification(
         &mut self,
         planned_at: Timestamp,
-        answer: Verification,
+        response: Verification,
         cx: &AlertContext<'_>,
     ) -> Vec<Effect> {
         self.adapt_to_changes(cx);
-        let asked = self.runs.iter_mut().find(|run| run.planned_at == planned_at);
-        match asked
+        let pending_run = self.runs.iter_mut().find(|run| run.planned_at == planned_at);
+        match pending_run
             .and_then(|run| run.verification.as_mut())
             .filter(|verification| verification.answer.is_none())
         {
-            Some(verification) => verification.answer = Some(answer),
+            Some(verification) => verification.answer = Some(response),
             None => return Vec::new(),
         }
         self.resolve_ready_runs(cx)
     }
 
-    /// Lets time pass: closes runs whose time is over. Call at [`AlertState::next_tick_at`], also when late.
+    /// Advances to the current time and closes overdue runs. Call at [`AlertState::next_tick_at`] or later.
     pub fn on_tick(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         self.adapt_to_changes(cx);
         self.expire_expected_runs(cx);
@@ -138,7 +137,7 @@ impl AlertState {
         self.resolve_ready_runs(cx)
     }
 
-    /// When [`AlertState::on_tick`] has something to do next.
+    /// Returns when [`AlertState::on_tick`] is next due.
     #[must_use]
     pub fn next_tick_at(&self) -> Option<Timestamp> {
         let run = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
@@ -150,39 +149,39 @@ impl AlertState {
         self.runs.iter().filter_map(run).chain(next).min()
     }
 
-    /// The monitor was disabled, paused or removed: its outage ends without a clear, open runs are dropped.
+    /// Ends the episode without a clear and drops open runs, since the monitor was disabled, paused or removed.
     pub fn close(&mut self, now: Timestamp) -> Vec<Effect> {
         let ended = self.episode.take().map(|mut outage| outage.close(now, false));
-        // Answers of checks that are under way come to nobody any more.
+        // Results of checks in progress are ignored from now on.
         *self =
             Self { resolved_until: self.resolved_until.max(Some(now)), is_closed: true, ..Self::default() };
         ended.into_iter().collect()
     }
 
-    /// Somebody acknowledged the open outage: it is told no more, but its end is.
+    /// Acknowledges the open episode: its errors are no longer notified, its end still is.
     pub fn acknowledge(&mut self, episode: EpisodeId) -> bool {
         self.episode.as_mut().is_some_and(|outage| outage.acknowledge(episode))
     }
 
-    /// Verifications that were asked for and not answered, to be asked again after a restart.
+    /// Returns the verification requests without a response, to be sent again after a restart.
     #[must_use]
     pub fn pending_verifications(&self) -> Vec<Effect> {
-        let question = |run: &PendingRun| {
+        let to_effect = |run: &PendingRun| {
             run.open_verification().map(|verification| verification.to_effect(run.planned_at))
         };
-        self.runs.iter().filter_map(question).collect()
+        self.runs.iter().filter_map(to_effect).collect()
     }
 
-    /// What a start of the process knows without a kept watch: the last answers of each location.
+    /// Derives the state from the last results of each location, for a start of the process without stored state.
     pub fn restore(&mut self, last: &[LocationResult]) {
-        let Some(newest) = last.iter().map(|heard| heard.last_planned_at).max() else { return };
-        let heard: Vec<LocationResult> =
-            last.iter().filter(|heard| heard.last_planned_at == newest).cloned().collect();
-        let any = |wanted: fn(&LocationResult) -> bool| heard.iter().any(wanted);
+        let Some(newest) = last.iter().map(|result| result.last_planned_at).max() else { return };
+        let results: Vec<LocationResult> =
+            last.iter().filter(|result| result.last_planned_at == newest).cloned().collect();
+        let any = |predicate: fn(&LocationResult) -> bool| results.iter().any(predicate);
         self.health = match () {
-            () if any(|heard| heard.outcome == Outcome::Blackout) => MonitorHealth::BlackedOut,
-            () if any(|heard| heard.to_vote().is_failure()) => MonitorHealth::Failing,
-            () if any(|heard| heard.to_vote().is_conclusive()) => MonitorHealth::Up,
+            () if any(|result| result.outcome == Outcome::Blackout) => MonitorHealth::BlackedOut,
+            () if any(|result| result.to_vote().is_failure()) => MonitorHealth::Failing,
+            () if any(|result| result.to_vote().is_conclusive()) => MonitorHealth::Up,
             () => MonitorHealth::Unknown,
         };
         self.resolved_until = Some(newest - Duration::from_micros(1));
@@ -190,14 +189,14 @@ impl AlertState {
             planned_at: newest,
             expected: Vec::new(),
             closes_at: newest,
-            heard,
+            heard: results,
             close_reason: None,
             verification: None,
             resolved_before_restart: true,
         }];
     }
 
-    /// Whether there is nothing to remember that [`AlertState::restore`] would not bring back.
+    /// Whether [`AlertState::restore`] would give the same state, so that it need not be stored.
     #[must_use]
     pub fn is_default(&self) -> bool {
         let harmless = |result: &LocationResult| {
@@ -215,7 +214,7 @@ impl AlertState {
             && self.runs.iter().all(|run| run.resolved_before_restart || calm(run))
     }
 
-    /// How the monitor is.
+    /// Returns the health of the monitor.
     #[must_use]
     pub fn health(&self) -> MonitorHealth {
         match self.health {
@@ -226,7 +225,7 @@ impl AlertState {
         }
     }
 
-    /// The open outage.
+    /// Returns the id of the open episode.
     #[must_use]
     pub fn open_episode(&self) -> Option<EpisodeId> {
         self.episode.as_ref().map(OpenEpisode::id)

@@ -1,4 +1,4 @@
-//! Who is told: recipients, their groups and what mutes them (behaviour.md 6).
+//! Selection of the recipients of a notification: groups, subscriptions and blackouts (behaviour.md 6).
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::location_result::LocationResult;
 use crate::domain::{MonitorId, NotificationKind, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutTarget;
 
-/// Everybody whom the groups name for what `cause` found, who wants `kind` and is not muted, each with the group
-/// that names them; each once, by id. Thresholds are not looked at here.
+/// Returns the recipients of `kind` about `cause` that a group names, that subscribe to `kind` and are not muted,
+/// ordered by id, each once and with the group that names it. Ignores thresholds.
 #[must_use]
 pub fn recipients_for(
     cx: &AlertContext<'_>,
@@ -16,36 +16,36 @@ pub fn recipients_for(
     cause: Option<&LocationResult>,
 ) -> Vec<(RecipientId, Option<i64>)> {
     let named = matching_recipients(cx.contacts, cx.policy.monitor_id, kind, cause);
-    let listens = |id: &RecipientId| {
+    let is_notified = |id: &RecipientId| {
         cx.contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind))
             && (kind.is_performance() || !is_muted(cx, *id, cx.now))
     };
-    named.into_iter().filter(|(id, _)| listens(id)).collect()
+    named.into_iter().filter(|(id, _)| is_notified(id)).collect()
 }
 
-/// Everybody whom the groups name for performance alerts of a monitor and who wants them, each with the group that
-/// names them. No blackout silences those.
+/// Returns the recipients of a monitor's performance alerts that a group names and that subscribe to them, each with
+/// the group that names it. Blackouts do not silence performance alerts.
 #[must_use]
 pub fn performance_recipients_for(
     contacts: &Contacts,
     monitor: MonitorId,
 ) -> Vec<(RecipientId, Option<i64>)> {
     let kind = NotificationKind::PerformanceError;
-    let listens =
+    let is_notified =
         |id: &RecipientId| contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind));
-    matching_recipients(contacts, monitor, kind, None).into_iter().filter(|(id, _)| listens(id)).collect()
+    matching_recipients(contacts, monitor, kind, None).into_iter().filter(|(id, _)| is_notified(id)).collect()
 }
 
-/// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`: at the time that the
-/// run was planned for, or now, so that somebody who mutes a monitor hears nothing of the run under way either.
+/// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`. It does when it covers
+/// the planned time, or now: muting a monitor silences the run in progress too.
 pub(super) fn is_silenced(cx: &AlertContext<'_>, kind: NotificationKind, planned_at: Timestamp) -> bool {
     let monitor = cx.policy.monitor_id;
-    let rests = |at| {
+    let is_blacked_out = |at| {
         [BlackoutTarget::Alert(monitor), BlackoutTarget::Monitor(monitor)]
             .into_iter()
             .any(|subject| cx.calendar.active_window(subject, at).is_some())
     };
-    !kind.is_performance() && (rests(planned_at) || rests(cx.now))
+    !kind.is_performance() && (is_blacked_out(planned_at) || is_blacked_out(cx.now))
 }
 
 /// Whether `recipient` is muted at `at`.
@@ -53,7 +53,7 @@ pub(super) fn is_muted(cx: &AlertContext<'_>, recipient: RecipientId, at: Timest
     cx.calendar.active_window(BlackoutTarget::Notifier(recipient), at).is_some()
 }
 
-/// Everybody whom the groups name, with the first group by number that does.
+/// Returns the recipients that the groups name, each with the matching group of the lowest id.
 fn matching_recipients(
     contacts: &Contacts,
     monitor: MonitorId,
@@ -64,14 +64,14 @@ fn matching_recipients(
         return contacts.recipients.iter().map(|recipient| (recipient.id, None)).collect();
     }
     let found = cause.filter(|_| kind == NotificationKind::SiteError);
-    let own =
+    let matches =
         |group: &&NotifierGroup| group.matches_monitor(monitor, cause.and_then(|cause| cause.step), found);
-    let mut groups: Vec<_> = contacts.groups.iter().filter(own).collect();
+    let mut groups: Vec<_> = contacts.groups.iter().filter(matches).collect();
     if groups.is_empty() {
         groups = contacts.groups.iter().filter(|group| group.is_default).collect();
     }
     groups.retain(|group| group.matches_status(kind, cause));
-    // The lowest number is written last and stays.
+    // The group with the lowest id is written last and wins.
     groups.sort_by_key(|group| std::cmp::Reverse(group.id));
     let members = |group: &&NotifierGroup| {
         let id = group.id;
@@ -81,7 +81,7 @@ fn matching_recipients(
 }
 
 impl Recipient {
-    /// Whether it wants to hear of `kind`.
+    /// Whether the recipient subscribes to `kind`.
     fn is_subscribed_to(&self, kind: NotificationKind) -> bool {
         match kind {
             NotificationKind::Test | NotificationKind::Digest => true,
@@ -92,9 +92,9 @@ impl Recipient {
 }
 
 impl NotifierGroup {
-    /// Whether it is for this monitor, or for the step that failed. What is about no step in particular reaches
-    /// those that name any step of the monitor. An error reaches those that name a content view when that one failed;
-    /// what is no error, such as the end of one, reaches them too.
+    /// Whether the group covers this monitor, or its failing `step`. Without a step, an entry for any step of the
+    /// monitor matches. An entry with a content view matches an error only when that view failed, and matches
+    /// everything that is not an error, such as a clear.
     fn matches_monitor(&self, monitor: MonitorId, step: Option<u32>, error: Option<&LocationResult>) -> bool {
         self.monitors.iter().any(|entry| {
             let fits = |view: i64| error.is_none_or(|error| error.failed_views.contains(&view));
@@ -104,7 +104,7 @@ impl NotifierGroup {
         })
     }
 
-    /// Whether the status code is one of those that it wants; what is no error has none.
+    /// Whether the group covers the status code; only errors have one.
     fn matches_status(&self, kind: NotificationKind, cause: Option<&LocationResult>) -> bool {
         let code = cause.filter(|_| kind == NotificationKind::SiteError).map(|cause| cause.status.0);
         self.error_types.is_empty() || code.is_none_or(|code| self.error_types.contains(&code))

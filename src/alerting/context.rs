@@ -1,37 +1,37 @@
-//! What decisions on alerts are made by: the monitor's policy, its account's recipients, blackouts and the time.
+//! Inputs of alert decisions: the monitor's policy, its account's recipients, blackouts and the time.
 
 use super::alert_policy::AlertPolicy;
 use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutCalendar;
 
-/// The people of an account.
+/// Recipients and notifier groups of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contacts {
-    /// Who may be told.
+    /// All recipients.
     pub recipients: Vec<Recipient>,
-    /// Who is told of what; none means everybody of all.
+    /// Which recipients get which alerts. With no groups, every recipient gets every alert.
     pub groups: Vec<NotifierGroup>,
 }
 
 impl Contacts {
-    /// The recipient with this number.
+    /// Returns the recipient with this id.
     #[must_use]
     pub fn recipient(&self, id: RecipientId) -> Option<&Recipient> {
         self.recipients.iter().find(|recipient| recipient.id == id)
     }
 }
 
-/// What decisions are made by. Everything here is of the moment of the call.
+/// Inputs of alert decisions, as they are at the moment of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct AlertContext<'a> {
-    /// What the monitor says.
+    /// Alerting settings of the monitor.
     pub policy: &'a AlertPolicy,
-    /// Who there is.
+    /// Recipients and groups of its account.
     pub contacts: &'a Contacts,
-    /// What is silenced.
+    /// Blackouts.
     pub calendar: &'a BlackoutCalendar,
     /// Locations without a live agent now.
     pub offline_locations: &'a [LocationId],
-    /// Now.
+    /// The current time.
     pub now: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! What follows from what was heard.
+//! Effects of a change of alert state.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,120 +7,121 @@ use crate::domain::{
     CheckId, EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification,
 };
 
-/// Something to be done or kept. Effects of one call are kept in one transaction with the state they come from;
-/// what leaves the process ([`Effect::RequestVerification`], [`Effect::RunTraceroute`]) is begun after it was kept.
+/// An action to take or a record to store. The effects of one call are stored in one transaction with the state
+/// that caused them. Effects that leave the process ([`Effect::RequestVerification`], [`Effect::RunTraceroute`])
+/// start after that transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Ask a location outside of `failed` to look at the failure of this check; its answer comes back through
+    /// Ask a location outside of `failed` to verify the failure of this check. Its response is passed to
     /// [`super::AlertState::on_verification`].
     RequestVerification {
-        /// The run.
+        /// Planned time of the run.
         planned_at: Timestamp,
-        /// The check that failed.
+        /// The failed check.
         check: CheckId,
-        /// Where.
+        /// Location of that check.
         location: LocationId,
-        /// Everywhere where the run failed.
+        /// All locations where the run failed.
         failed: Vec<LocationId>,
     },
-    /// The answer goes with the result of this check; with 70 the result turns into a warning.
+    /// Add the verification to the result of this check. Status 70 turns the result into a warning.
     RecordVerification {
-        /// The run.
+        /// Planned time of the run.
         planned_at: Timestamp,
-        /// The location of the check.
+        /// Location of the check.
         location: LocationId,
-        /// The answer.
+        /// The verification.
         answer: Verification,
     },
-    /// These locations were expected, are away, and did not check the run: it is recorded as missed there.
+    /// Record the run as missed at these expected locations, which are offline and did not check it.
     RecordMissed {
-        /// The run.
+        /// Planned time of the run.
         planned_at: Timestamp,
-        /// Which.
+        /// The locations.
         locations: Vec<LocationId>,
     },
-    /// An outage began, went on or ended.
+    /// Record that an episode started, continued or ended.
     UpdateEpisode(EpisodeChange),
-    /// Trace the way to the target of this check, from where it failed.
+    /// Trace the route to the target of this check, from the location where it failed.
     RunTraceroute {
-        /// The run.
+        /// Planned time of the run.
         planned_at: Timestamp,
-        /// Where it failed.
+        /// Location of the failed check.
         location: LocationId,
-        /// The check.
+        /// The failed check.
         check: CheckId,
-        /// Who is told of it once it is there (kind Traceroute).
+        /// Recipients of the trace once it is complete (kind Traceroute).
         audience: Vec<(RecipientId, Option<i64>)>,
     },
-    /// Tell somebody.
+    /// Notify one recipient.
     Notify {
-        /// Who, and by the templates of which group.
+        /// The recipient.
         recipient: RecipientId,
-        /// The group that names them.
+        /// The group that names it, whose templates are used.
         group: Option<i64>,
-        /// What.
+        /// Content of the notification.
         draft: NotificationDraft,
     },
 }
 
-/// What is told, as far as it is decided here; the words are found in the result by who writes the message.
+/// Content of a notification as far as alerting decides it. The renderer takes the text from the stored result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotificationDraft {
-    /// What it is about.
+    /// Kind of notification.
     pub kind: NotificationKind,
-    /// The run.
+    /// Planned time of the run.
     pub planned_at: Timestamp,
-    /// The outage.
+    /// The episode.
     pub episode: Option<EpisodeId>,
-    /// When that began.
+    /// When the episode, or the series of runs without data, started.
     pub started_at: Option<Timestamp>,
-    /// The check that decided; `None` when no location was heard.
+    /// The result that decided the run; `None` when no location reported.
     pub deciding_result: Option<LocationResult>,
-    /// Everything that was heard of the run.
+    /// All results of the run.
     pub location_results: Vec<LocationResult>,
-    /// Locations that were expected and not heard.
+    /// Expected locations that did not report.
     pub unreported_locations: Vec<LocationId>,
-    /// What a second location said.
+    /// The verification by another location.
     pub verification: Option<Verification>,
     /// Consecutive failing runs, or runs without data; 0 for a clear.
     pub errcount: u32,
-    /// Whether a traceroute is on its way, for which the message waits up to 5 s.
+    /// Whether a traceroute is in progress, for which the message waits up to 5 s.
     pub awaits_trace: bool,
 }
 
-/// What happens to an outage. Kept by `id`: a repeat changes nothing.
+/// A new version of an episode. Stored by `id`: storing it again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodeChange {
-    /// Its id.
+    /// Id of the episode.
     pub id: EpisodeId,
-    /// When its first failing run was planned.
+    /// Planned time of its first failing run.
     pub since: Timestamp,
-    /// The check that began it, with what it found.
+    /// The result that started it.
     pub cause: LocationResult,
     /// Failing runs so far.
     #[serde(rename = "runs")]
     pub failed_runs: u32,
-    /// The last of them.
+    /// Planned time of the last failing run.
     pub last_run: Timestamp,
-    /// The status code then.
+    /// Status code of that run.
     pub last_status: Status,
-    /// Locations that were heard failing, over all its runs.
+    /// Locations that failed in any of its runs.
     pub locations: Vec<LocationId>,
-    /// What a second location said at its beginning.
+    /// The verification of its first run.
     pub verification: Option<Verification>,
-    /// Whether it began soon after another one ended: the monitor flaps.
+    /// Whether it started soon after another one ended: the monitor flaps.
     pub flapping: bool,
-    /// Set when it ends.
+    /// How it ended; `None` while it is open.
     pub end: Option<EpisodeEnd>,
 }
 
-/// How an outage ended.
+/// How an episode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodeEnd {
-    /// Planned time of the first good run, or when the monitor was disabled or removed.
+    /// Planned time of the first passing run, or when the monitor was disabled or removed.
     pub at: Timestamp,
-    /// Whether a good run ended it; else nobody is told.
+    /// Whether a passing run ended it; otherwise no recipient is notified.
     pub recovered: bool,
 }

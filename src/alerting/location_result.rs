@@ -1,42 +1,41 @@
-//! What a location found of one run, as far as alerting needs it.
+//! The result of one run at one location, reduced to what alerting needs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{CheckId, LocationId, Outcome, Status, Timestamp};
 use crate::evaluate::settle::LocationOutcome;
 
-/// What a location found of one run.
+/// Result of one run at one location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocationResult {
-    /// The run.
+    /// Planned time of the run, or of the first run of a series.
     pub planned_at: Timestamp,
     /// The location.
     pub location: LocationId,
-    /// The check.
+    /// Id of the check.
     pub check_id: CheckId,
-    /// What it came to.
+    /// Outcome of the check.
     pub outcome: Outcome,
     /// Its status code.
     pub status: Status,
-    /// How many planned runs it stands for: more than one for a series of missed ones, whose first is
-    /// `planned_at`.
+    /// Number of planned runs that it covers: more than one for a series of missed runs, whose first is `planned_at`.
     #[serde(default = "default_slots", skip_serializing_if = "is_single_slot")]
     pub slots: u32,
-    /// Planned time of the last of them.
+    /// Planned time of the last of these runs.
     pub last_planned_at: Timestamp,
-    /// The failing step of several.
+    /// The failing step of a multi-step check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The content views that failed, of those whose errors are told.
+    /// Failed content views whose errors are notified.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "views")]
     pub failed_views: Vec<i64>,
-    /// Set when the content or the objects of the page changed since the last good run there, and the monitor
-    /// wants to tell.
+    /// Set when the content or the objects of the page changed since the last passing run there, and the monitor
+    /// notifies on such changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<PageChange>,
-    /// Set when a certificate has expired or is about to, as `check_ssl_expiration_dates` asks.
+    /// Set when a certificate has expired or will soon, as `check_ssl_expiration_dates` requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<ExpiringCertificate>,
 }
@@ -50,38 +49,38 @@ const fn is_single_slot(slots: &u32) -> bool {
     *slots == 1
 }
 
-/// A page that changed.
+/// A change of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageChange {
-    /// Bytes before, decoded.
+    /// Decoded size before, in bytes.
     pub before: u64,
-    /// Bytes now.
+    /// Decoded size now, in bytes.
     pub now: u64,
-    /// How its objects changed, in words; then the bytes are those of the page with all of them.
+    /// Description of how the page's objects changed. When set, the sizes include all objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "objects")]
     pub object_changes: Option<String>,
 }
 
-/// A certificate whose end is near or past.
+/// A certificate that has expired or will soon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpiringCertificate {
     /// Its subject.
     pub subject: String,
-    /// Its end.
+    /// When it expires.
     pub not_after: Timestamp,
 }
 
 impl LocationResult {
-    /// What it says, as far as the ruling of its run needs it.
+    /// Returns the part of the result that decides the run.
     #[must_use]
     pub fn to_vote(&self) -> LocationOutcome {
         LocationOutcome { location: self.location, outcome: self.outcome, status: self.status }
     }
 
-    /// Whether it says something of the target: ok, warning or error.
+    /// Whether the outcome says something about the target: ok, warning or error.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
         self.to_vote().is_conclusive()

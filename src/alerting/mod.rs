@@ -1,6 +1,6 @@
-//! Who is to be woken, decided without I/O: the runs of a monitor over its locations, its outages, thresholds and
-//! who is told (behaviour.md 5 and 6). Time, recipients and blackouts come in as arguments; what is to be done
-//! goes out as [`Effect`]s, in their order.
+//! Alert decisions without I/O: resolves the runs of a monitor over its locations, tracks its episodes and
+//! thresholds, and selects recipients (behaviour.md 5 and 6). Time, recipients and blackouts are arguments; the
+//! actions to take are returned as [`Effect`]s, in order.
 
 mod alert_policy;
 mod alert_state;

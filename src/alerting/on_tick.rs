@@ -1,4 +1,4 @@
-//! Runs as they come, and as time, a clock that is set and a monitor that changes pass over them.
+//! How runs are opened, expire and adapt to clock steps and changes of the monitor.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use super::location_result::LocationResult;
 use super::pending_run::{CloseReason, PendingRun, missed_run_from_series};
 use crate::domain::Timestamp;
 
-/// A clock that is set back by up to this much is waited for, as the agents do; no run comes twice then.
+/// A clock set back by up to this much is waited out, as agents do too. No run then happens twice.
 const CLOCK_STEP_TOLERANCE: Duration = Duration::from_hours(1);
 
-/// A tick that comes so much too late says that this process stood still, not that the agents did.
+/// A tick later than this means that this process stalled, not that the agents did.
 const STALL_THRESHOLD: Duration = Duration::from_mins(1);
 
-/// Open runs at most. Far above what timeouts allow; beyond it the oldest is settled by what is there.
+/// Most open runs. Far above what timeouts allow; beyond it, the oldest run is resolved with the results it has.
 const MAX_OPEN_RUNS: usize = 64;
 
 impl AlertState {
-    /// Adapts what is remembered to a clock that was set back and to a monitor that changed.
+    /// Adapts the state to a clock that was set back and to changes of the monitor.
     pub(super) fn adapt_to_changes(&mut self, cx: &AlertContext<'_>) {
         let latest = cx.now + CLOCK_STEP_TOLERANCE;
         if self.resolved_until.is_some_and(|settled| settled > latest) {
-            // Less the time that a run may be under way already.
+            // A run of the last interval may be in progress already.
             self.resolved_until = Some(cx.now - cx.policy.run_plan.slots.interval());
             self.expect_next_run(cx.now, cx);
         }
@@ -49,20 +49,21 @@ impl AlertState {
         self.is_closed = false;
     }
 
-    /// Notices a clock that was set back by the run of the present that lies before what is settled. Agents that
-    /// still wait for the clock plan no such run, and answers from before the step lie ahead of the clock.
+    /// Detects a clock that was set back: a result of the current interval is planned no later than the last resolved
+    /// run. Agents that wait for the clock plan no such run, and results from before the step lie in the future.
     pub(super) fn detect_clock_step_back(&mut self, result: &LocationResult, cx: &AlertContext<'_>) {
         let plan = &cx.policy.run_plan;
         let planned_at = result.last_planned_at;
-        let present = planned_at <= cx.now && cx.now < planned_at + plan.slots.interval();
-        if present && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > cx.now) {
+        let is_current = planned_at <= cx.now && cx.now < planned_at + plan.slots.interval();
+        if is_current && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > cx.now)
+        {
             self.resolved_until = Some(planned_at - Duration::from_micros(1));
             self.runs.retain(|run| run.planned_at <= cx.now);
             self.expect_next_run(planned_at, cx);
         }
     }
 
-    /// Goes on after a start of the process: the run after the last one may still come, late.
+    /// Continues after a start of the process: the run after the last resolved one may still be reported, late.
     fn resume_after(&mut self, settled: Timestamp, cx: &AlertContext<'_>) {
         self.expect_next_run(settled, cx);
         if self.next.is_some_and(|next| next.expires_at <= cx.now) {
@@ -70,7 +71,7 @@ impl AlertState {
         }
     }
 
-    /// Expects the run that comes after `time` and after all that are settled.
+    /// Expects the first run after `time` and after all resolved runs.
     pub(super) fn expect_next_run(&mut self, time: Timestamp, cx: &AlertContext<'_>) {
         let after = self.resolved_until.map_or(time, |settled| settled.max(time));
         let planned_at = cx.policy.run_plan.slots.next_after(after);
@@ -81,10 +82,10 @@ impl AlertState {
         let planned_at = result.last_planned_at;
         if result.slots > 1 {
             let series = result.planned_at..planned_at;
-            let had_part = |run: &&mut PendingRun| {
+            let was_expected = |run: &&mut PendingRun| {
                 series.contains(&run.planned_at) && run.expected.contains(&result.location)
             };
-            for run in self.runs.iter_mut().filter(had_part) {
+            for run in self.runs.iter_mut().filter(was_expected) {
                 run.record_result(missed_run_from_series(&result, run.planned_at, cx));
                 run.close_if_complete(false, cx);
             }
@@ -102,7 +103,7 @@ impl AlertState {
         }
     }
 
-    /// Ends the oldest run, whatever it waits for.
+    /// Closes the oldest run, whatever it waits for.
     fn force_close_oldest(&mut self, cx: &AlertContext<'_>) {
         let Some(run) = self.runs.first_mut() else { return };
         let (end, planned_at) = (run.close_reason_now(cx), run.planned_at);
@@ -113,7 +114,7 @@ impl AlertState {
         self.expect_next_run(planned_at, cx);
     }
 
-    /// Gives up expected runs of which nobody was heard.
+    /// Gives up expected runs that no location reported.
     pub(super) fn expire_expected_runs(&mut self, cx: &AlertContext<'_>) {
         while let Some(next) = self.next.filter(|next| next.expires_at <= cx.now) {
             if cx.now > next.expires_at + STALL_THRESHOLD {
@@ -122,11 +123,11 @@ impl AlertState {
             let at = self.runs.partition_point(|run| run.planned_at < next.planned_at);
             let settled = self.resolved_until.is_some_and(|settled| settled >= next.planned_at);
             if !settled && self.runs.get(at).is_none_or(|run| run.planned_at != next.planned_at) {
-                let silent = PendingRun {
+                let unreported = PendingRun {
                     close_reason: Some(CloseReason::OnTime),
                     ..PendingRun::new(next.planned_at, cx)
                 };
-                self.runs.insert(at, silent);
+                self.runs.insert(at, unreported);
             }
             let planned_at = cx.policy.run_plan.slots.next_after(next.planned_at);
             self.next = Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
@@ -135,8 +136,8 @@ impl AlertState {
 }
 
 impl PendingRun {
-    /// Learns who was expected of a run that was read back; what locations said that left the pool since is
-    /// dropped. Answers up to when runs are settled, if nobody is missing any more.
+    /// Sets the expected locations of a restored run and drops results of locations that have left the pool. Returns
+    /// the planned time of the run when it is resolved: no location is missing any more.
     fn restore_expected(&mut self, cx: &AlertContext<'_>) -> Option<Timestamp> {
         let plan = &cx.policy.run_plan;
         self.expected = plan.expected_locations(self.planned_at);

@@ -1,4 +1,4 @@
-//! An outage of a monitor, and who was told of it.
+//! An open episode, and which recipients were notified of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,38 +8,38 @@ use super::effect::{Effect, EpisodeChange, EpisodeEnd, NotificationDraft};
 use super::location_result::LocationResult;
 use crate::domain::{EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification};
 
-/// An open outage.
+/// An open episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OpenEpisode {
-    /// How far it is.
+    /// Its latest version.
     change: EpisodeChange,
-    /// Whether somebody acknowledged it.
+    /// Whether someone acknowledged it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     acknowledged: bool,
-    /// Who was told.
+    /// Recipients that were notified.
     #[serde(rename = "told")]
     notified: Vec<NotifiedRecipient>,
 }
 
-/// Somebody who was told of an outage.
+/// A recipient that was notified of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NotifiedRecipient {
     recipient: RecipientId,
     group: Option<i64>,
-    /// How often.
+    /// Number of error notifications sent.
     errors: u32,
 }
 
-/// A failing run, as far as an outage needs it.
+/// A failing run, reduced to what an episode needs.
 pub(super) struct FailedRun<'a> {
     pub(super) draft: &'a NotificationDraft,
     pub(super) cause: &'a LocationResult,
     pub(super) locations: Vec<LocationId>,
 }
 
-/// Clears that somebody waits for who, or whose monitor, was silenced when the outage ended.
+/// Clears not sent yet, since the recipient or the monitor was silenced when the episode ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PendingClear {
@@ -51,7 +51,7 @@ pub(super) struct PendingClear {
 }
 
 impl OpenEpisode {
-    /// The outage that begins with a failing run.
+    /// Opens the episode that starts with a failing run.
     pub(super) fn open(failing: &FailedRun<'_>, flapping: bool, cx: &AlertContext<'_>) -> Self {
         let since = failing.draft.planned_at;
         let change = EpisodeChange {
@@ -92,7 +92,7 @@ impl OpenEpisode {
         Effect::UpdateEpisode(change.clone())
     }
 
-    /// Who is to hear of the failing run that was counted last; counts them as told.
+    /// Returns the recipients to notify of the last counted failing run, and counts them as notified.
     pub(super) fn recipients_to_notify(
         &mut self,
         cause: &LocationResult,
@@ -107,22 +107,22 @@ impl OpenEpisode {
         audience
     }
 
-    /// Counts `id` as told once more, if its thresholds let it.
+    /// Counts one more notification of `id` and returns true, if the recipient's thresholds allow it.
     fn count_notification(&mut self, id: RecipientId, group: Option<i64>, cx: &AlertContext<'_>) -> bool {
         let Some(recipient) = cx.contacts.recipient(id) else { return false };
         if self.change.failed_runs < recipient.start_threshold {
             return false;
         }
-        let Some(told) = self.notified.iter_mut().find(|told| told.recipient == id) else {
+        let Some(entry) = self.notified.iter_mut().find(|entry| entry.recipient == id) else {
             self.notified.push(NotifiedRecipient { recipient: id, group, errors: 1 });
             return true;
         };
-        let goes_on = recipient.stop_threshold == 0 || told.errors < recipient.stop_threshold;
-        told.errors = told.errors.saturating_add(u32::from(goes_on));
-        goes_on
+        let is_due = recipient.stop_threshold == 0 || entry.errors < recipient.stop_threshold;
+        entry.errors = entry.errors.saturating_add(u32::from(is_due));
+        is_due
     }
 
-    /// Completes what is told of this outage.
+    /// Returns `draft` with the data of this episode.
     pub(super) fn enrich_draft(&self, draft: &NotificationDraft) -> NotificationDraft {
         NotificationDraft {
             episode: Some(self.change.id),
@@ -132,13 +132,13 @@ impl OpenEpisode {
         }
     }
 
-    /// Ends it; `recovered` when a good run did.
+    /// Ends the episode; `recovered` when a passing run ended it.
     pub(super) fn close(&mut self, at: Timestamp, recovered: bool) -> Effect {
         self.change.end = Some(EpisodeEnd { at, recovered });
         Effect::UpdateEpisode(self.change.clone())
     }
 
-    /// The clears that are due after the good run that `cause` tells of.
+    /// Returns the clears due after the passing run that `cause` belongs to.
     pub(super) fn pending_clear(&self, planned_at: Timestamp, cause: &LocationResult) -> PendingClear {
         let mut recipients: Vec<_> =
             self.notified.iter().map(|recipient| (recipient.recipient, recipient.group)).collect();
@@ -160,12 +160,12 @@ impl OpenEpisode {
 }
 
 impl PendingClear {
-    /// Tells those who can hear it now; the others wait. Whoever is gone, or wants no clears (any more), is owed
-    /// nothing.
+    /// Notifies the recipients that are not muted; the others stay pending. Drops recipients that no longer exist or no
+    /// longer subscribe to clears.
     pub(super) fn take_due(
         &mut self,
-        heard: &[LocationResult],
-        silent: &[LocationId],
+        results: &[LocationResult],
+        unreported: &[LocationId],
         cx: &AlertContext<'_>,
     ) -> Vec<Effect> {
         let wants = |id: RecipientId| {
@@ -185,14 +185,14 @@ impl PendingClear {
             episode: Some(self.episode),
             started_at: Some(self.since),
             deciding_result: Some(self.cause.clone()),
-            location_results: heard.to_vec(),
-            unreported_locations: silent.to_vec(),
+            location_results: results.to_vec(),
+            unreported_locations: unreported.to_vec(),
             verification: None,
             errcount: 0,
             awaits_trace: false,
         };
-        let tell = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
-        now.into_iter().map(tell).collect()
+        let to_effect = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
+        now.into_iter().map(to_effect).collect()
     }
 
     /// Like [`PendingClear::take_due`], at a later run.
@@ -206,13 +206,13 @@ impl PendingClear {
     }
 }
 
-/// Whether the way to a target is worth tracing after this code: it could not be reached (behaviour.md 6).
+/// Whether this status means that the target could not be reached, so that a traceroute helps (behaviour.md 6).
 pub(super) fn should_traceroute(status: Status) -> bool {
     [Status::CONNECT_FAILED, Status::TIMED_OUT, Status::HOST_SILENT, Status::HOST_PING_FAILED]
         .contains(&status)
 }
 
-/// The answer of a location that failed in the same run.
+/// Returns the verification that another failing location of the same run gives.
 pub(super) fn confirmed_by(by: &LocationResult, at: Timestamp) -> Verification {
     Verification {
         status: Status::VERIFIED_CONFIRMED,

@@ -1,5 +1,5 @@
-//! Performance alerts: the mean time of checks at a location against what was set for it (behaviour.md 6).
-//! Told once when a mean goes over its limit, and once when it is back; blackouts do not silence it.
+//! Performance alerts: compares the mean check time at a location with a limit (behaviour.md 6). Notifies once when
+//! the mean exceeds its limit and once when it is back. Blackouts do not silence them.
 
 use std::time::Duration;
 
@@ -7,39 +7,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{MeanDuration, MonitorId, RecipientId, Timestamp};
 
-/// Checks that the mean of the last days has to be of: the first ones of a new monitor say little.
+/// Fewest checks in the mean of the last days: the first checks of a new monitor are not representative.
 pub const MIN_CHECKS: u64 = 12;
 
-/// What a mean is held against.
+/// The limit for a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PerformanceThreshold {
-    /// A mean over so many microseconds.
+    /// A fixed limit.
     Static {
-        /// The limit.
+        /// The limit, in microseconds.
         limit_us: u64,
     },
-    /// A mean over that of the last days by so many percent.
+    /// A limit relative to the mean of the last days.
     Dynamic {
-        /// How much more.
+        /// How much above that mean, in percent.
         percent: f64,
-        /// 1 to 7.
+        /// Number of days, 1 to 7.
         days: u32,
     },
 }
 
-/// How bad it is.
+/// Severity of a performance alert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PerformanceLevel {
-    /// To be looked at.
+    /// Needs attention.
     Warning,
-    /// To be acted on.
+    /// Needs action.
     #[default]
     Error,
 }
 
 impl PerformanceLevel {
-    /// Its word.
+    /// Returns its name in the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,56 +49,55 @@ impl PerformanceLevel {
     }
 }
 
-/// A performance alert as it was set.
+/// A configured performance alert.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerformanceRule {
-    /// Its number.
+    /// Its id.
     pub id: i64,
     /// The monitor.
     pub monitor: MonitorId,
-    /// What the mean is held against.
+    /// The limit for the mean.
     pub threshold: PerformanceThreshold,
-    /// What the mean is taken over, up to now.
+    /// Period up to now that the mean covers.
     pub window: Duration,
-    /// How bad it is.
+    /// Its severity.
     pub level: PerformanceLevel,
 }
 
-/// One that is raised at a location.
+/// A performance alert that is active at a location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ActivePerformanceAlert {
-    /// Since when.
+    /// When it was raised.
     pub since: Timestamp,
     /// The limit then, in microseconds.
     pub limit_us: u64,
-    /// Who was told.
+    /// Recipients that were notified.
     #[serde(rename = "told")]
     pub notified: Vec<RecipientId>,
 }
 
-/// What a look at a mean comes to.
+/// Change of a performance alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerformanceChange {
-    /// The mean is over its limit.
+    /// The mean exceeds the limit.
     Raise {
         /// The mean, in microseconds.
         mean_us: u64,
-        /// The limit.
+        /// The limit, in microseconds.
         limit_us: u64,
     },
-    /// It is not any more.
+    /// The mean no longer exceeds the limit.
     Clear {
         /// The mean, in microseconds.
         mean_us: u64,
-        /// The limit.
+        /// The limit, in microseconds.
         limit_us: u64,
     },
 }
 
 impl PerformanceRule {
-    /// What the mean may be at most, in microseconds; `None` while too little is known. `base` is the mean of the
-    /// last days.
+    /// Returns the limit in microseconds, or `None` while too little is known. `base` is the mean of the last days.
     #[must_use]
     pub fn limit_us(&self, base: Option<MeanDuration>) -> Option<u64> {
         match self.threshold {
@@ -111,8 +110,7 @@ impl PerformanceRule {
         }
     }
 
-    /// What follows from the mean of the window. Without a check in it nothing does: silence is neither slow nor
-    /// quick.
+    /// Returns the change that the mean of the window causes. A window without checks changes nothing.
     #[must_use]
     pub fn evaluate(
         &self,
@@ -145,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_limit_is_told_when_it_is_crossed_and_not_before() {
+    fn a_static_limit_raises_when_exceeded_and_clears_when_back() {
         let rule = rule(PerformanceThreshold::Static { limit_us: 1000 });
         let raise = |mean_us| Some(PerformanceChange::Raise { mean_us, limit_us: 1000 });
         let clear = |mean_us| Some(PerformanceChange::Clear { mean_us, limit_us: 1000 });
@@ -163,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn a_dynamic_limit_follows_the_days_before() {
+    fn a_dynamic_limit_follows_the_mean_of_the_last_days() {
         let rule = rule(PerformanceThreshold::Dynamic { percent: 50.0, days: 7 });
         assert_eq!(rule.limit_us(Some(mean(100, 2000))), Some(3000));
         assert_eq!(rule.evaluate(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
-        let raised = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
-        assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raised);
-        // Too little is known: neither raised nor cleared.
+        let raise = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
+        assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raise);
+        // Too few checks in the base: neither raised nor cleared.
         for base in [None, Some(mean(MIN_CHECKS - 1, 1))] {
             assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), base), None);
             assert_eq!(rule.evaluate(true, Some(mean(5, 1)), base), None);

@@ -1,4 +1,4 @@
-//! Settling the runs of a monitor in their order, and what is told of each.
+//! Resolution of the runs of a monitor in order, and the notifications of each.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use super::pending_run::{CloseReason, PendingRun, PendingVerification};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
 
-/// An outage that begins within so many runs after the end of another one is flapping.
+/// An episode that starts within this many runs after the end of another one is flapping.
 const FLAPPING_WINDOW_RUNS: u32 = 5;
 
-/// A certificate is told of once in this time, and so is the same size of a page.
+/// A certificate, or a page change of the same size, is notified once in this time.
 const DAY: Duration = Duration::from_hours(24);
 
-/// Who is told, by the templates of which group.
+/// Recipients, each with the group that names it.
 type RecipientList = Vec<(RecipientId, Option<i64>)>;
 
 impl AlertState {
-    /// Settles what can be settled.
+    /// Resolves all runs that are complete.
     pub(super) fn resolve_ready_runs(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         while self.is_next_ready() {
@@ -36,7 +36,7 @@ impl AlertState {
         effects
     }
 
-    /// Whether the oldest run is over, and no run before it is still expected.
+    /// Whether the oldest run is closed and no earlier run is still expected.
     fn is_next_ready(&self) -> bool {
         self.runs.first().is_some_and(|run| {
             let expected = self.next.is_some_and(|next| next.planned_at < run.planned_at);
@@ -44,7 +44,7 @@ impl AlertState {
         })
     }
 
-    /// Settles `run`; gives it back when it has to wait for a second location.
+    /// Resolves `run`; returns it when it has to wait for a verification.
     fn resolve_run(
         &mut self,
         mut run: PendingRun,
@@ -56,20 +56,20 @@ impl AlertState {
         let policy = cx.policy;
         let rule =
             SettlePolicy { location_mode: policy.mode, home: policy.primary_location, quorum: policy.quorum };
-        let answer = run.verification.as_ref().and_then(|ask| ask.answer.clone());
-        let settlement = settle(&outcomes, &rule, answer.as_ref().map(|answer| answer.status));
+        let response = run.verification.as_ref().and_then(|request| request.answer.clone());
+        let settlement = settle(&outcomes, &rule, response.as_ref().map(|response| response.status));
         let late = run.close_reason == Some(CloseReason::Late);
-        if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &answer, late) {
-            let ask = new_verification(&run, &outcomes, cause, cx);
-            effects.push(ask.to_effect(run.planned_at));
-            run.verification = Some(ask);
+        if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &response, late) {
+            let request = new_verification(&run, &outcomes, cause, cx);
+            effects.push(request.to_effect(run.planned_at));
+            run.verification = Some(request);
             return Some(run);
         }
         let slots = run.slot_count(self.resolved_until, cx);
         self.resolved_until = Some(run.planned_at);
         self.expect_next_run(run.planned_at, cx);
         record_missed(&run, cx, effects);
-        let verification = record_verifications(&run, settlement, answer, cx, effects);
+        let verification = record_verifications(&run, settlement, response, cx, effects);
         if !late {
             self.send_pending_clears(cx, effects);
         }
@@ -81,7 +81,7 @@ impl AlertState {
         None
     }
 
-    /// What was said of the target. A run that was settled too late to be news changes nothing but the state.
+    /// Applies a conclusive settlement. A run resolved too late to notify anyone changes only the health.
     fn apply_ruling(
         &mut self,
         run: &PendingRun,
@@ -112,7 +112,7 @@ impl AlertState {
         self.notify_certificate_expiry(run, cx, effects);
     }
 
-    /// A failing run: an outage begins or goes on.
+    /// Opens or continues an episode after a failing run.
     fn on_failed_run(
         &mut self,
         run: &PendingRun,
@@ -121,18 +121,18 @@ impl AlertState {
         cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        let news =
+        let draft =
             NotificationDraft { deciding_result: Some(cause.clone()), verification, ..base_draft(run) };
         let errors = run.heard.iter().filter(|result| result.outcome == Outcome::Error);
         let failing =
-            FailedRun { draft: &news, cause, locations: errors.map(|result| result.location).collect() };
+            FailedRun { draft: &draft, cause, locations: errors.map(|result| result.location).collect() };
         let flapping = self.is_flapping(run.planned_at, cx);
         let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, cx));
-        let begins = outage.is_new();
+        let is_new = outage.is_new();
         effects.push(outage.record_failed_run(&failing));
         let audience = outage.recipients_to_notify(cause, cx);
         let policy = cx.policy;
-        let traced = begins && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
+        let traced = is_new && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
         if traced {
             effects.push(Effect::RunTraceroute {
                 planned_at: run.planned_at,
@@ -141,12 +141,12 @@ impl AlertState {
                 audience: audience.clone(),
             });
         }
-        let news = NotificationDraft { awaits_trace: traced, ..outage.enrich_draft(&news) };
-        push_notifications(audience, &news, effects);
+        let draft = NotificationDraft { awaits_trace: traced, ..outage.enrich_draft(&draft) };
+        push_notifications(audience, &draft, effects);
         self.last_episode_ended_at = None;
     }
 
-    /// A run that is none: the outage ends.
+    /// Closes the episode after a run that did not fail.
     fn on_good_run(
         &mut self,
         run: &PendingRun,
@@ -167,7 +167,7 @@ impl AlertState {
         }
     }
 
-    /// Tells of outages that ended while their listeners were silenced.
+    /// Sends the clears of episodes that ended while their recipients were silenced.
     fn send_pending_clears(&mut self, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         for clears in &mut self.pending_clears {
             effects.extend(clears.take_due_later(cx));
@@ -175,14 +175,14 @@ impl AlertState {
         self.pending_clears.retain(|clears| !clears.is_complete());
     }
 
-    /// Whether an outage that begins at `planned_at` follows the last one closely.
+    /// Whether an episode that starts at `planned_at` closely follows the last one.
     fn is_flapping(&self, planned_at: Timestamp, cx: &AlertContext<'_>) -> bool {
-        let near = cx.policy.run_plan.slots.interval() * FLAPPING_WINDOW_RUNS;
-        self.last_episode_ended_at.is_some_and(|ended| planned_at <= ended + near && ended <= planned_at)
+        let window = cx.policy.run_plan.slots.interval() * FLAPPING_WINDOW_RUNS;
+        self.last_episode_ended_at.is_some_and(|ended| planned_at <= ended + window && ended <= planned_at)
     }
 
-    /// A run that says nothing of the target. A stretch of them is told once to each; not by the report of a
-    /// standstill that begins it, for that is late news.
+    /// Counts a run without a conclusive result. Each recipient is notified once per streak, but not by the report of a
+    /// downtime that starts the streak, since that report is late.
     fn on_no_data_run(
         &mut self,
         run: &PendingRun,
@@ -192,11 +192,11 @@ impl AlertState {
     ) {
         self.health = MonitorHealth::Unknown;
         let policy = cx.policy;
-        let begins = self.no_data.runs == 0;
+        let is_first = self.no_data.runs == 0;
         self.no_data.runs = self.no_data.runs.saturating_add(slots);
         let since = *self.no_data.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
-        // Runs that are missed while one takes longer than the interval are no lack of data.
+        // Runs missed while one takes longer than the interval are not missing data.
         let long =
             run.planned_at + policy.run_plan.slots.interval() >= since + policy.run_plan.max_check_duration;
         if policy.no_data_runs == 0
@@ -204,7 +204,7 @@ impl AlertState {
             || self.no_data.runs < policy.no_data_runs
             || !policy.notify_on_error
             || run.close_reason == Some(CloseReason::Late)
-            || begins && slots > 1
+            || is_first && slots > 1
             || is_silenced(cx, kind, run.planned_at)
         {
             return;
@@ -224,15 +224,16 @@ impl AlertState {
         push_notifications(audience, &draft, effects);
     }
 
-    /// Tells of a page that changed; once, though each location sees it at its own turn.
+    /// Notifies of a changed page; once, though each location notices the change in its own run.
     fn notify_page_change(&mut self, run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         let kind = NotificationKind::WebChange;
-        self.last_page_change = self.last_page_change.filter(|(_, told)| is_same_day(*told, run.planned_at));
+        self.last_page_change =
+            self.last_page_change.filter(|(_, notified_at)| is_same_day(*notified_at, run.planned_at));
         let known = self.last_page_change.map(|(bytes, _)| bytes);
-        let good = run.heard.iter().filter(|result| result.outcome != Outcome::Error);
-        let mut changed = good.filter_map(|result| result.page.as_ref().map(|page| (result, page)));
+        let passing = run.heard.iter().filter(|result| result.outcome != Outcome::Error);
+        let mut changed = passing.filter_map(|result| result.page.as_ref().map(|page| (result, page)));
         let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
-        // A change of the objects is told where the monitor has them compared.
+        // A change of the objects is set only where the monitor compares them.
         if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
             return;
         }
@@ -243,7 +244,7 @@ impl AlertState {
         }
     }
 
-    /// Tells of a certificate, once a day.
+    /// Notifies of an expiring certificate, once a day.
     fn notify_certificate_expiry(
         &mut self,
         run: &PendingRun,
@@ -252,7 +253,7 @@ impl AlertState {
     ) {
         let kind = NotificationKind::CertificateExpiration;
         self.last_certificate_notice =
-            self.last_certificate_notice.filter(|told| is_same_day(*told, run.planned_at));
+            self.last_certificate_notice.filter(|notified_at| is_same_day(*notified_at, run.planned_at));
         let Some(cause) = run.heard.iter().find(|result| result.certificate.is_some()) else { return };
         if self.last_certificate_notice.is_some()
             || !cx.policy.notify_on_expiry
@@ -269,13 +270,13 @@ impl AlertState {
     }
 }
 
-/// Whether what was told at the run of `told` is still news of the same day at `planned_at`. A clock that was set
-/// back since makes it none.
-fn is_same_day(told: Timestamp, planned_at: Timestamp) -> bool {
-    planned_at < told + DAY && told < planned_at + DAY
+/// Whether a notification for the run at `notified_at` is less than a day from `planned_at`. A clock that was set
+/// back since does not count.
+fn is_same_day(notified_at: Timestamp, planned_at: Timestamp) -> bool {
+    planned_at < notified_at + DAY && notified_at < planned_at + DAY
 }
 
-/// The question about the failure at `cause`.
+/// Returns the request to verify the failure at `cause`.
 fn new_verification(
     run: &PendingRun,
     outcomes: &[LocationOutcome],
@@ -295,7 +296,7 @@ fn new_verification(
     verification
 }
 
-/// Records the run as missed where nobody could check it.
+/// Records the run as missed at offline locations.
 fn record_missed(run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
     let locations: Vec<LocationId> = run
         .unreported_locations()
@@ -307,29 +308,33 @@ fn record_missed(run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effe
     }
 }
 
-/// Hands out what second locations said; answers what goes with the message.
+/// Records the verifications of a run; returns the one for the notification.
 fn record_verifications(
     run: &PendingRun,
     settlement: Settlement,
-    answer: Option<Verification>,
+    response: Option<Verification>,
     cx: &AlertContext<'_>,
     effects: &mut Vec<Effect>,
 ) -> Option<Verification> {
     let planned_at = run.planned_at;
-    if let (Some(verification), Some(answer)) = (&run.verification, &answer) {
-        let answer = answer.clone();
-        effects.push(Effect::RecordVerification { planned_at, location: verification.location, answer });
+    if let (Some(verification), Some(response)) = (&run.verification, &response) {
+        let response = response.clone();
+        effects.push(Effect::RecordVerification {
+            planned_at,
+            location: verification.location,
+            answer: response,
+        });
     }
-    let Settlement::Failed { cause, confirmed_by: Some(witness) } = settlement else { return answer };
+    let Settlement::Failed { cause, confirmed_by: Some(witness) } = settlement else { return response };
     let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
-    let seen = confirmed_by(witness, cx.now);
-    for (of, answer) in [(cause, seen.clone()), (witness, confirmed_by(cause, cx.now))] {
-        effects.push(Effect::RecordVerification { planned_at, location: of.location, answer });
+    let confirmation = confirmed_by(witness, cx.now);
+    for (result, response) in [(cause, confirmation.clone()), (witness, confirmed_by(cause, cx.now))] {
+        effects.push(Effect::RecordVerification { planned_at, location: result.location, answer: response });
     }
-    Some(seen)
+    Some(confirmation)
 }
 
-/// What is told of any run.
+/// Returns the parts of a draft that are common to all kinds.
 fn base_draft(run: &PendingRun) -> NotificationDraft {
     NotificationDraft {
         kind: NotificationKind::SiteError,
@@ -346,6 +351,6 @@ fn base_draft(run: &PendingRun) -> NotificationDraft {
 }
 
 fn push_notifications(audience: RecipientList, draft: &NotificationDraft, effects: &mut Vec<Effect>) {
-    let tell = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
-    effects.extend(audience.into_iter().map(tell));
+    let to_effect = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
+    effects.extend(audience.into_iter().map(to_effect));
 }

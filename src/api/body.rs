@@ -7,18 +7,17 @@ use axum::http::{StatusCode, header};
 use super::error::ApiError;
 use crate::syntax::node::{Node, NodeValue, Position};
 
-/// Bytes of a body that calls of version 3 take.
+/// Largest request body of version 3, in bytes.
 pub(super) const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 
-/// Bytes of a body that may hold scripts or many monitors: the largest script is the Base64 text of a file
+/// Largest body that may hold scripts or many monitors, in bytes. The largest script is the Base64 text of a file
 /// of 50 MiB (fields.md 2, selenium).
 pub(super) const MAX_LARGE_BODY_BYTES: usize = 72 * 1024 * 1024;
 
-/// A JSON body as the located tree, in which a key that stands there twice is kept twice so that it can be
-/// named as a fault.
+/// A JSON body with source positions. Duplicate keys stay in the tree so that they can be reported as errors.
 pub(super) struct JsonBody(pub(super) Node);
 
-/// A body that may be left out, then an object without fields.
+/// A JSON body that may be omitted; it then reads as an empty object.
 pub(super) struct OptionalJsonBody(pub(super) Node);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {

@@ -1,4 +1,4 @@
-//! Who makes a call of version 3: `Authorization: Bearer` (behaviour.md 1 "Auth").
+//! Credentials of a version 3 call: `Authorization: Bearer` (behaviour.md 1 "Auth").
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,13 +7,13 @@ use axum::http::header;
 
 use crate::service::ServiceError;
 
-/// The address that a call came from; loopback where it came from no socket.
+/// Returns the address that a call came from; loopback when it did not come from a socket.
 pub(super) fn peer_address(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
-/// The bearer token of `request`.
+/// Returns the bearer token of `request`.
 pub(super) fn bearer_token(request: &Request) -> Result<String, ServiceError> {
     let missing = || {
         ServiceError::Unauthenticated("An access token is needed: `Authorization: Bearer <token>`".to_owned())

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::domain::StoreError;
 use crate::service::ServiceError;
 
-/// Why a call was not answered; every offence has a message of its own.
+/// The error response of a call, with one message per error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     status: StatusCode,
@@ -18,18 +18,18 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// One message with its status.
+    /// Creates an error with one message.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, messages: vec![message.into()], retry_after: None }
     }
 
-    /// 400, naming every offence.
+    /// Creates a 400 response that lists every error.
     #[must_use]
     pub fn bad_request(messages: Vec<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, messages, retry_after: None }
     }
 
-    /// 404 of behaviour.md 1.
+    /// Creates the 404 response of behaviour.md 1.
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "Record not found")
@@ -37,10 +37,10 @@ impl ApiError {
 }
 
 impl From<ServiceError> for ApiError {
-    fn from(refusal: ServiceError) -> Self {
-        match refusal {
+    fn from(source: ServiceError) -> Self {
+        match source {
             ServiceError::Invalid(errors) => {
-                Self::bad_request(errors.into_iter().map(|fault| fault.to_string()).collect())
+                Self::bad_request(errors.into_iter().map(|error| error.to_string()).collect())
             }
             ServiceError::Unauthenticated(message) => Self::new(StatusCode::UNAUTHORIZED, message),
             ServiceError::InvalidCredentials | ServiceError::Locked => {

@@ -1,4 +1,4 @@
-//! `select` of calls that answer one object (behaviour.md 1): which of its fields the caller wants.
+//! `select` of calls that return one object (behaviour.md 1): which of its fields are returned.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -11,32 +11,32 @@ use super::error::ApiError;
 use super::operation::{Param, ParamKind};
 use super::query::QueryParams;
 
-/// The parameter.
+/// The `select` parameter.
 pub(super) const SELECT_PARAM: Param = Param::new(
     "select",
     ParamKind::Text,
     "Names of the fields to show, with commas between; all when absent",
 );
 
-/// Leaves in the answer what `select` asks for. Other parameters are the call's own.
+/// Reduces the response to the fields that `select` names. The call itself reads the other parameters.
 pub(super) async fn select_fields(request: Request, next: Next) -> Response {
     let query = QueryParams::parse_known(request.uri(), &[SELECT_PARAM.name]);
     let select = query.select();
     if let Err(error) = query.into_result() {
         return error.into_response();
     }
-    let answer = next.run(request).await;
-    if select.is_all() || answer.status() != StatusCode::OK {
-        return answer;
+    let response = next.run(request).await;
+    if select.is_all() || response.status() != StatusCode::OK {
+        return response;
     }
-    let (mut head, body) = answer.into_parts();
-    // It is our own answer, which stands in memory already.
+    let (mut head, body) = response.into_parts();
+    // The response is Vigie's own and in memory already.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         let message = "The server could not answer this; see its log";
         return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response();
     };
     let Ok(mut object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
-        // No object: the head alone was asked for.
+        // Not an object: the response to a HEAD request.
         return Response::from_parts(head, Body::from(bytes));
     };
     select.apply(&mut object);

@@ -1,4 +1,4 @@
-//! The list shape of behaviour.md 1, sent in pieces so that a long list never stands in memory as a whole.
+//! The list shape of behaviour.md 1, sent in chunks so that a long list is never in memory as a whole.
 
 use axum::body::{Body, Bytes};
 use axum::http::header;
@@ -12,8 +12,8 @@ use super::query::Paging;
 use crate::domain::{Paginated, Pagination, Permission, Role, StoreError};
 use crate::service::ServiceError;
 
-/// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
-/// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.
+/// Returns `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
+/// everything else, 4 edit, 8 administer, 16 own. behaviour.md leaves the number open.
 fn acl_bits(role: Role) -> u8 {
     let rights = [
         (Permission::ViewReports, 1),
@@ -25,13 +25,13 @@ fn acl_bits(role: Role) -> u8 {
     rights.into_iter().filter(|(right, _)| role.allows(*right)).map(|(_, bit)| bit).sum()
 }
 
-/// Answers a caller of `role` with a list of which `pieces` are consecutive parts; `count` is what matched
-/// before paging. A piece that fails cuts the answer off, so that it cannot be taken for the whole.
+/// Builds the response to a caller of `role` from the consecutive `chunks` of a list; `count` is the number of
+/// matches before paging. A chunk that fails cuts the response off, so that it cannot be taken for complete.
 pub(super) fn stream_list<E>(
     role: Role,
     count: u64,
     window: Paging,
-    pieces: impl Stream<Item = Result<Vec<u8>, E>> + Send + 'static,
+    chunks: impl Stream<Item = Result<Vec<u8>, E>> + Send + 'static,
 ) -> Response
 where
     E: std::error::Error + Send + Sync + 'static,
@@ -40,21 +40,21 @@ where
     let metadata = json!({"__permissions": {"acl": acl_bits(role)}, "resultset": resultset});
     let head = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
     let mut first = true;
-    let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
-    let pieces = pieces.map(move |piece| {
-        let piece = piece?;
+    let chunks = chunks.filter(|chunk| std::future::ready(!matches!(chunk, Ok(bytes) if bytes.is_empty())));
+    let chunks = chunks.map(move |chunk| {
+        let chunk = chunk?;
         let separator = if std::mem::take(&mut first) { "" } else { "," };
-        Ok::<_, E>(Bytes::from([separator.as_bytes(), &piece].concat()))
+        Ok::<_, E>(Bytes::from([separator.as_bytes(), &chunk].concat()))
     });
     let body = stream::once(std::future::ready(Ok(Bytes::from(head))))
-        .chain(pieces)
+        .chain(chunks)
         .chain(stream::once(std::future::ready(Ok(Bytes::from_static(b"]}")))));
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
 }
 
-/// Answers with the objects that `read` finds, by page of at most [`PAGE_ROWS`], so that of a long list only a page
-/// stands in memory. `is_next` says whether an id may follow another one: objects that moved into the next
-/// page, because new ones came before them, are not sent twice.
+/// Sends the objects that `read` finds in pages of at most [`PAGE_ROWS`], so that only one page of a long list is in
+/// memory. `is_next` returns whether an id may follow another one: objects that new ones pushed into the next page
+/// are not sent twice.
 pub(super) async fn stream_pages<F, R>(
     role: Role,
     window: Paging,
@@ -74,20 +74,20 @@ where
 
 type JsonObject = Map<String, Value>;
 
-/// How many objects are read and sent at a time.
+/// Most objects that are read and sent at a time.
 const PAGE_ROWS: u32 = 500;
 
 fn next_page(left: u64, offset: u64) -> Pagination {
     Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
 }
 
-/// Reads on, page by page.
+/// Reads a list page by page.
 struct PageReader<F> {
     read: F,
     is_next: fn(i64, i64) -> bool,
     offset: u64,
     left: u64,
-    /// The id that was sent last.
+    /// Id of the last object that was sent.
     last: Option<i64>,
     fetched: Option<Paginated<JsonObject>>,
 }
@@ -118,15 +118,15 @@ where
     }
 }
 
-/// In the middle of an answer only the store can still refuse.
-fn mid_stream_error(refusal: ServiceError) -> StoreError {
-    match refusal {
+/// Converts an error in the middle of a response, where only the store can still fail.
+fn mid_stream_error(source: ServiceError) -> StoreError {
+    match source {
         ServiceError::Store(error) => error,
         _ => StoreError::Closed,
     }
 }
 
-/// The records of one piece, separated by commas.
+/// Encodes the records of one chunk, separated by commas.
 pub(super) fn json_chunk<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut out = Vec::new();
     for record in records {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_role_has_its_number() {
+    fn each_role_has_its_acl_value() {
         assert_eq!(Role::ALL.map(acl_bits), [31, 15, 7, 3, 1]);
     }
 }

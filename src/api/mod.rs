@@ -1,4 +1,4 @@
-//! The JSON APIs: version 3 and the legacy one, over the use cases of control.
+//! The JSON APIs, version 3 and the legacy one, on top of the service layer.
 
 mod body;
 mod credentials;

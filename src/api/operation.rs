@@ -1,5 +1,5 @@
-//! What one call of version 3 is: its path, who may make it, what goes in and comes out. Routes, permissions
-//! and the OpenAPI document derive from it.
+//! Describes a call of version 3: path, required right, request and response. Routes, permissions and the OpenAPI
+//! document derive from it.
 
 use std::fmt;
 
@@ -9,34 +9,33 @@ use axum::routing::MethodFilter;
 use crate::domain::Permission;
 use crate::schema::table::FieldTable;
 
-/// One call.
+/// Description of one call.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// Its method.
+    /// HTTP method.
     pub method: Verb,
-    /// Its path below the base, such as `/monitors/{id}`.
+    /// Path below the base, such as `/monitors/{id}`.
     pub path: &'static str,
-    /// Stable name, such as `getMonitor`.
+    /// Stable `operationId`, such as `getMonitor`.
     pub id: &'static str,
     /// Group in the document: `monitors`, `blackouts`, …
     pub tag: &'static str,
-    /// One line without a full stop.
+    /// One-line summary without a full stop.
     pub summary: &'static str,
-    /// What the caller's role must permit; `None` for calls without a login.
+    /// Right that the caller's role must have; `None` for calls without a login.
     pub right: Option<Permission>,
-    /// Parameters of the path; those not named here are ids.
+    /// Path parameters; those not named here are ids.
     pub path_params: Vec<Param>,
     /// Query parameters.
     pub query: Vec<Param>,
-    /// What goes in.
+    /// Request body.
     pub body: BodySpec,
-    /// Whether the body may be left out.
+    /// Whether the body may be omitted.
     pub is_body_optional: bool,
-    /// What comes out when it succeeds.
+    /// Response on success.
     pub response: ResponseSpec,
-    /// Statuses beside the usual ones: (status, when). Usual are: 400 when something goes in or there are
-    /// query parameters, 401 and 403 with a login, 404 for paths with an id, 413 and 415 with a body, 412 where
-    /// `If-Match` is taken, 500, 503, 504.
+    /// Statuses beside the usual ones: (status, when). Usual are 400, 401 and 403 with a login, 404 for paths with
+    /// parameters, 413 and 415 with a body, 412 where `If-Match` is honoured, 500, 503 and 504.
     pub extra_statuses: Vec<(u16, &'static str)>,
     /// Whether `If-Match` is honoured.
     pub if_match: bool,
@@ -45,9 +44,9 @@ pub struct Operation {
 /// A method that an operation can have (RFC 9110, section 9; PATCH: RFC 5789).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Shows something; answers HEAD too.
+    /// Returns something; also serves HEAD.
     Get,
-    /// Makes or starts something.
+    /// Creates or starts something.
     Post,
     /// Changes some fields.
     Patch,
@@ -56,7 +55,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// As it stands in a request.
+    /// Returns the name as it appears in a request.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,7 +66,7 @@ impl Verb {
         }
     }
 
-    /// What a router matches it by.
+    /// Returns the filter by which a router matches it.
     #[must_use]
     pub const fn to_method_filter(self) -> MethodFilter {
         match self {
@@ -96,55 +95,55 @@ impl From<Verb> for Method {
     }
 }
 
-/// A query parameter.
+/// A query or path parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// Its name.
+    /// Name in the query or path.
     pub name: &'static str,
-    /// What it takes.
+    /// Accepted values.
     pub kind: ParamKind,
-    /// One line without a full stop.
+    /// One-line description without a full stop.
     pub about: &'static str,
-    /// Whether it has to be there.
+    /// Whether it is required.
     pub required: bool,
 }
 
-/// What a query parameter takes.
+/// Accepted values of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum ParamKind {
-    /// Any text.
+    /// Any string.
     Text,
-    /// A whole number from this on.
+    /// A whole number with this minimum.
     Int(i64),
-    /// A whole number or a comma list of them.
+    /// A whole number or a comma-separated list of them.
     Ids,
-    /// One of these words.
+    /// One of these names.
     Choice(&'static [&'static str]),
-    /// One of these words or a comma list of them.
+    /// One of these names or a comma-separated list of them.
     Choices(&'static [&'static str]),
-    /// A time: RFC 3339, or without zone in that of the account.
+    /// A time: RFC 3339, or without zone in the time zone of the account.
     Time,
-    /// A text that fits this regular expression (ECMA 262).
+    /// A string that matches this regular expression (ECMA 262).
     Pattern(&'static str),
 }
 
-/// What goes in.
+/// Request body of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum BodySpec {
-    /// Nothing.
+    /// No body.
     None,
-    /// All required fields of this table.
+    /// An object with all required fields of this table.
     Create(&'static FieldTable),
-    /// Any fields of this table.
+    /// An object with any fields of this table.
     Patch(&'static FieldTable),
-    /// What this JSON schema describes.
+    /// A body that this JSON schema describes.
     Schema(fn() -> serde_json::Value),
 }
 
-/// What comes out when it succeeds.
+/// Response of a successful call.
 #[derive(Clone, Debug)]
 pub enum ResponseSpec {
-    /// 200 `{"id":"…"}`, with warnings when there are any; further fields of this table when one is named.
+    /// 200 `{"id":"…"}`, with warnings if any, and with the fields of this table if one is given.
     Saved(Option<&'static FieldTable>),
     /// 200 and an object of this table.
     One(&'static FieldTable),
@@ -152,17 +151,17 @@ pub enum ResponseSpec {
     OneOf(Vec<&'static FieldTable>),
     /// 200 and a list (behaviour.md 1 "Lists") of objects of one of these tables.
     List(Vec<&'static FieldTable>),
-    /// 200 and what this JSON schema describes. Each object in it that has a `title` becomes a component of
+    /// 200 and a body that this JSON schema describes. Each object in it that has a `title` becomes a component of
     /// that name.
     Schema(serde_json::Value),
     /// 200 and a file.
     File,
-    /// 204, nothing.
+    /// 204 without a body.
     Empty,
 }
 
 impl Operation {
-    /// A call without parameters or a body, which answers nothing.
+    /// Creates a call without parameters or body, with an empty response.
     #[must_use]
     pub fn new(
         method: Verb,
@@ -188,28 +187,28 @@ impl Operation {
         }
     }
 
-    /// Open to roles with `right`; `None` for calls without a login.
+    /// Requires `right`; `None` for calls without a login.
     #[must_use]
     pub fn with_right(mut self, right: Option<Permission>) -> Self {
         self.right = right;
         self
     }
 
-    /// With this parameter of the path, which is no id: `{name}` that holds a word, `{id}` of a result.
+    /// Adds a path parameter that is not a numeric id, such as a `{name}` or the `{id}` of a result.
     #[must_use]
     pub fn with_path_param(mut self, param: Param) -> Self {
         self.path_params.push(param.required());
         self
     }
 
-    /// With these query parameters.
+    /// Adds query parameters.
     #[must_use]
     pub fn with_query(mut self, query: &[Param]) -> Self {
         self.query.extend_from_slice(query);
         self
     }
 
-    /// With `limit` and `offset`.
+    /// Adds `limit` and `offset`.
     #[must_use]
     pub fn with_paging(self) -> Self {
         self.with_query(&[
@@ -218,48 +217,48 @@ impl Operation {
         ])
     }
 
-    /// With this body.
+    /// Sets the body.
     #[must_use]
     pub fn with_body(mut self, body: BodySpec) -> Self {
         self.body = body;
         self
     }
 
-    /// Its body may be left out.
+    /// Makes the body optional.
     #[must_use]
     pub fn with_optional_body(mut self) -> Self {
         self.is_body_optional = true;
         self
     }
 
-    /// With this answer.
+    /// Sets the response.
     #[must_use]
-    pub fn with_response(mut self, answer: ResponseSpec) -> Self {
-        self.response = answer;
+    pub fn with_response(mut self, response: ResponseSpec) -> Self {
+        self.response = response;
         self
     }
 
-    /// With a further status.
+    /// Adds a status beside the usual ones.
     #[must_use]
     pub fn with_status(mut self, status: u16, when: &'static str) -> Self {
         self.extra_statuses.push((status, when));
         self
     }
 
-    /// Honours `If-Match`.
+    /// Makes the call honour `If-Match`.
     #[must_use]
     pub fn with_if_match(mut self) -> Self {
         self.if_match = true;
         self
     }
 
-    /// Whether it shows one object, of which callers may choose fields (`select`).
+    /// Whether it returns one object, of which callers may choose fields (`select`).
     #[must_use]
     pub fn returns_one(&self) -> bool {
         self.method == Verb::Get
             && match self.response {
                 ResponseSpec::One(_) | ResponseSpec::OneOf(_) => true,
-                // Of the others those that are found by their number: reports are no objects with fields.
+                // Only with an id at the end of the path: reports are not objects with fields.
                 ResponseSpec::Schema(_) => self.path.ends_with('}'),
                 ResponseSpec::Saved(_) | ResponseSpec::List(_) | ResponseSpec::File | ResponseSpec::Empty => {
                     false
@@ -267,7 +266,7 @@ impl Operation {
             }
     }
 
-    /// The names of its query parameters, as reading a query wants them.
+    /// Returns the names of its query parameters, as the query reader needs them.
     #[must_use]
     pub fn query_names(&self) -> Vec<&'static str> {
         self.query.iter().map(|param| param.name).collect()
@@ -275,13 +274,13 @@ impl Operation {
 }
 
 impl Param {
-    /// A parameter that may be left out.
+    /// Creates an optional parameter.
     #[must_use]
     pub const fn new(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
         Self { name, kind, about, required: false }
     }
 
-    /// It has to be there.
+    /// Makes the parameter required.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;

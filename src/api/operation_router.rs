@@ -1,4 +1,4 @@
-//! Collects operations with their handlers: the router asks for login and right before a handler runs.
+//! Collects operations with their handlers. The router requires login and right before a handler runs.
 
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::handler::Handler;
@@ -24,12 +24,12 @@ pub(super) struct OperationRouter {
 }
 
 impl OperationRouter {
-    /// None yet.
+    /// Creates a router without operations.
     pub(super) fn new(state: ApiState) -> Self {
         Self { state, router: Router::new(), operations: Vec::new() }
     }
 
-    /// With `operation`, done by `handler`. A handler takes the caller from `Extension<Caller>`, the body from
+    /// Adds `operation`, served by `handler`. A handler takes the caller from `Extension<Caller>` and the body from
     /// [`super::body::JsonBody`].
     #[must_use]
     pub(super) fn route<H, T>(mut self, operation: Operation, handler: H) -> Self
@@ -42,7 +42,7 @@ impl OperationRouter {
         self
     }
 
-    /// As [`OperationRouter::route`], with a body that may hold scripts or many monitors.
+    /// Like [`OperationRouter::route`], for a body that may hold scripts or many monitors.
     #[must_use]
     pub(super) fn route_large<H, T>(mut self, operation: Operation, handler: H) -> Self
     where
@@ -54,7 +54,7 @@ impl OperationRouter {
         self
     }
 
-    /// Login and right are asked for before anything of the body is read.
+    /// Adds a route that checks login and right before any of the body is read.
     fn add_route(&mut self, operation: Operation, route: MethodRouter<ApiState>) {
         let (operation, route) = if operation.returns_one() {
             (operation.with_query(&[SELECT_PARAM]), route.layer(middleware::from_fn(select_fields)))
@@ -72,12 +72,12 @@ impl OperationRouter {
         self.operations.push(operation);
     }
 
-    /// The operations so far.
+    /// Returns the operations added so far.
     pub(super) fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// The router.
+    /// Returns the finished router.
     pub(super) fn into_router(self) -> Router {
         self.router.layer(DefaultBodyLimit::max(MAX_BODY_BYTES)).with_state(self.state)
     }
@@ -94,7 +94,7 @@ async fn authorize(
         Ok(caller) => {
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;
-            // For the log line of the call.
+            // The log line of the call names the caller.
             response.extensions_mut().insert(caller);
             response
         }

@@ -1,11 +1,11 @@
-//! The number of a record in a path: anything else is no record (404).
+//! Ids of records in a path. Anything that is not an id gives 404.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 
 use super::error::ApiError;
 
-/// `{id}` of the path.
+/// The `{id}` of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdParam(pub(super) i64);
 
@@ -20,7 +20,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IdParam {
     }
 }
 
-/// `{id}` of the path, and the number of what it has: the last part of the path.
+/// The `{id}` of a path and the id of its child, which is the last part of the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NestedId {
     pub(super) id: i64,
@@ -33,17 +33,17 @@ impl<S: Send + Sync> FromRequestParts<S> for NestedId {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(|_| ApiError::not_found())?;
-        let mut numbers = params.iter().map(|(_, value)| parse_id(value));
-        match (numbers.next().flatten(), numbers.next().flatten()) {
-            (Some(id), Some(inner)) => Ok(Self { id, child_id: inner }),
+        let mut ids = params.iter().map(|(_, value)| parse_id(value));
+        match (ids.next().flatten(), ids.next().flatten()) {
+            (Some(id), Some(child_id)) => Ok(Self { id, child_id }),
             _ => Err(ApiError::not_found()),
         }
     }
 }
 
-/// Written as we write it: no sign, no leading zeros.
+/// Parses an id in canonical form: no sign, no leading zeros.
 pub(super) fn parse_id(text: &str) -> Option<i64> {
-    text.parse::<i64>().ok().filter(|number| *number > 0 && number.to_string() == text)
+    text.parse::<i64>().ok().filter(|id| *id > 0 && id.to_string() == text)
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_numbers_as_we_write_them_are_numbers() {
+    fn only_canonical_ids_are_parsed() {
         assert_eq!(parse_id("100001"), Some(100_001));
         for text in ["", "0", "-1", "+1", "01", "1.0", "1e3", " 1", "9223372036854775808", "abc", "\u{661}"] {
             assert_eq!(parse_id(text), None, "{text}");

@@ -1,4 +1,4 @@
-//! Query parameters: every offence is named, not only the first.
+//! Query parameters. Every error is reported, not only the first.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -14,12 +14,13 @@ use serde_json::{Map, Value};
 use super::error::ApiError;
 use crate::domain::Timestamp;
 
-/// Offences in one query that are named.
+/// Most errors that are reported for one query.
 const MAX_FAULTS: usize = 100;
-/// Characters of a name that is compared with those there are.
+/// Longest name that is compared with the known ones, in bytes.
 const MAX_COMPARED_CHARS: usize = 64;
 
-/// The names of the parameters that an operation takes. [`super::operation_router::OperationRouter`] gives them to each of its calls.
+/// Names of the parameters that an operation takes. [`super::operation_router::OperationRouter`] attaches them to
+/// each call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownParams(Arc<[&'static str]>);
 
@@ -29,8 +30,8 @@ impl From<Vec<&'static str>> for KnownParams {
     }
 }
 
-/// The parameters of one call, with the offences found so far. A handler takes it as an argument: the names that are
-/// known are those of its operation.
+/// Parameters of one call, with the errors found so far. A handler takes it as an argument; the known names are those
+/// of its operation.
 pub(super) struct QueryParams {
     pairs: Vec<(String, String)>,
     errors: Vec<String>,
@@ -46,7 +47,7 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
 }
 
 impl QueryParams {
-    /// The parameters of `uri`, of which only those in `known` may be there, each once.
+    /// Parses the parameters of `uri`. Only those in `known` are allowed, each once.
     pub(super) fn parse(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
@@ -63,7 +64,8 @@ impl QueryParams {
         query
     }
 
-    /// As [`QueryParams::parse`], which leaves other parameters to somebody else.
+    /// Like [`QueryParams::parse`], but ignores unknown parameters, which the call itself reads. Stops at the first
+    /// error.
     pub(super) fn parse_known(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
@@ -85,12 +87,12 @@ impl QueryParams {
         }
     }
 
-    /// The text of parameter `name`.
+    /// Returns the value of the parameter `name`.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value that `read` makes of parameter `name`; `rule` says what it takes.
+    /// Parses the parameter `name` with `read`; `rule` describes the accepted values in the error.
     pub(super) fn parse_one<T>(
         &mut self,
         name: &str,
@@ -106,7 +108,7 @@ impl QueryParams {
         value
     }
 
-    /// The values of a comma-separated list; empty when the parameter is absent.
+    /// Parses a comma-separated list; empty when the parameter is absent or invalid.
     pub(super) fn parse_list<T>(
         &mut self,
         name: &str,
@@ -117,7 +119,7 @@ impl QueryParams {
         self.parse_one(name, rule, list).unwrap_or_default()
     }
 
-    /// `limit` and `offset` (behaviour.md 1).
+    /// Reads `limit` and `offset` (behaviour.md 1).
     pub(super) fn paging(&mut self) -> Paging {
         let number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
         let limit = self.parse_one("limit", "a whole number from 0", number);
@@ -125,34 +127,34 @@ impl QueryParams {
         Paging { limit, offset }
     }
 
-    /// `select` (behaviour.md 1).
+    /// Reads `select` (behaviour.md 1).
     pub(super) fn select(&self) -> FieldSelection {
         let names = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
         FieldSelection(self.text("select").map(names))
     }
 
-    /// Adds an offence.
-    pub(super) fn push_fault(&mut self, fault: impl Into<String>) {
-        self.errors.push(fault.into());
+    /// Adds an error.
+    pub(super) fn push_fault(&mut self, error: impl Into<String>) {
+        self.errors.push(error.into());
     }
 
-    /// The end of reading: 400 when there was any offence.
+    /// Ends reading. Fails with 400 when there was any error.
     pub(super) fn into_result(self) -> Result<(), ApiError> {
         if self.errors.is_empty() { Ok(()) } else { Err(ApiError::bad_request(self.errors)) }
     }
 }
 
-/// The part of a list that is wanted.
+/// The requested part of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Paging {
-    /// At most so many; all when absent.
+    /// Most entries; all when absent.
     pub limit: Option<u64>,
-    /// After so many; 0 when absent.
+    /// Entries to skip; 0 when absent.
     pub offset: Option<u64>,
 }
 
-/// A time with zone (RFC 3339), or a window time without one, in `zone` (behaviour.md 1 "Times"). A time that
-/// the zone leaves out or has twice is taken as RFC 5545 has it: after the gap, the earlier of two.
+/// Parses a time with zone (RFC 3339), or without one in `zone` (behaviour.md 1 "Times"). A local time that the zone
+/// skips or repeats is resolved as in RFC 5545: after the gap, and the earlier of two.
 pub(super) fn parse_time_in_zone(zone: &TimeZone, text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| {
         let local = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S", text).ok()?.to_datetime().ok()?;
@@ -161,23 +163,23 @@ pub(super) fn parse_time_in_zone(zone: &TimeZone, text: &str) -> Option<Timestam
     })
 }
 
-/// The fields that `select` asks for (behaviour.md 1): names as they are written in the table; those that no
-/// field has are ignored, and an empty `select` leaves no field.
+/// The fields that `select` names (behaviour.md 1), spelled as in the table. Unknown names are ignored; an empty
+/// `select` selects no field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSelection(Option<HashSet<String>>);
 
 impl FieldSelection {
-    /// Whether every field is asked for.
+    /// Whether every field is selected.
     pub(super) fn is_all(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether `field` is asked for.
+    /// Whether `field` is selected.
     pub(super) fn contains(&self, field: &str) -> bool {
         self.0.as_ref().is_none_or(|names| names.contains(field))
     }
 
-    /// Leaves in `object` what is asked for.
+    /// Removes the fields of `object` that are not selected.
     pub(super) fn apply(&self, object: &mut Map<String, Value>) {
         if self.0.is_some() {
             object.retain(|name, _| self.contains(name));
@@ -195,12 +197,12 @@ fn unknown_param_message(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// `a`, `b` and `c`, for messages.
-pub(super) fn quoted_list<T: Display>(of: &[T]) -> String {
-    of.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+/// Lists the items in back-ticks, separated by commas, for messages.
+pub(super) fn quoted_list<T: Display>(items: &[T]) -> String {
+    items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The first part of a text that came from outside.
+/// Returns the first characters of a text from a request, for messages.
 fn truncated(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
@@ -220,38 +222,38 @@ mod tests {
         assert_eq!(time("2026-11-20T12:00:00Z"), Some(noon));
         assert_eq!(time("2026-11-20T14:00:00+02:00"), Some(noon));
         assert_eq!(time("2026-11-20 12:00:00"), Some(noon));
-        for bad in ["", "yesterday", "2026-11-20", "2026-13-01 00:00:00", "2026-11-20 12:00"] {
-            assert_eq!(time(bad), None, "{bad}");
+        for invalid in ["", "yesterday", "2026-11-20", "2026-13-01 00:00:00", "2026-11-20 12:00"] {
+            assert_eq!(time(invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn times_without_a_zone_are_those_of_the_account() {
+    fn times_without_a_zone_are_in_that_of_the_account() {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let at = |text| parse_time_in_zone(&zone, text).unwrap();
         assert_eq!(at("2026-11-20 13:00:00"), Timestamp::from_seconds(1_795_176_000));
         assert_eq!(at("2026-11-20T12:00:00Z"), Timestamp::from_seconds(1_795_176_000));
-        // Left out in spring, twice in autumn.
+        // Skipped in spring, repeated in autumn.
         assert_eq!(at("2026-03-29 02:30:00"), at("2026-03-29T01:30:00Z"));
         assert_eq!(at("2026-10-25 02:30:00"), at("2026-10-25T00:30:00Z"));
     }
 
     #[test]
-    fn select_names_fields_and_an_empty_one_leaves_none() {
-        let narrowed = |text: &str| {
+    fn select_keeps_the_named_fields_and_an_empty_one_keeps_none() {
+        let selected = |text: &str| {
             let uri: Uri = format!("/x?{text}").parse().unwrap();
             let mut object = serde_json::json!({"id": 1, "name": "a"}).as_object().unwrap().clone();
             QueryParams::parse(&uri, &["select"]).select().apply(&mut object);
             object.keys().cloned().collect::<Vec<_>>().join(",")
         };
-        assert_eq!(narrowed(""), "id,name");
-        assert_eq!(narrowed("select="), "");
-        assert_eq!(narrowed("select=name,nothing"), "name");
-        assert_eq!(narrowed("select=Name,%20id"), "id");
+        assert_eq!(selected(""), "id,name");
+        assert_eq!(selected("select="), "");
+        assert_eq!(selected("select=name,nothing"), "name");
+        assert_eq!(selected("select=Name,%20id"), "id");
     }
 
     #[test]
-    fn every_offence_is_named() {
+    fn every_error_is_reported() {
         let uri: Uri = "/x?limit=-1&ofset=2&offset=x&offset=3&type=".parse().unwrap();
         let mut query = QueryParams::parse(&uri, &["limit", "offset", "type"]);
         query.paging();

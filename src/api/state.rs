@@ -1,4 +1,4 @@
-//! What the handlers work with.
+//! Dependencies of the API handlers.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use crate::service::{
     AccountService, AlertService, MonitorContext, OnDemandTests, ResourceService, StatusQueries,
 };
 
-/// The use cases behind the APIs. Cheap to clone.
+/// The services behind the APIs. Cheap to clone.
 #[derive(Clone)]
 pub struct ApiState {
-    /// Who may in.
+    /// Accounts, logins and tokens.
     pub accounts: Arc<AccountService>,
     /// Monitors.
     pub monitors: Arc<MonitorContext>,
-    /// All else that accounts have.
+    /// All other records of accounts.
     pub resources: Arc<ResourceService>,
-    /// Outages and messages.
+    /// Outages and notifications.
     pub alerts: Arc<AlertService>,
     /// Tests on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
     /// Results.
     pub queries: Arc<StatusQueries>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

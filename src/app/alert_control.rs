@@ -1,4 +1,4 @@
-//! What users do with outages and messages, brought to whoever decides and delivers.
+//! Connects the alert service with the alert engine and the delivery of this process.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::pipeline::{Ingestor, Wakeup};
 use crate::service::AlertControl;
 use crate::store::StoreFuture;
 
-/// The way to the loop that decides, and to the delivery.
+/// Controls the ingest loop and the delivery.
 pub(super) struct LocalAlertControl {
     pub(super) wakeup: Wakeup,
     pub(super) ingestor: Arc<Ingestor>,

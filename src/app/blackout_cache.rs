@@ -1,4 +1,4 @@
-//! What was last known of each account: its blackouts, asked before each check, and its locations.
+//! The last known data of each account: its blackouts, looked up before each check, and its locations.
 
 use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
@@ -9,15 +9,15 @@ use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, Location, Timestamp};
 use crate::schedule::BlackoutTarget;
 
-/// Answers from memory, so that no check waits for the store. Who reads an account notes it here; the newest is
-/// never older than a second while the store can be read, and lasts while it cannot.
+/// Serves lookups from memory, so that no check waits for the store. Readers of accounts update it; entries are at
+/// most a second old while the store can be read, and stay while it cannot.
 #[derive(Default)]
 pub struct BlackoutCache {
     accounts: RwLock<HashMap<CustomerId, Arc<AccountFacts>>>,
 }
 
 impl BlackoutCache {
-    /// Notes what is known of an account now.
+    /// Sets the current data of an account.
     pub(super) fn update(&self, facts: &Arc<AccountFacts>) {
         let read = self.accounts.read();
         if read.get(&facts.customer).is_some_and(|known| Arc::ptr_eq(known, facts)) {
@@ -28,7 +28,7 @@ impl BlackoutCache {
         accounts.insert(facts.customer, Arc::clone(facts));
     }
 
-    /// The locations of all accounts, by id.
+    /// Returns the locations of all accounts, by id.
     pub(super) fn locations(&self) -> BTreeMap<i64, Location> {
         let accounts = self.accounts.read();
         let every = accounts.values().flat_map(|facts| facts.locations.iter());

@@ -1,4 +1,4 @@
-//! Hands the certificates of accounts to what speaks TLS: at the start, and whenever one comes or goes.
+//! Passes the certificates of accounts to the networks: at the start, and whenever they change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::net::{Net, Pem};
 use crate::service::{OpenedCertificate, ResourceService};
 
-/// `nets` have what `resources` keep from now on.
+/// Keeps the certificates of `nets` up to date with `resources`.
 pub(super) async fn follow_certificates(
     resources: &ResourceService,
     nets: Vec<Arc<Net>>,
@@ -29,7 +29,7 @@ fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
     }
     for (number, net) in nets.iter().enumerate() {
         let unusable = net.set_certificates(authorities.clone(), clients.clone());
-        // What one location cannot use, none can.
+        // A certificate that one location cannot use, no location can use.
         for (id, error) in unusable.into_iter().filter(|_| number == 0) {
             tracing::error!(certificate_id = id, error = %error, "failed to load a certificate");
         }

@@ -1,5 +1,5 @@
-//! The delivery of messages, wired: channels over a network of its own, which is held to the same egress policy
-//! as checks; and the heartbeat over the same.
+//! Wires the delivery of notifications, with a network of its own under the same egress policy as checks, and the
+//! heartbeat.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
 
-/// What is beside it.
+/// Dependencies of the delivery.
 pub(super) struct DeliveryInputs {
     pub(super) store: Arc<SqliteStore>,
     pub(super) addresses: AccountDestinations,
@@ -22,7 +22,7 @@ pub(super) struct DeliveryInputs {
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// Begins to deliver.
+/// Starts the delivery.
 pub(super) fn start_delivery(
     settings: &Settings,
     inputs: DeliveryInputs,
@@ -45,13 +45,13 @@ pub(super) fn start_delivery(
 
 /// Time between two heartbeats.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
-/// How soon to look again when not everything works.
+/// Pause while some part does not work.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// How long one may take.
+/// Longest duration of a heartbeat.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Calls the heartbeat URL each minute while `works` says so, until `stop`. A call that fails is not repeated:
-/// that is for whoever waits for it to notice.
+/// Requests the heartbeat URL each minute while `works` returns true, until `stop`. A failed request is not repeated:
+/// the receiver must notice missing heartbeats.
 pub(super) async fn start_heartbeat(
     settings: &Settings,
     clock: Arc<dyn Clock>,
@@ -61,20 +61,20 @@ pub(super) async fn start_heartbeat(
     let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(()) };
     let http = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
     tokio::spawn(async move {
-        let mut told = false;
+        let mut logged = false;
         loop {
-            let well = works();
-            if well {
-                let beat = http.ping(&url, HEARTBEAT_TIMEOUT).await;
-                if let Err(error) = &beat
-                    && !told
+            let is_healthy = works();
+            if is_healthy {
+                let outcome = http.ping(&url, HEARTBEAT_TIMEOUT).await;
+                if let Err(error) = &outcome
+                    && !logged
                 {
                     tracing::warn!(error = %error, "heartbeat failed");
                 }
-                told = beat.is_err();
+                logged = outcome.is_err();
             }
             tokio::select! {
-                () = clock.sleep(if well { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL }) => {}
+                () = clock.sleep(if is_healthy { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL }) => {}
                 () = stop.cancelled() => return,
             }
         }

@@ -1,4 +1,4 @@
-//! `vigie serve --demo`: built-in targets on loopback, and monitors that watch them.
+//! `vigie serve --demo`: built-in targets on loopback, and monitors for them.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -13,14 +13,14 @@ use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 const MONITORS_TEMPLATE: &str = include_str!("../../config/demo/monitors.yaml");
 
-/// The running targets with a folder of their own, which goes with them.
+/// The running targets, with a directory that is removed on drop.
 pub(super) struct Demo {
     responder: Responder,
     folder: PathBuf,
 }
 
 impl Demo {
-    /// Starts the targets and writes the monitors that watch them.
+    /// Starts the targets and writes their monitors.
     pub(super) async fn start() -> anyhow::Result<Self> {
         let started = Responder::start(ResponderConfig::default()).await;
         let responder = started.context("the built-in targets of the demo cannot start")?;
@@ -31,8 +31,7 @@ impl Demo {
         Ok(demo)
     }
 
-    /// Lets `settings` watch the targets, beside what they say; the data go with the demo unless somebody
-    /// named a folder.
+    /// Adds the demo's monitors to `settings`. Data are removed with the demo unless a data directory is set.
     pub(super) fn apply_to(&self, settings: &mut Settings) {
         if !settings.monitor_paths_are_set {
             settings.monitor_paths.clear();
@@ -71,7 +70,7 @@ impl Drop for Demo {
     }
 }
 
-/// The monitors of the demo with the addresses of its targets.
+/// Returns the monitors of the demo with the addresses of its targets.
 fn monitors_yaml(at: &ResponderAddresses) -> String {
     MONITORS_TEMPLATE
         .replace("127.0.0.1:8080", &at.http.to_string())
@@ -80,7 +79,7 @@ fn monitors_yaml(at: &ResponderAddresses) -> String {
         .replace("port: 8053", &format!("port: {}", at.dns.port()))
 }
 
-/// A new folder that only this user can look into. A name that somebody else took is left alone.
+/// Creates a new directory that only this user can read. Existing names are left alone.
 fn create_private_folder() -> io::Result<PathBuf> {
     let parent = std::env::temp_dir();
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -108,7 +107,7 @@ mod tests {
     use crate::settings::SettingSources;
 
     #[tokio::test]
-    async fn the_demo_watches_all_five_types_and_leaves_nothing_behind() {
+    async fn the_demo_monitors_all_five_types_and_leaves_nothing_behind() {
         let demo = Demo::start().await.unwrap();
         let mut settings = Settings::load(&SettingSources::default()).unwrap();
         demo.apply_to(&mut settings);

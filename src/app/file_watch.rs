@@ -1,15 +1,15 @@
-//! Notices changes of the settings file and the monitor files.
+//! Detects changes of the settings file and the monitor files.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::monitor_files::{Fingerprint, fingerprint};
 
-/// Time between two looks.
+/// Time between two polls.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Compares what is there with what was taken. A change counts once two looks in a row see the same: a file
-/// that is being written, or renamed by an editor, is left to come to rest.
+/// Compares the files with the accepted state. A change counts once two consecutive polls see the same state, so that
+/// a file being written, or renamed by an editor, is not read too early.
 #[derive(Debug, Default)]
 pub(super) struct FileWatch {
     accepted: Fingerprint,
@@ -17,30 +17,30 @@ pub(super) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Notes that `now` is what was taken, or refused, so that it is not taken again.
+    /// Sets `now` as the state that was applied or rejected, so that it is not reported again.
     pub(super) fn accept(&mut self, now: Fingerprint) {
         self.seen.clone_from(&now);
         self.accepted = now;
     }
 
-    /// Whether `now` is a change that came to rest.
+    /// Whether `now` is a change that has settled.
     pub(super) fn has_settled_change(&mut self, now: Fingerprint) -> bool {
-        let rests = now == self.seen;
+        let is_settled = now == self.seen;
         let differs = now != self.accepted;
         self.seen = now;
-        rests && differs
+        is_settled && differs
     }
 }
 
-/// The fingerprint, made on a thread that may block.
+/// Returns the fingerprint, computed on a blocking thread.
 pub(super) async fn current_fingerprint(
     config: Option<PathBuf>,
     monitors: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
 ) -> Fingerprint {
-    let looking = tokio::task::spawn_blocking(move || fingerprint(config.as_deref(), &monitors, &secrets));
-    // Fails only when the runtime goes down.
-    looking.await.unwrap_or_default()
+    let task = tokio::task::spawn_blocking(move || fingerprint(config.as_deref(), &monitors, &secrets));
+    // Fails only when the runtime shuts down.
+    task.await.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_counts_when_it_came_to_rest_and_only_once() {
+    fn a_change_counts_once_when_it_has_settled() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.yaml");
         let now = || fingerprint(None, &[folder.path().to_owned()], &[]);

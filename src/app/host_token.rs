@@ -1,5 +1,5 @@
-//! The token of the host itself, in a file of the data folder: whoever may read it may do everything in
-//! account 1 for as long as the server lives. The file also says where the server is and how to know it.
+//! The host token in a file of the data directory: whoever may read it has full access to account 1 for as long as
+//! the server runs. The file also contains the server's addresses and the fingerprint of its certificate.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -7,22 +7,22 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
-/// Its name in the data folder.
+/// Name of the file in the data directory.
 const FILE_NAME: &str = "host-token";
-/// Bytes of such a file that are read at most.
+/// Most bytes of the file that are read.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// What begins the line with the fingerprint of the certificate.
+/// Prefix of the line with the fingerprint of the certificate.
 const CERTIFICATE_PREFIX: &str = "certificate ";
 
-/// What the file says.
+/// Contents of the file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HostToken {
     /// The token.
     pub token: String,
-    /// Where the server listens.
+    /// Addresses that the server listens on.
     pub addresses: Vec<SocketAddr>,
-    /// SHA-256 of the certificate that the server shows; `None` for one that speaks plain HTTP.
+    /// SHA-256 of the server's certificate; `None` when it serves plain HTTP.
     pub certificate: Option<[u8; 32]>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Debug for HostToken {
 }
 
 impl HostToken {
-    /// The scheme that the server speaks.
+    /// Returns the URL scheme of the server.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         if self.certificate.is_some() { "https" } else { "http" }
@@ -41,10 +41,10 @@ impl HostToken {
 }
 
 /// Writes `host` for commands on this host: the first line is the token, each further one an address or the
-/// certificate. Only the user of the server can read it.
+/// certificate. Only the user of the server can read the file.
 pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
     let beside = data.join(format!(".{FILE_NAME}.new"));
-    // What a start that was killed left behind may belong to somebody else or be readable.
+    // A file left by a killed start may belong to another user or be readable by others.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -63,7 +63,7 @@ pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
     fs::rename(&beside, data.join(FILE_NAME))
 }
 
-/// Removes the file at the end; its token is worth nothing any more.
+/// Removes the file at the end, when its token is no longer valid.
 pub fn remove_host_token(data: &Path) {
     match fs::remove_file(data.join(FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -73,34 +73,35 @@ pub fn remove_host_token(data: &Path) {
     }
 }
 
-/// The token of the server of this user (or of root) that listens on `port`, in one of the data `folders`.
+/// Finds the token of the server of this user (or of root) that listens on `port`, in the data `folders`.
 #[must_use]
 pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<HostToken> {
     let listens = |host: &HostToken| host.addresses.iter().any(|address| address.port() == port);
     folders.iter().filter_map(|folder| read_host_token(folder)).find(listens)
 }
 
-/// Data folders of the demos of this user that run now or were killed: anybody may make a folder there.
+/// Returns the data directories of this user's demos, running or killed. Other users may create directories there
+/// too, which are ignored.
 #[must_use]
 pub fn demo_folders() -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return Vec::new() };
-    let ours = |path: &PathBuf| {
+    let is_demo = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"vigie-demo-"))
     };
     let own = nix::unistd::geteuid().as_raw();
-    let mine =
+    let is_owned =
         |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == own);
-    let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).filter(mine);
+    let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_demo).filter(is_owned);
     folders.map(|path| path.join("data")).collect()
 }
 
-/// The token of the server that works on the data folder `data`.
+/// Reads the token of the server that uses the data directory `data`.
 #[must_use]
 pub fn read_host_token(data: &Path) -> Option<HostToken> {
     let path = data.join(FILE_NAME);
     let meta = fs::symlink_metadata(&path).ok()?;
     let own = nix::unistd::geteuid().as_raw();
-    // A file that others can write, or made, could name any server as ours.
+    // A file that others can write, or created, could name any server.
     let safe = meta.is_file() && meta.mode().trailing_zeros() >= 6 && (meta.uid() == own || own == 0);
     if !safe || meta.len() > MAX_BYTES {
         return None;
@@ -118,7 +119,7 @@ pub fn read_host_token(data: &Path) -> Option<HostToken> {
     Some(host)
 }
 
-/// The bytes that 64 hexadecimal digits stand for.
+/// Parses 64 hexadecimal digits.
 fn parse_fingerprint(hex: &str) -> Option<[u8; 32]> {
     let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_token_is_found_by_the_port_of_its_server_and_only_in_a_private_file() {
+    fn the_token_is_found_by_port_and_only_in_a_private_file() {
         let folder = tempfile::tempdir().unwrap();
         let folders = [folder.path().join("gone"), folder.path().to_owned()];
         assert_eq!(find_host_token(&folders, 7979), None);

@@ -1,12 +1,12 @@
-//! Where the keys of the vault are.
+//! Location of the vault's key file.
 
 use std::path::PathBuf;
 
 use crate::settings::Settings;
 use crate::vault::KeyFile;
 
-/// The key file of `settings`: `store.key_file`, or else the credential `vigie.key` that systemd hands to the
-/// service (its variable `CREDENTIALS_DIRECTORY`), or else `vigie.key` in the data folder.
+/// Returns the key file of `settings`: `store.key_file`, or else the credential `vigie.key` that systemd passes to the
+/// service (variable `CREDENTIALS_DIRECTORY`), or else `vigie.key` in the data directory.
 #[must_use]
 pub fn key_file_location(settings: &Settings) -> KeyFile {
     let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);

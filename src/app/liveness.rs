@@ -1,4 +1,4 @@
-//! Whether the parts of the process make progress, told to those who watch it.
+//! Tracks whether the parts of the process make progress, for the watchdog and the health endpoints.
 
 use crate::sync::Mutex;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::pipeline::Ingestor;
 use crate::store::{Commit, Ingest, ResultStore, RollupSpan, StoreFuture};
 use crate::telemetry::{Condition, HealthSource};
 
-/// Time between two looks at the parts.
+/// Time between two probes of the parts.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
-/// How long a part may take to answer.
+/// How long a part may take to respond.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Without an answer for so long, the runner counts as stuck.
+/// Time without a response after which the runner counts as stuck.
 const RUNNER_STUCK_AFTER: Duration = Duration::from_secs(30);
-/// A commit under way for so long counts as stuck. A full disk or a locked file is answered sooner, and
-/// tried again: that is trouble, but a restart would only lose what waits in memory.
+/// Duration after which a commit counts as stuck. A full disk or a locked file fails sooner and is retried: a restart
+/// would only lose the results queued in memory.
 const COMMIT_STUCK_AFTER: Duration = Duration::from_mins(2);
 
-/// The state of the process.
+/// Liveness of the process.
 pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
     commits: Arc<TimedIngest>,
-    /// The locations with when their runner answered last.
+    /// The locations, with the last response of their runner.
     last_answers: Mutex<Vec<(String, Instant)>>,
     store: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
@@ -39,18 +39,19 @@ pub(super) struct Liveness {
 
 impl Liveness {
     pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<TimedIngest>, locations: &[Location]) -> Self {
-        let answered = locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
+        let last_responses =
+            locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
         Self {
             ingestor,
             commits,
-            last_answers: Mutex::new(answered),
+            last_answers: Mutex::new(last_responses),
             store: Mutex::new(None),
             not_loaded_reason: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
             draining: AtomicBool::new(false),
         }
     }
 
-    /// Monitors are planned.
+    /// Records that monitors are planned.
     pub(super) fn set_loaded(&self) {
         *self.not_loaded_reason.lock() = None;
     }
@@ -60,31 +61,34 @@ impl Liveness {
         self.not_loaded_reason.lock().is_none()
     }
 
-    /// The process ends.
+    /// Records that the process shuts down.
     pub(super) fn begin_drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Looks at the runners, one for each location, and the store until `stop`, and feeds the watchdog while both make progress.
+    /// Probes the runners, one for each location, and the store until `stop`, and notifies the watchdog while both make
+    /// progress.
     pub(super) async fn run(
         &self,
         runners: Vec<RunnerHandle>,
         results: Arc<dyn ResultStore>,
         stop: CancellationToken,
     ) {
-        let look =
+        let probe_interval =
             systemd::watchdog_interval().map_or(PROBE_INTERVAL, |limit| (limit / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
-            let asked = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.stats()));
-            for (place, answer) in futures::future::join_all(asked).await.into_iter().enumerate() {
-                if let (Ok(Ok(_)), Some(answered)) = (answer, self.last_answers.lock().get_mut(place)) {
-                    answered.1 = Instant::now();
+            let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.stats()));
+            for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
+                if let (Ok(Ok(_)), Some(last_response)) = (response, self.last_answers.lock().get_mut(index))
+                {
+                    last_response.1 = Instant::now();
                 }
             }
-            // Any question will do that costs nothing: these are the figures of no monitor.
-            let (nobody, from, thru) = (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
-            let question = results.rollups(nobody, RollupSpan::Day, from, thru);
-            *self.store.lock() = match timeout(PROBE_TIMEOUT, question).await {
+            // A cheap query: no monitor has id 0.
+            let (no_monitor, from, thru) =
+                (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
+            let query = results.rollups(no_monitor, RollupSpan::Day, from, thru);
+            *self.store.lock() = match timeout(PROBE_TIMEOUT, query).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(_) => Some(format!("the store did not answer within {} s", PROBE_TIMEOUT.as_secs())),
@@ -93,7 +97,7 @@ impl Liveness {
                 systemd::notify_watchdog();
             }
             tokio::select! {
-                () = tokio::time::sleep(look) => {}
+                () = tokio::time::sleep(probe_interval) => {}
                 () = stop.cancelled() => {}
             }
         }
@@ -102,10 +106,10 @@ impl Liveness {
 
 impl HealthSource for Liveness {
     fn liveness(&self) -> Vec<Condition> {
-        let answered = self.last_answers.lock();
-        let stuck = answered.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
+        let last_responses = self.last_answers.lock();
+        let stuck = last_responses.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
         let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
-        drop(answered);
+        drop(last_responses);
         let draining = self.draining.load(Ordering::Relaxed);
         let runner = match stuck.filter(|_| !draining) {
             None => Condition::met("runner"),
@@ -135,7 +139,7 @@ impl HealthSource for Liveness {
     }
 }
 
-/// The way into the store, with an eye on commits that do not end.
+/// Measures the duration of commits to the store.
 pub(super) struct TimedIngest {
     inner: Arc<dyn Ingest>,
     commit_started: Mutex<Option<Instant>>,
@@ -146,7 +150,7 @@ impl TimedIngest {
         Self { inner, commit_started: Mutex::new(None) }
     }
 
-    /// For how long the present commit has been going; `None` without one.
+    /// Returns how long the current commit has been in progress; `None` without one.
     fn running_for(&self) -> Option<Duration> {
         self.commit_started.lock().map(|started| started.elapsed())
     }
@@ -156,9 +160,9 @@ impl Ingest for TimedIngest {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             *self.commit_started.lock() = Some(Instant::now());
-            let answer = self.inner.commit(commit).await;
+            let outcome = self.inner.commit(commit).await;
             *self.commit_started.lock() = None;
-            answer
+            outcome
         })
     }
 }

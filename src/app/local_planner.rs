@@ -1,4 +1,4 @@
-//! The runners of this process, one for each location that it hosts, as what plans monitors.
+//! The planner over the runners of this process, one for each location that it hosts.
 
 use crate::sync::{Mutex, RwLock};
 use std::collections::hash_map::Entry;
@@ -22,43 +22,43 @@ use crate::schema::Monitor;
 use crate::service::LastRunLookup;
 use crate::store::MonitorState;
 
-/// What of an account decides how its monitors run: its default pool and days before a certificate's end.
+/// The account settings that planning depends on: default location pool, and days before a certificate expires.
 type PlanningTerms = (Vec<i64>, u32);
 
 /// Longest that a traceroute may take.
 const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Until when the slots of monitors are accounted for, at each location.
+/// Until when the slots of monitors are recorded, at each location.
 pub type RecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
 
-/// A location that this process hosts, with what runs its checks.
+/// A location that this process hosts, with its runner.
 #[derive(Clone)]
 pub struct LocationAgent {
     /// The location.
     pub location: Location,
-    /// Whether it looks at failures of monitors that do not run there.
+    /// Whether it verifies failures of monitors that do not run there.
     pub can_verify: bool,
-    /// What runs its checks.
+    /// Runs its checks.
     pub runner: RunnerHandle,
     /// Its network.
     pub net: Arc<Net>,
-    /// What tells that it is cut off itself, where there are targets for that.
+    /// Detects a loss of its own connectivity, if targets for that are configured.
     pub connectivity: Option<Arc<Connectivity>>,
 }
 
-/// What the planner works with.
+/// Dependencies of the planner.
 pub struct PlannerDependencies {
     /// Every location that this process hosts, the default of accounts first.
     pub agents: Vec<LocationAgent>,
-    /// Knows where monitors stand.
+    /// Receives monitor changes; supplies monitor states.
     pub ingestor: Arc<Ingestor>,
-    /// Knows the accounts.
+    /// Supplies account data.
     pub accounts: Arc<AccountCache>,
-    /// Told of what is read of them.
+    /// Updated with the account data read.
     pub blackout_cache: Arc<BlackoutCache>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
-    /// What checks have in common.
+    /// Settings that all checks share.
     pub probes: ProbeSettings,
 }
 
@@ -70,44 +70,38 @@ pub struct LocalPlanner {
     blackouts: Arc<BlackoutCache>,
     clock: Arc<dyn Clock>,
     probes: RwLock<ProbeSettings>,
-    /// The terms that monitors were planned by last.
+    /// The terms that each account's monitors were last planned with.
     terms: Mutex<HashMap<CustomerId, PlanningTerms>>,
 }
 
 impl LocalPlanner {
-    /// A planner over `parts`.
+    /// Creates the planner.
     #[must_use]
     pub fn new(dependencies: PlannerDependencies) -> Self {
-        let PlannerDependencies {
-            agents: outposts,
-            ingestor,
-            accounts,
-            blackout_cache: blackouts,
-            clock,
-            probes,
-        } = dependencies;
+        let PlannerDependencies { agents, ingestor, accounts, blackout_cache: blackouts, clock, probes } =
+            dependencies;
         let (probes, terms) = (RwLock::new(probes), Mutex::default());
-        Self { agents: outposts, ingestor, accounts, blackouts, clock, probes, terms }
+        Self { agents, ingestor, accounts, blackouts, clock, probes, terms }
     }
 
-    /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
+    /// Sets the settings for checks planned from now on. Keys and browsers stay the same.
     pub(super) fn update_probe_settings(&self, probes: ProbeSettings) {
         let mut before = self.probes.write();
         let browser = Arc::clone(&before.browser_pool);
         *before = ProbeSettings { keyring: before.keyring.take(), browser_pool: browser, ..probes };
     }
 
-    /// Lets the checks at every location know these proxies from now on.
+    /// Sets the proxies of the checks at every location.
     pub(super) fn update_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
         for agent in &self.agents {
             agent.net.set_proxies(proxies.clone());
         }
     }
 
-    /// Plans `puts`; the slots of each since the time in `last` are accounted for.
+    /// Plans `upserts`; the slots of each until the time in `last` are recorded.
     ///
     /// # Errors
-    /// [`PlanError::Stopped`] when a runner has ended.
+    /// [`PlanError::Stopped`] when a runner has stopped.
     pub async fn plan_from(
         &self,
         upserts: &[Monitor],
@@ -125,11 +119,11 @@ impl LocalPlanner {
             };
             let facts = facts.as_deref();
             let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
-            // Built once, and not at all for one that runs elsewhere.
+            // Built once, and only for a monitor that runs at a location of this process.
             let mut common: Option<Assignment> = None;
             for (agent, changes) in self.agents.iter().zip(&mut changes) {
                 let id = agent.location.id;
-                let Some(part) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
+                let Some(share) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
                     changes.push(remove_change(monitor.id));
                     continue;
                 };
@@ -138,11 +132,11 @@ impl LocalPlanner {
                 let state = self.ingestor.state_at(monitor.id, id);
                 let full_page_at = state.and_then(|state| state.full_page_at);
                 let assignment =
-                    Assignment { location: id, share: part, last_planned_at, full_page_at, ..common.clone() };
+                    Assignment { location: id, share, last_planned_at, full_page_at, ..common.clone() };
                 changes.push(AssignmentChange::Put(Arc::new(assignment)));
             }
         }
-        // Before their first result.
+        // Before the first results of the monitors.
         self.ingestor.update_monitors(upserts.to_vec(), removed.to_vec()).await;
         let applied = self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
@@ -150,10 +144,10 @@ impl LocalPlanner {
         Ok(())
     }
 
-    /// Plans the monitors of accounts anew whose terms changed since.
+    /// Replans the monitors of accounts whose terms have changed.
     ///
     /// # Errors
-    /// [`PlanError::Stopped`] when a runner has ended.
+    /// [`PlanError::Stopped`] when a runner has stopped.
     pub async fn replan_changed_accounts(&self, monitor_cache: &MonitorCache) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
@@ -162,23 +156,23 @@ impl LocalPlanner {
             if now == terms {
                 continue;
             }
-            // So that no newer version is planned meanwhile, which this would put back.
+            // Prevents that newer revisions are planned meanwhile and replaced by older ones.
             let _lock = monitor_cache.lock_exclusive().await;
-            let every = monitor_cache.len();
-            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
+            let all = monitor_cache.len();
+            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, |m| m.customer == customer);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
             self.terms.lock().insert(customer, now);
         }
         Ok(())
     }
 
-    /// `None` when the store cannot be read: then monitors run by what is known of all accounts.
+    /// Returns `None` when the store cannot be read: monitors then run without account settings.
     async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
         match self.accounts.facts(customer).await {
             Ok(facts) => {
                 self.blackouts.update(&facts);
                 let mut terms = self.terms.lock();
-                // Only the first: what changes later is found by `follow`, which plans all of the account.
+                // Only the first time: `replan_changed_accounts` finds later changes and replans the whole account.
                 terms.entry(customer).or_insert_with(|| planning_terms(&facts));
                 Some(facts)
             }
@@ -189,7 +183,7 @@ impl LocalPlanner {
         }
     }
 
-    /// Where `monitor` runs: its own locations, those of its account, or the first one here.
+    /// Returns the locations of `monitor`: its own, those of its account, or the first one of this process.
     fn location_pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
         if let Some(facts) = facts {
             return facts.location_pool(monitor).into_iter().map(LocationId).collect();
@@ -203,7 +197,7 @@ impl LocalPlanner {
         self.agents.iter().find(|agent| agent.location.id == location).ok_or(PlanError::LocationOffline)
     }
 
-    /// `monitor` as it runs at `location`, in each of its runs.
+    /// Builds the assignment of `monitor` at `location`, with the rotation that runs every time.
     fn assignment(
         &self,
         monitor: &Monitor,
@@ -211,12 +205,12 @@ impl LocalPlanner {
         location: LocationId,
     ) -> Assignment {
         let document = &monitor.document;
-        let own = {
+        let probe_settings = {
             let probes = self.probes.read();
             let certificate_days = facts.map_or(probes.certificate_days, |facts| facts.certificate_days);
             ProbeSettings { certificate_days, monitor: monitor.id, ..probes.clone() }
         };
-        let (probe, weight) = probe::build(document, &own);
+        let (probe, weight) = probe::build(document, &probe_settings);
         Assignment {
             monitor_id: monitor.id,
             customer: monitor.customer,
@@ -290,9 +284,9 @@ impl Planner for LocalPlanner {
         });
         let elsewhere = self.blackouts.locations().into_values();
         let elsewhere = elsewhere.filter(|location| self.agent_at(location.id).is_err());
-        let away =
+        let to_offline =
             |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
-        hosted.chain(elsewhere.map(away)).collect()
+        hosted.chain(elsewhere.map(to_offline)).collect()
     }
 }
 

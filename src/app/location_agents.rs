@@ -1,4 +1,4 @@
-//! The locations that this process hosts, at work: a network and a runner for each.
+//! Starts the locations that this process hosts: a network and a runner for each.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::telemetry::Metrics;
 /// Starts a runner without monitors for each location of `settings`; results go to `ingestor`.
 ///
 /// # Errors
-/// When the network of a location cannot be set up.
+/// Fails when the network of a location cannot be set up.
 pub(super) fn start_agents(
     settings: &Settings,
     ingestor: &Arc<Ingestor>,
@@ -27,7 +27,7 @@ pub(super) fn start_agents(
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Vec<LocationAgent>> {
     let sink: Arc<dyn ResultSink> = Arc::new(IngestSink(Arc::clone(ingestor)));
-    // One room for all of them.
+    // All locations share the capacity for browsers.
     let hosted = settings.hosted_locations();
     let capacity = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
     let start = |hosted| start_agent(hosted, capacity, blackouts, clock, &sink, metrics);
@@ -37,7 +37,7 @@ pub(super) fn start_agents(
 fn start_agent(
     hosted: HostedLocation,
     capacity: usize,
-    quiet: &Arc<BlackoutCache>,
+    blackout_cache: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
     metrics: &Arc<Metrics>,
@@ -55,10 +55,10 @@ fn start_agent(
     let net = Net::new(&net).with_context(unusable)?.with_default_proxy(proxy).with_proxies(proxies);
     let net = Arc::new(net);
     let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
-    let silence: Arc<dyn BlackoutLookup> = quiet.clone();
+    let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
     let cx = ExecutionContext {
         connectivity: connectivity.clone(),
-        blackouts: Some(silence),
+        blackouts: Some(blackouts),
         ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
     let runner =
@@ -66,7 +66,7 @@ fn start_agent(
     Ok(LocationAgent { location, can_verify: verifies, runner, net, connectivity })
 }
 
-/// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
+/// Limits heavy checks to the browser `capacity`, so that they wait before they start and their time does not run.
 fn admission_limits(engine: &ConcurrencySettings, capacity: usize) -> AdmissionLimits {
     let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
         *engine;
@@ -74,7 +74,7 @@ fn admission_limits(engine: &ConcurrencySettings, capacity: usize) -> AdmissionL
     AdmissionLimits { total, light, heavy, per_target, queue }
 }
 
-/// Hands results to the store's side.
+/// Passes results to the ingest.
 struct IngestSink(Arc<Ingestor>);
 
 impl ResultSink for IngestSink {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_heavy_checks_run_than_there_is_room_for_browsers() {
+    fn heavy_checks_are_limited_to_the_capacity_for_browsers() {
         let engine = ConcurrencySettings {
             total: 9,
             light: 8,

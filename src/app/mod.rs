@@ -1,4 +1,4 @@
-//! Settings, wiring and shutdown: the only place that knows every concrete type.
+//! Settings, wiring and shutdown: the only module that knows every concrete type.
 
 mod alert_control;
 mod blackout_cache;

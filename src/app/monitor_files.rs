@@ -1,4 +1,4 @@
-//! Monitor files: which there are, what they hold, and whether they changed.
+//! Monitor files: finding, reading and fingerprinting them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,13 +17,13 @@ use crate::settings::{Settings, read_secret, read_text};
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Endings of monitor files.
+/// Extensions of monitor files.
 pub const MONITOR_FILE_EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Folders in folders that are looked into.
+/// Levels of nested directories that are searched.
 const MAX_DEPTH: usize = 8;
 
-/// What tells one state of a file from another.
+/// Identifies a state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileStamp {
     inode: u64,
@@ -32,14 +32,14 @@ pub(super) struct FileStamp {
     changed: (i64, i64),
 }
 
-/// The stamps of all files that the configuration is made of.
+/// The stamps of all files of the configuration.
 pub(super) type Fingerprint = BTreeMap<PathBuf, Option<FileStamp>>;
 
-/// The state of the settings file, of all monitor files and of the files with `secrets` that they name now;
-/// cheap, nothing is read.
+/// Returns the state of the settings file, of all monitor files and of the files with `secrets` that they name;
+/// cheap, since no file is read.
 pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: &[PathBuf]) -> Fingerprint {
-    let stamp = |path: &Path| {
-        let meta = fs::metadata(path).ok()?;
+    let stamp = |file: &Path| {
+        let meta = fs::metadata(file).ok()?;
         Some(FileStamp {
             inode: meta.ino(),
             bytes: meta.len(),
@@ -49,41 +49,41 @@ pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: 
     };
     let mut files: Vec<PathBuf> = config.map(Path::to_path_buf).into_iter().collect();
     files.extend_from_slice(secrets);
-    for place in monitors {
-        match collect_files(place) {
+    for path in monitors {
+        match collect_files(path) {
             Ok(found) => files.extend(found),
-            Err(_) => files.push(place.clone()),
+            Err(_) => files.push(path.clone()),
         }
     }
-    files.into_iter().map(|path| (path.clone(), stamp(&path))).collect()
+    files.into_iter().map(|file| (file.clone(), stamp(&file))).collect()
 }
 
-/// Reads every monitor file of `settings` and judges what it holds. Answers with all faults when there is
-/// one; else with the monitors, and their warnings.
+/// Reads and validates every monitor file of `settings`. Returns the monitors with their warnings, or all errors when
+/// there are any.
 pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     read_monitors_and_secret_paths(settings).0
 }
 
-/// As [`read_monitors`], with the files of secrets that the monitors name, there or not.
+/// Like [`read_monitors`], also with the secret files that the monitors name, whether they exist or not.
 pub(super) fn read_monitors_and_secret_paths(
     settings: &Settings,
 ) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let mut errors = Vec::new();
     let mut texts = Vec::new();
-    for place in &settings.monitor_paths {
-        if !settings.monitor_paths_are_set && !place.exists() {
+    for path in &settings.monitor_paths {
+        if !settings.monitor_paths_are_set && !path.exists() {
             continue;
         }
-        match collect_files(place) {
+        match collect_files(path) {
             Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_fault(file, &mut errors))),
-            Err(message) => errors.push(file_fault(place, message)),
+            Err(message) => errors.push(file_fault(path, message)),
         }
     }
     let known = KnownReferences::from_settings(settings);
     let mut monitors = Vec::new();
     let secret_files = RefCell::new(BTreeSet::new());
     for (file, text) in texts {
-        // Each file by itself, since the secrets that it names stand beside it.
+        // Each file separately, since the secret files that it names are relative to it.
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let secrets = |at: SecretSource<'_>| {
             if let SecretSource::File(path) = at {
@@ -103,10 +103,10 @@ pub(super) fn read_monitors_and_secret_paths(
     (found, secret_files.into_inner().into_iter().collect())
 }
 
-/// Reads the monitor files at `place` for `vigie apply`, which the rules on accounts do not concern: the server
-/// knows those. Secrets stand beside each file. Answers with all faults when there is one.
-pub fn read_for_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
-    let files = collect_files(place).map_err(|message| vec![file_fault(place, message)])?;
+/// Reads the monitor files at `path` for `vigie apply`, without the rules on accounts, which the server checks. Secret
+/// files are relative to each monitor file. Returns all errors when there are any.
+pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
+    let files = collect_files(path).map_err(|message| vec![file_fault(path, message)])?;
     let mut errors = Vec::new();
     let mut monitors = Vec::new();
     for (file, text) in files.iter().filter_map(|file| read_or_fault(file, &mut errors)).collect::<Vec<_>>() {
@@ -125,29 +125,29 @@ pub fn read_for_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationEr
             .with_hint("remove it")
     }));
     if files.is_empty() {
-        errors.push(file_fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+        errors.push(file_fault(path, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     if errors.is_empty() { Ok(monitors) } else { Err(errors) }
 }
 
-/// The monitors as the store's side takes them.
+/// Converts the monitors for provisioning.
 pub(super) fn into_desired(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
-    let wanted = |monitor: FileMonitor| DesiredMonitor {
+    let to_desired = |monitor: FileMonitor| DesiredMonitor {
         key: monitor.key.into(),
         file: file_name(&monitor.file).into(),
         customer: monitor.customer,
         document: Arc::new(monitor.document),
     };
-    monitors.into_iter().map(wanted).collect()
+    monitors.into_iter().map(to_desired).collect()
 }
 
-/// The last part of a path: accounts are not told how folders of the host are called.
+/// Returns the last part of a path, so that accounts do not see directories of the host.
 fn file_name(file: &str) -> &str {
     Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }
 
-/// Monitors beyond the number that their plan permits; a document alone cannot know.
+/// Returns errors for monitors beyond the quota of their plan, which cannot be checked for a single document.
 fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut errors = Vec::new();
@@ -170,13 +170,13 @@ fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Valid
     errors
 }
 
-/// Keys that stand in several files; within one file its reader finds them.
+/// Returns errors for keys used in several files; the reader finds duplicates within one file.
 fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
-    let mut seen: HashMap<&str, &FileMonitor> = HashMap::new();
+    let mut by_key: HashMap<&str, &FileMonitor> = HashMap::new();
     let mut errors = Vec::new();
     for monitor in monitors {
-        let Some(first) = seen.get(monitor.key.as_str()) else {
-            seen.insert(&monitor.key, monitor);
+        let Some(first) = by_key.get(monitor.key.as_str()) else {
+            by_key.insert(&monitor.key, monitor);
             continue;
         };
         let (key, file, position) = (&monitor.key, &first.file, first.position);
@@ -205,15 +205,15 @@ fn file_fault(path: &Path, message: String) -> ValidationError {
     ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message).with_file(&file)
 }
 
-/// The monitor files at `place`, sorted: the file itself, or those of the folder and of the folders in it.
-/// Hidden ones are left out, as editors put their own beside what they write.
-fn collect_files(place: &Path) -> Result<Vec<PathBuf>, String> {
-    let meta = fs::metadata(place).map_err(|error| format!("cannot be read: {error}"))?;
+/// Returns the monitor files at `path`, sorted: the file itself, or those of the directory and its subdirectories.
+/// Skips hidden files, which editors create while they write.
+fn collect_files(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let meta = fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
     if !meta.is_dir() {
-        return Ok(vec![place.to_owned()]);
+        return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    walk_folder(place, MAX_DEPTH, &mut files)?;
+    walk_folder(path, MAX_DEPTH, &mut files)?;
     files.sort();
     Ok(files)
 }
@@ -227,13 +227,13 @@ fn walk_folder(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<
         if hidden {
             continue;
         }
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if path.is_dir() {
             if depth == 0 {
                 return Err(format!("folders are nested more than {MAX_DEPTH} deep at `{}`", path.display()));
             }
             walk_folder(&path, depth - 1, files)?;
-        } else if MONITOR_FILE_EXTENSIONS.contains(&ending) {
+        } else if MONITOR_FILE_EXTENSIONS.contains(&extension) {
             files.push(path);
         }
     }
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn monitor_files_are_found_in_order_without_what_editors_leave() {
+    fn monitor_files_are_sorted_and_exclude_editor_files() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("sub")).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_tells_writes_renames_and_removals() {
+    fn a_fingerprint_changes_on_writes_renames_and_removals() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let print = || fingerprint(None, &[folder.path().to_owned()], &[at("secret")]);

@@ -1,4 +1,4 @@
-//! Which slots have an account when a process starts.
+//! Which slots were recorded before the process started.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::store::MonitorState;
 
-/// Until when the slots of each enabled monitor are accounted for at `location`: by its newest result there.
-/// One that never ran anywhere owes every slot since it was made; one that only ran elsewhere begins here
-/// now. A version that came after the last run was planned from then on: before it the monitor may have been
-/// disabled or gone, and missed nothing; nor while it rested.
+/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. For
+/// a monitor without any result, slots count from its last change; one with results elsewhere only starts here now.
+/// Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
+/// during a pause.
 pub(super) fn recorded_until(
     stored: &[Monitor],
     states: &[MonitorState],
@@ -28,8 +28,8 @@ pub(super) fn recorded_until(
         }
     }
     for (id, last) in &mut last {
-        let rested = enabled.get(id).and_then(|monitor| monitor.metadata.paused_until);
-        *last = rested.map_or(*last, |until| until.max(*last));
+        let paused_until = enabled.get(id).and_then(|monitor| monitor.metadata.paused_until);
+        *last = paused_until.map_or(*last, |until| until.max(*last));
     }
     last
 }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_monitor_that_was_enabled_again_and_not_run_yet_did_not_miss_the_time_it_was_disabled() {
+    fn a_monitor_enabled_again_did_not_miss_the_time_it_was_disabled() {
         let stored = [
             monitor(1, true, at(7)),
             monitor(2, true, at(5000)),
@@ -93,22 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_missed_nothing_over_a_restart() {
-        let rested = |id: i64, until: Timestamp| {
-            let trail = crate::schema::MonitorMetadata {
+    fn slots_during_a_pause_are_not_missed_over_a_restart() {
+        let paused = |id: i64, until: Timestamp| {
+            let metadata = crate::schema::MonitorMetadata {
                 paused_until: Some(until),
                 ..crate::schema::MonitorMetadata::default()
             };
-            Monitor { metadata: Arc::new(trail), ..monitor(id, true, at(7)) }
+            Monitor { metadata: Arc::new(metadata), ..monitor(id, true, at(7)) }
         };
-        let stored = [rested(1, at(200)), rested(2, at(50)), rested(3, at(60))];
+        let stored = [paused(1, at(200)), paused(2, at(50)), paused(3, at(60))];
         let last = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
         let want = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
         assert_eq!(last, HashMap::from(want));
     }
 
     #[test]
-    fn a_slot_that_passed_before_the_first_result_of_a_monitor_is_not_forgotten_over_a_restart() {
+    fn slots_before_the_first_result_of_a_monitor_are_missed_over_a_restart() {
         let stored = [monitor(1, true, at(7)), monitor(2, true, at(7)), monitor(3, false, at(7))];
         let states = [state(2, 1), state(2, 9)];
         let last = recorded_until(&stored, &states, LocationId(1));

@@ -1,4 +1,4 @@
-//! The running set: what is planned follows the files. A bad file leaves it was.
+//! The running configuration, which follows the files. Invalid files leave it unchanged.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::store::{ConfigStore, MonitorStore, ResultStore, StoreError};
 use crate::syntax::ValidationError;
 use crate::telemetry::Metrics;
 
-/// The doors through which a change goes.
+/// The components that a reload changes.
 pub(super) struct ReloadHandles {
     pub(super) monitors: Arc<dyn MonitorStore>,
     pub(super) config: Arc<dyn ConfigStore>,
@@ -32,7 +32,7 @@ pub(super) struct ReloadHandles {
     pub(super) clock: Arc<dyn Clock>,
 }
 
-/// What runs now.
+/// The configuration that runs now.
 pub(super) struct RunningConfig {
     handles: ReloadHandles,
     file_monitors: Vec<Monitor>,
@@ -40,7 +40,7 @@ pub(super) struct RunningConfig {
     secret_files: Vec<PathBuf>,
 }
 
-/// What a reload changed.
+/// Number of monitors that a reload changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ReloadCounts {
     added: usize,
@@ -49,57 +49,56 @@ struct ReloadCounts {
     unchanged: usize,
 }
 
-/// Whether what the files say was taken.
+/// Outcome of a reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReloadOutcome {
     Applied,
-    /// The files have faults; a change of them is the remedy.
+    /// The files have errors and must be changed.
     Rejected,
-    /// The store was in trouble; worth trying again.
+    /// The store failed; the reload should be retried.
     RetryLater,
 }
 
 impl RunningConfig {
-    /// Takes the monitors of the files and those of the APIs for the first time. Runs that were due while no
-    /// process ran are recorded as missed, but not those of monitors that were disabled, at rest, or not there,
-    /// when it ended.
+    /// Plans the monitors of the files and the APIs at the start. Runs that were due while no process ran are recorded
+    /// as missed, except those of monitors that were disabled, paused or absent when the last process ended.
     pub(super) async fn start(reload_handles: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
-        // Side by side: each takes its time with 100,000 monitors.
-        let (found, kept, states) = tokio::join!(
+        // Concurrently: each takes its time with 100,000 monitors.
+        let (found, stored_monitors, states) = tokio::join!(
             read_files(&settings),
             reload_handles.config.stored_monitors(),
             reload_handles.results.states()
         );
-        let ((found, secret_files), kept) = (found, kept?);
+        let ((found, secret_files), stored_monitors) = (found, stored_monitors?);
         let found = found.map_err(|errors| configuration_error(&errors))?;
-        let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();
+        let stored: Vec<Monitor> = stored_monitors.iter().map(|stored| stored.monitor.clone()).collect();
         let states = states?;
         let ids = settings.location_ids().into_iter().map(LocationId);
         let last = ids.map(|id| (id, recorded_until(&stored, &states, id))).collect();
-        let mut set = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
-        let provision = set.provision(found, &stored).await?;
-        let services = Arc::clone(&set.handles.services);
+        let mut config = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
+        let plan = config.provision(found, &stored).await?;
+        let services = Arc::clone(&config.handles.services);
         let monitors = &services.state.monitors;
-        let mut all = monitors::open_monitors(monitors, kept).await?;
-        monitors::register_pauses(monitors, &provision.monitors);
-        monitors.monitors().apply(provision.monitors.clone(), &[]);
-        all.extend_from_slice(&provision.monitors);
-        services.planner.plan_from(&all, &provision.removed, &last).await?;
-        set.file_monitors = provision.monitors;
-        set.handles.metrics.record_reload(true);
-        tracing::info!(monitors = all.len(), from_files = set.file_monitors.len(), "monitors planned");
-        Ok(set)
+        let mut all = monitors::open_monitors(monitors, stored_monitors).await?;
+        monitors::register_pauses(monitors, &plan.monitors);
+        monitors.monitors().apply(plan.monitors.clone(), &[]);
+        all.extend_from_slice(&plan.monitors);
+        services.planner.plan_from(&all, &plan.removed, &last).await?;
+        config.file_monitors = plan.monitors;
+        config.handles.metrics.record_reload(true);
+        tracing::info!(monitors = all.len(), from_files = config.file_monitors.len(), "monitors planned");
+        Ok(config)
     }
 
-    /// Takes what the files say now, under `settings`; only what changed is planned anew.
+    /// Applies the current files under `settings`; only changes are replanned.
     pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<ValidationError>>) -> ReloadOutcome {
         self.handles.services.reload_keys();
-        let taken = match settings {
+        let outcome = match settings {
             Ok(settings) => self.try_reload(settings).await,
             Err(errors) => Err(configuration_error(&errors)),
         };
-        self.handles.metrics.record_reload(taken.is_ok());
-        match taken {
+        self.handles.metrics.record_reload(outcome.is_ok());
+        match outcome {
             Ok(counts) => {
                 let ReloadCounts { added, changed, removed, unchanged } = counts;
                 tracing::info!(added, changed, removed, unchanged, "reloaded");
@@ -119,12 +118,12 @@ impl RunningConfig {
         }
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The files with secrets that the monitors name, and that of the keys.
+    /// Returns the secret files that the monitors name, and the key file.
     pub(super) fn secret_files(&self) -> Vec<PathBuf> {
         let mut files = self.secret_files.clone();
         files.push(self.handles.services.key_file().to_owned());
@@ -132,36 +131,36 @@ impl RunningConfig {
     }
 
     async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<ReloadCounts> {
-        let different = self.settings.changed_settings(&settings);
+        let changed = self.settings.changed_settings(&settings);
         let mut settings = settings;
-        // What needs a restart stays as it is, and is told again with the next change.
+        // Settings that need a restart stay the same and are reported again with the next change.
         settings.keep_restart_only(&self.settings);
         let (found, secret_files) = read_files(&settings).await;
-        // Of a refused set as well: a secret that was missing is waited for.
+        // Also those of a rejected configuration, so that creating a missing secret triggers a reload.
         self.secret_files = secret_files;
         let found = found.map_err(|errors| configuration_error(&errors))?;
         let services = Arc::clone(&self.handles.services);
         let monitors = &services.state.monitors;
-        // Nobody changes a monitor between reading what is stored and taking what came of it.
+        // No monitor may change between reading the stored ones and applying the result.
         let _lock = monitors.lock_exclusive().await;
         let stored = self.handles.monitors.monitors().await.context("the stored monitors cannot be read")?;
-        let provision = self.provision(found, &stored).await?;
-        let all_anew = different.iter().any(|setting| setting.reloadable && setting.path != "monitors");
-        for setting in different.iter().filter(|setting| !setting.reloadable) {
+        let plan = self.provision(found, &stored).await?;
+        let replan_all = changed.iter().any(|setting| setting.reloadable && setting.path != "monitors");
+        for setting in changed.iter().filter(|setting| !setting.reloadable) {
             tracing::warn!(setting = setting.path, "changed setting ignored until restart");
         }
         self.settings = settings;
-        if all_anew {
+        if replan_all {
             services.accounts.update_shared(shared_facts(&self.settings));
             services.planner.update_probe_settings(self.settings.probe.clone());
             services.planner.update_proxies(&self.settings.proxies);
         }
-        let (upserts, counts) = self.changed_monitors(&provision);
-        monitors::register_pauses(monitors, &provision.monitors);
-        monitors.monitors().apply(provision.monitors.clone(), &provision.removed);
-        let upserts = if all_anew { monitors.monitors().all() } else { upserts };
-        services.planner.plan_from(&upserts, &provision.removed, &RecordedUntil::new()).await?;
-        self.file_monitors = provision.monitors;
+        let (upserts, counts) = self.changed_monitors(&plan);
+        monitors::register_pauses(monitors, &plan.monitors);
+        monitors.monitors().apply(plan.monitors.clone(), &plan.removed);
+        let upserts = if replan_all { monitors.monitors().all() } else { upserts };
+        services.planner.plan_from(&upserts, &plan.removed, &RecordedUntil::new()).await?;
+        self.file_monitors = plan.monitors;
         Ok(counts)
     }
 
@@ -174,18 +173,18 @@ impl RunningConfig {
         }
         let now = self.handles.clock.now();
         let store = self.handles.monitors.as_ref();
-        let provided =
+        let outcome =
             provision_with_stored(store, stored, into_desired(found), &self.file_monitors, now).await;
-        provided.context("the store did not take the monitors")
+        outcome.context("the store did not take the monitors")
     }
 
-    /// What is new or differs, and how many of which there are.
-    fn changed_monitors(&self, provision: &ProvisionPlan) -> (Vec<Monitor>, ReloadCounts) {
+    /// Returns the new and changed monitors, and the counts.
+    fn changed_monitors(&self, plan: &ProvisionPlan) -> (Vec<Monitor>, ReloadCounts) {
         let before: HashSet<MonitorId> = self.file_monitors.iter().map(|monitor| monitor.id).collect();
-        let changed: HashSet<_> = provision.changed.iter().collect();
-        let mut counts = ReloadCounts { removed: provision.removed.len(), ..ReloadCounts::default() };
+        let changed: HashSet<_> = plan.changed.iter().collect();
+        let mut counts = ReloadCounts { removed: plan.removed.len(), ..ReloadCounts::default() };
         let mut upserts = Vec::new();
-        for monitor in &provision.monitors {
+        for monitor in &plan.monitors {
             match (before.contains(&monitor.id), changed.contains(&monitor.id)) {
                 (false, _) => counts.added += 1,
                 (true, true) => counts.changed += 1,
@@ -202,12 +201,12 @@ impl RunningConfig {
 
 async fn read_files(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let settings = settings.clone();
-    let reading = tokio::task::spawn_blocking(move || read_monitors_and_secret_paths(&settings));
-    // Fails only when the runtime goes down, or by a defect, which is told by its panic.
-    reading.await.unwrap_or_else(|_| (Err(Vec::new()), Vec::new()))
+    let task = tokio::task::spawn_blocking(move || read_monitors_and_secret_paths(&settings));
+    // Fails only when the runtime shuts down, or on a panic, which is logged.
+    task.await.unwrap_or_else(|_| (Err(Vec::new()), Vec::new()))
 }
 
-/// All faults, one a line, each with its place.
+/// Combines all errors, one a line, each with its position.
 pub(super) fn configuration_error(errors: &[ValidationError]) -> anyhow::Error {
     let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
     let count = match errors.len() {

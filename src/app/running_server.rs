@@ -1,4 +1,4 @@
-//! The parts of the process, wired: store, agents, pipeline, pages and APIs.
+//! Wires the parts of the process: store, agents, pipeline, pages and APIs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,13 +31,13 @@ use crate::sync::Mutex;
 use crate::telemetry::Metrics;
 use crate::web::{self, PageAuth, PageState, RequestLimits};
 
-/// Name of the database in the data folder.
+/// Name of the database in the data directory.
 const DATABASE: &str = "vigie.db";
-/// Time that the results of the last checks get to find a place in the queue to the store.
+/// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that the store gets to take the last results.
+/// How long the store may take to commit the last results.
 pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time that messages on their way get to arrive; the others go out after the next start.
+/// How long messages in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The parts of the process, wired.
@@ -50,7 +50,7 @@ pub(super) struct RunningServer {
     pub(super) services: Arc<Services>,
     pub(super) liveness: Arc<Liveness>,
     delivery: Mutex<Option<DeliveryTask>>,
-    /// Ends the watch over performance alerts.
+    /// Stops the evaluation of performance alerts on drop.
     _performance: DropGuard,
     metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
@@ -70,14 +70,14 @@ impl RunningServer {
             IngestSettings::default(),
         ));
         let blackouts = Arc::new(BlackoutCache::default());
-        let outposts = location_agents::start_agents(settings, &ingestor, &blackouts, &clock, &metrics)?;
-        let runners = outposts.iter().map(|agent| agent.runner.clone()).collect();
-        let nets = outposts.iter().map(|agent| Arc::clone(&agent.net)).collect();
-        let locations: Vec<_> = outposts.iter().map(|agent| agent.location.clone()).collect();
+        let agents = location_agents::start_agents(settings, &ingestor, &blackouts, &clock, &metrics)?;
+        let runners = agents.iter().map(|agent| agent.runner.clone()).collect();
+        let nets = agents.iter().map(|agent| Arc::clone(&agent.net)).collect();
+        let locations: Vec<_> = agents.iter().map(|agent| agent.location.clone()).collect();
         let monitor_cache = Arc::new(MonitorCache::default());
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
-        let watching = Arc::clone(&ingestor);
-        view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
+        let health_ingestor = Arc::clone(&ingestor);
+        view.set_health_lookup(Arc::new(move |monitor| health_ingestor.health(monitor)));
         let delivery_wakeup = Wakeup::default();
         let inputs = ServiceInputs {
             config: store.clone(),
@@ -90,27 +90,27 @@ impl RunningServer {
             }),
             monitors: Arc::clone(&monitor_cache),
             queries: Arc::clone(&view),
-            agents: outposts,
+            agents,
             blackout_cache: blackouts,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
-        let wired = Arc::new(Services::wire(settings, inputs).await?);
-        certificate_updates::follow_certificates(&wired.state.resources, nets).await?;
+        let services = Arc::new(Services::wire(settings, inputs).await?);
+        certificate_updates::follow_certificates(&services.state.resources, nets).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
             results: store.clone(),
             config_store: store.clone(),
-            accounts: Arc::clone(&wired.accounts),
-            planner: wired.planner.clone(),
+            accounts: Arc::clone(&services.accounts),
+            planner: services.planner.clone(),
             clock: Arc::clone(&clock),
             wakeup: delivery_wakeup.clone(),
         };
         ingestor.enable_alerting(dependencies, settings.alerts.alerting).await?;
         let inputs = delivery_setup::DeliveryInputs {
             store: Arc::clone(&store),
-            addresses: wired.destinations(),
+            addresses: services.destinations(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
@@ -121,32 +121,33 @@ impl RunningServer {
             results: store.clone(),
             states: store.clone(),
             monitors: monitor_cache,
-            accounts: Arc::clone(&wired.accounts),
+            accounts: Arc::clone(&services.accounts),
             clock: Arc::clone(&clock),
             wakeup: delivery_wakeup,
         };
         let end = CancellationToken::new();
-        // Ends by itself after the token.
+        // The task ends by itself once the token is cancelled.
         drop(PerformanceEvaluator::new(performance).await?.start(end.clone()));
-        let household = HousekeepingRunner {
+        let housekeeping_runner = HousekeepingRunner {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            accounts: Some(wired.state.accounts.clone()),
+            accounts: Some(services.state.accounts.clone()),
         };
         let (hour, minute) = settings.store.retention_at;
-        let housekeeper = HousekeepingScheduler::start(household, TimeOfDay { hour, minute }).await;
-        let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
+        let housekeeping =
+            HousekeepingScheduler::start(housekeeping_runner, TimeOfDay { hour, minute }).await;
+        let housekeeping = housekeeping.context("the calendar jobs cannot start")?;
         let liveness_state = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
-        let housekeeper = Mutex::new(Some(housekeeper));
+        let housekeeping = Mutex::new(Some(housekeeping));
         Ok(Self {
             store,
             ingestor,
             runners,
-            housekeeping: housekeeper,
+            housekeeping,
             view,
-            services: wired,
+            services,
             liveness: liveness_state,
             delivery,
             _performance: end.drop_guard(),
@@ -156,17 +157,17 @@ impl RunningServer {
     }
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
-        let site = PageState {
+        let page_state = PageState {
             queries: Arc::clone(&self.view),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
         let state = self.api_state();
-        let gate = PageAuth { is_public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
-        let pages = web::router(site, gate);
+        let auth = PageAuth { is_public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
+        let pages = web::router(page_state, auth);
         let apis = pages
-            // A nested router knows no path that is only a slash.
+            // A nested router does not match a path that is only a slash.
             .route(
                 "/api/v3/",
                 axum::routing::get(async || axum::response::Redirect::permanent("/api/v3/docs")),
@@ -203,7 +204,7 @@ impl RunningServer {
         RunningConfig::start(handles, settings).await
     }
 
-    /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
+    /// Lets running checks finish within `drain` and stores every result; returns how many were lost.
     pub(super) async fn shut_down(&self, drain: Duration) -> usize {
         self.liveness.begin_drain();
         self.ingestor.begin_shutdown();
@@ -213,13 +214,13 @@ impl RunningServer {
         {
             tracing::warn!(error = %error, "failed to stop the housekeeping jobs");
         }
-        // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
-        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
-        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, ends).await.is_err() {
+        // Bounded, since the store may accept nothing: `drain` then reports the queued results as lost.
+        let shutdowns = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
             tracing::warn!("the store does not accept results; trying once more to store the queued ones");
         }
         let lost = self.ingestor.drain(COMMIT_DRAIN_TIMEOUT).await;
-        // After the last results: what follows from them goes out while it is fresh.
+        // After the last results, so that their notifications are still sent.
         let delivery = self.delivery.lock().take();
         if let Some(delivery) = delivery {
             delivery.drain(DELIVERY_DRAIN_TIMEOUT).await;
@@ -228,7 +229,7 @@ impl RunningServer {
     }
 }
 
-/// `router`, which says that it is not ready until monitors are loaded: an empty list before would be believed.
+/// Makes `router` unavailable until monitors are loaded, since clients would trust an empty list.
 fn unavailable_until_loaded(router: axum::Router, liveness: Arc<Liveness>) -> axum::Router {
     router.layer(middleware::from_fn_with_state(liveness, require_loaded))
 }

@@ -1,4 +1,4 @@
-//! `vigie serve`: from settings to a running process, and its end.
+//! `vigie serve`: runs the process from its settings to its shutdown.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,12 +26,12 @@ use crate::syntax::ValidationError;
 use crate::telemetry::HealthSource;
 use crate::telemetry::{init_logs, install_panic_hook};
 
-/// Time until a reload that the store did not take is tried again.
+/// Delay before a reload that the store rejected is retried.
 const RELOAD_RETRY_DELAY: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
 const FORCED_EXIT_CODE: i32 = 130;
 
-/// What the command line says.
+/// Options of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct ServeOptions {
     /// The settings file.
@@ -42,18 +42,18 @@ pub struct ServeOptions {
     pub monitors: Vec<PathBuf>,
     /// Setting `listen`.
     pub listen: Option<String>,
-    /// Whether built-in targets and their monitors are added.
+    /// Whether to add built-in targets and their monitors.
     pub demo: bool,
-    /// The file with the password of the first admin.
+    /// File with the password of the first admin.
     pub admin_password_file: Option<PathBuf>,
 }
 
-/// Runs until a signal ends it.
+/// Runs the server until a signal stops it.
 ///
 /// # Errors
-/// When something in the way of a start has to be put right by a person; the message says what.
+/// Fails when the server cannot start; the message says what to fix.
 pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
-    // A second provider can only be another part of this process: then TLS works as well.
+    // A provider may be installed already by another part of this process; TLS works then too.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let sources = options.sources();
     let settings = Settings::load(&sources).map_err(|errors| configuration_error(&errors))?;
@@ -78,7 +78,7 @@ impl ServeOptions {
     }
 }
 
-/// Where settings come from, with what the demo adds.
+/// Source of the settings, including additions of the demo.
 struct SettingsSource {
     sources: SettingSources,
     demo: Option<Demo>,
@@ -113,10 +113,10 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
             let mut tasks = BackgroundTasks::default();
             let (drain, data) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
             let service = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
-            let lived =
+            let run_outcome =
                 run_until_stopped(&origin, &server, settings, service, &mut tasks, &mut signals).await;
             let lost = shut_down(server, tasks, signals, drain, &data).await;
-            lived.and_then(|()| {
+            run_outcome.and_then(|()| {
                 anyhow::ensure!(lost == 0, "{lost} results could not be kept");
                 Ok(())
             })
@@ -130,30 +130,30 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     Ok(())
 }
 
-/// What the process is reached by.
+/// Listeners and credentials of the server.
 struct ServerInputs {
     listeners: Vec<TcpListener>,
     tls: Option<Arc<ServerTls>>,
     admin_password_file: Option<PathBuf>,
 }
 
-/// What runs beside the checks until `stop`.
+/// Background tasks that run until `stop`.
 #[derive(Default)]
 struct BackgroundTasks {
     stop: CancellationToken,
     tasks: JoinSet<()>,
 }
 
-/// Serves and checks until a signal asks for the end. Whatever it started when it fails is left to [`shut_down`].
+/// Serves and runs checks until a stop signal. When it fails, [`shut_down`] stops everything it started.
 async fn run_until_stopped(
     origin: &SettingsSource,
     server: &RunningServer,
     settings: Settings,
-    served: ServerInputs,
+    inputs: ServerInputs,
     tasks: &mut BackgroundTasks,
     signals: &mut Signals,
 ) -> anyhow::Result<()> {
-    let ServerInputs { listeners, tls, admin_password_file } = served;
+    let ServerInputs { listeners, tls, admin_password_file } = inputs;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
     server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data = settings.data_dir.clone();
@@ -170,14 +170,14 @@ async fn run_until_stopped(
     tasks.tasks.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {
         let stop = stop.clone();
-        let tell = move |tls: &ServerTls| {
+        let rewrite_token = move |tls: &ServerTls| {
             let host = HostToken { certificate: Some(tls.fingerprint()), ..host.clone() };
             if let Err(error) = write_host_token(&data, &host) {
                 tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
             }
         };
         tasks.tasks.spawn(async move {
-            if let Err(error) = tls.watch_files(stop, tell).await {
+            if let Err(error) = tls.watch_files(stop, rewrite_token).await {
                 tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
             }
         });
@@ -192,19 +192,19 @@ async fn run_until_stopped(
     delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), works, stop.clone()).await?;
     let drain = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
-    let mut set = server.running_set(settings).await?;
+    let mut config = server.running_set(settings).await?;
     server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }
     let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
     systemd::notify_ready(&format!("Serving{}", at.unwrap_or_default()));
-    let signal = handle_signals_and_reloads(origin, &mut set, signals).await;
+    let signal = handle_signals_and_reloads(origin, &mut config, signals).await;
     tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
     Ok(())
 }
 
-/// Ends all that was started and keeps every result; returns how many were lost.
+/// Stops everything that was started and stores every result; returns how many were lost.
 async fn shut_down(
     server: RunningServer,
     mut tasks: BackgroundTasks,
@@ -226,48 +226,48 @@ async fn shut_down(
     });
     let lost = server.shut_down(drain).await;
     tasks.stop.cancel();
-    // A panic in one of them was told when it happened.
+    // A panic in a task is logged already.
     while tasks.tasks.join_next().await.is_some() {}
     remove_host_token(data);
     server.store.close().await;
     lost
 }
 
-/// Reloads on SIGHUP and when files change, until a signal asks for the end; answers its name.
+/// Reloads on SIGHUP and when files change, until a stop signal; returns its name.
 async fn handle_signals_and_reloads(
     origin: &SettingsSource,
-    set: &mut RunningConfig,
+    config: &mut RunningConfig,
     signals: &mut Signals,
 ) -> &'static str {
     let mut watch = FileWatch::default();
-    watch.accept(current_fingerprint(origin, set).await);
-    let (mut pause, mut again_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
+    watch.accept(current_fingerprint(origin, config).await);
+    let (mut pause, mut retry_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
     loop {
-        let mut asked = tokio::select! {
+        let mut is_requested = tokio::select! {
             request = signals.next() => match request {
                 SignalRequest::Stop(name) => return name,
                 SignalRequest::Reload => true,
             },
             () = tokio::time::sleep(pause) => false,
         };
-        asked |= again_at.take_if(|at| *at <= Instant::now()).is_some();
+        is_requested |= retry_at.take_if(|at| *at <= Instant::now()).is_some();
         let started = Instant::now();
-        let now = current_fingerprint(origin, set).await;
-        // Where there are very many files, looking at them is held to a twentieth of a core.
+        let now = current_fingerprint(origin, config).await;
+        // Limits polling to a twentieth of a core when there are very many files.
         pause = file_watch::POLL_INTERVAL.max(started.elapsed() * 20);
-        if !asked && !watch.has_settled_change(now.clone()) {
+        if !is_requested && !watch.has_settled_change(now.clone()) {
             continue;
         }
         systemd::notify_reloading();
-        let outcome = set.reload(origin.settings()).await;
-        let refused = "Serving; the last reload was refused, see the log";
-        systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { refused });
-        again_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
-        // The fingerprint from before reading: what changed since then is seen by the next looks. When the
-        // places to look at changed, those of the new settings count.
-        let places_changed = now.keys().ne(current_fingerprint(origin, set).await.keys());
-        watch.accept(if places_changed && outcome == ReloadOutcome::Applied {
-            current_fingerprint(origin, set).await
+        let outcome = config.reload(origin.settings()).await;
+        let rejected = "Serving; the last reload was refused, see the log";
+        systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { rejected });
+        retry_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
+        // Uses the fingerprint from before reading, so that the next polls see later changes. When the watched paths
+        // changed, those of the new settings count.
+        let paths_changed = now.keys().ne(current_fingerprint(origin, config).await.keys());
+        watch.accept(if paths_changed && outcome == ReloadOutcome::Applied {
+            current_fingerprint(origin, config).await
         } else {
             now
         });
@@ -276,10 +276,10 @@ async fn handle_signals_and_reloads(
 
 async fn current_fingerprint(
     origin: &SettingsSource,
-    set: &RunningConfig,
+    config: &RunningConfig,
 ) -> super::monitor_files::Fingerprint {
-    let (file, monitors) = (origin.sources.file.clone(), set.settings().monitor_paths.clone());
-    file_watch::current_fingerprint(file, monitors, set.secret_files()).await
+    let (file, monitors) = (origin.sources.file.clone(), config.settings().monitor_paths.clone());
+    file_watch::current_fingerprint(file, monitors, config.secret_files()).await
 }
 
 fn log_startup_warnings(origin: &SettingsSource, settings: &Settings) {

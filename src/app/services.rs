@@ -1,4 +1,4 @@
-//! The use cases behind the APIs, wired: vault, accounts, monitors, records; and what of them follows time.
+//! Wires the use cases behind the APIs (vault, accounts, monitors, records) and runs their periodic jobs.
 
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,14 +29,14 @@ use crate::settings::Settings;
 use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
 use crate::vault::Keyring;
 
-/// Name of the file with the password of the first admin, in the data folder.
+/// Name of the file with the password of the first admin, in the data directory.
 const PASSWORD_FILE: &str = "admin-password";
-/// Time between two looks at what follows time.
+/// Time between two ticks.
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// Ticks between two removals of expired tokens and old tests.
 const PURGE_EVERY_TICKS: u64 = 600;
 
-/// What is beside the store.
+/// Dependencies of the services.
 pub(super) struct ServiceInputs {
     pub(super) config: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
@@ -51,7 +51,7 @@ pub(super) struct ServiceInputs {
     pub(super) clock: Arc<dyn Clock>,
 }
 
-/// The use cases, with what they share.
+/// The use cases and their shared parts.
 pub(super) struct Services {
     pub(super) state: ApiState,
     pub(super) planner: Arc<LocalPlanner>,
@@ -62,29 +62,29 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// Opens the keys and wires everything. Nothing is loaded yet.
+    /// Opens the keys and wires everything. Loads no data yet.
     pub(super) async fn wire(settings: &Settings, inputs: ServiceInputs) -> anyhow::Result<Self> {
         let ServiceInputs {
             config,
             tokens,
             alert_settings,
             outbox,
-            alert_control: watchman,
+            alert_control,
             monitors: monitor_cache,
             queries: view,
-            agents: outposts,
+            agents,
             blackout_cache: blackouts,
             ingestor,
             clock,
         } = inputs;
-        let place = key_file_location(settings);
-        let key_file = place.path.clone();
-        let vault = Arc::new(open_keyring(config.as_ref(), place).await?);
-        let directory = Arc::new(AccountCache::new(Arc::clone(&config), shared_facts(settings)));
+        let location = key_file_location(settings);
+        let key_file = location.path.clone();
+        let vault = Arc::new(open_keyring(config.as_ref(), location).await?);
+        let account_cache = Arc::new(AccountCache::new(Arc::clone(&config), shared_facts(settings)));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
-            agents: outposts,
+            agents,
             ingestor,
-            accounts: Arc::clone(&directory),
+            accounts: Arc::clone(&account_cache),
             blackout_cache: blackouts,
             clock: Arc::clone(&clock),
             probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
@@ -92,7 +92,7 @@ impl Services {
         let dependencies = MonitorDependencies {
             config: Arc::clone(&config),
             monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&directory),
+            accounts: Arc::clone(&account_cache),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&clock),
@@ -100,7 +100,7 @@ impl Services {
         let resources = ResourceDependencies {
             config: Arc::clone(&config),
             monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&directory),
+            accounts: Arc::clone(&account_cache),
             vault: Arc::clone(&vault),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
@@ -109,15 +109,15 @@ impl Services {
             alert_store: alert_settings,
             outbox,
             config: Arc::clone(&config),
-            alert_control: watchman,
+            alert_control,
             monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&directory),
+            accounts: Arc::clone(&account_cache),
             clock: Arc::clone(&clock),
         };
-        let trials = OnDemandTestDependencies {
+        let tests = OnDemandTestDependencies {
             config: Arc::clone(&config),
             monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&directory),
+            accounts: Arc::clone(&account_cache),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.details_failed,
@@ -127,15 +127,15 @@ impl Services {
             monitors: Arc::new(MonitorContext::new(dependencies).with_last_runs(planner.clone())),
             resources: Arc::new(ResourceService::new(resources)),
             alerts: Arc::new(AlertService::new(alerting)),
-            on_demand_tests: Arc::new(OnDemandTests::new(trials)),
+            on_demand_tests: Arc::new(OnDemandTests::new(tests)),
             queries: view,
             clock,
         };
-        Ok(Self { state, planner, accounts: directory, config, vault, key_file })
+        Ok(Self { state, planner, accounts: account_cache, config, vault, key_file })
     }
 
-    /// Makes the first admin when there is no user yet. The password is that of `file`, or a new one, which is
-    /// told on the terminal once; where there is no terminal, it is left in a file of the `data` folder.
+    /// Creates the first admin when there is no user yet. The password is read from `file`, or generated and printed on
+    /// the terminal once; without a terminal it is written to a file of the `data` directory.
     pub(super) async fn ensure_first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
         let one = Pagination { limit: 1, offset: 0 };
         let users = self.config.records(RecordFilter::new(RecordKind::User), one).await?;
@@ -165,25 +165,25 @@ impl Services {
         match self.state.accounts.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
             Err(ServiceError::Invalid(errors)) => {
-                let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
-                anyhow::bail!("{}", words.join("; "))
+                let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
+                anyhow::bail!("{}", messages.join("; "))
             }
             Err(error) => anyhow::bail!("the first user cannot be made: {error:?}"),
         }
     }
 
-    /// Who messages go to.
+    /// Returns the lookup of destinations.
     pub(super) fn destinations(&self) -> AccountDestinations {
         let (accounts, config) = (Arc::clone(&self.accounts), Arc::clone(&self.config));
         AccountDestinations { accounts, config, vault: Arc::clone(&self.vault) }
     }
 
-    /// The file of the keys.
+    /// Returns the path of the key file.
     pub(super) fn key_file(&self) -> &Path {
         &self.key_file
     }
 
-    /// Takes the keys of the file when they changed, and seals everything anew beside all else.
+    /// Reloads the key file when it changed, and reseals all secrets in the background.
     pub(super) fn reload_keys(&self) {
         match self.vault.reload() {
             Ok(false) => {}
@@ -213,14 +213,14 @@ impl Services {
         }
     }
 
-    /// Looks after what follows time until `stop`: rests that end, terms of accounts, expired tokens.
+    /// Runs periodic jobs until `stop`: ends of pauses, changed terms of accounts, expired tokens.
     pub(super) async fn run_ticks(self: Arc<Self>, stop: CancellationToken) {
-        let mut every = tokio::time::interval(TICK_INTERVAL);
-        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut ticks = tokio::time::interval(TICK_INTERVAL);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for count in 0_u64.. {
             tokio::select! {
                 () = stop.cancelled() => return,
-                _ = every.tick() => {}
+                _ = ticks.tick() => {}
             }
             let monitors = &self.state.monitors;
             monitors::resume_due(monitors, self.state.clock.now()).await;
@@ -234,15 +234,15 @@ impl Services {
     }
 }
 
-/// The password in `file`, without the line break at its end.
+/// Reads the password from `file`, without the line break at its end.
 fn read_password(file: &Path) -> anyhow::Result<String> {
-    let text =
-        crate::settings::read_text(file).map_err(|words| anyhow::anyhow!("`{}` {words}", file.display()))?;
+    let text = crate::settings::read_text(file)
+        .map_err(|reason| anyhow::anyhow!("`{}` {reason}", file.display()))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// A new file that only this user can read.
+/// Writes a new file that only this user can read.
 fn write_private_file(path: &Path, password: &str) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_that_is_left_in_a_file_is_for_its_owner_alone() {
+    fn a_password_file_is_readable_by_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(PASSWORD_FILE);
         std::fs::write(&path, "of somebody else").unwrap();

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT end the process, a second one at once; SIGHUP reloads.
+//! SIGTERM and SIGINT stop the process, a second one at once; SIGHUP reloads.
 
 use std::io;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
-/// Signals that come so soon after the first count as the same one.
+/// Signals within this time after the first count as the same one.
 const DEBOUNCE: Duration = Duration::from_millis(500);
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignalRequest {
     /// SIGHUP.
@@ -18,7 +18,7 @@ pub(super) enum SignalRequest {
     Stop(&'static str),
 }
 
-/// The signals that this process takes.
+/// The handled signals.
 pub(super) struct Signals {
     hangup: Signal,
     terminate: Signal,
@@ -26,7 +26,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// From now on signals are taken here.
+    /// Installs the signal handlers.
     pub(super) fn install() -> io::Result<Self> {
         Ok(Self {
             hangup: signal(SignalKind::hangup())?,
@@ -35,7 +35,7 @@ impl Signals {
         })
     }
 
-    /// The next one.
+    /// Waits for the next request.
     pub(super) async fn next(&mut self) -> SignalRequest {
         tokio::select! {
             _ = self.terminate.recv() => SignalRequest::Stop("SIGTERM"),
@@ -44,8 +44,8 @@ impl Signals {
         }
     }
 
-    /// Waits for a second wish to stop. What comes within a moment of the first is the same wish: a
-    /// wrapper such as `timeout` signals its child and then the whole group.
+    /// Waits for a second stop request. Signals shortly after the first count as the same request, since a wrapper such
+    /// as `timeout` signals its child and then the whole group.
     pub(super) async fn second_stop(&mut self) -> &'static str {
         let first = Instant::now();
         loop {

@@ -1,15 +1,15 @@
-//! What systemd is told. Without systemd, all of it does nothing.
+//! Notifications to systemd; without systemd they do nothing.
 
 use std::time::Duration;
 
 use sd_notify::NotifyState;
 
-/// The process serves.
+/// Reports that the process is ready.
 pub(super) fn notify_ready(status: &str) {
     notify(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
-/// A reload began; [`notify_ready`] ends it.
+/// Reports that a reload started; [`notify_ready`] ends it.
 pub(super) fn notify_reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => notify(&[NotifyState::Reloading, now]),
@@ -17,7 +17,7 @@ pub(super) fn notify_reloading() {
     }
 }
 
-/// The process ends, and may take `within`.
+/// Reports that the process is stopping and may take `within`.
 pub(super) fn notify_stopping(within: Duration) {
     let micros = u32::try_from(within.as_micros()).unwrap_or(u32::MAX);
     notify(&[
@@ -27,12 +27,12 @@ pub(super) fn notify_stopping(within: Duration) {
     ]);
 }
 
-/// The process makes progress.
+/// Reports that the process makes progress.
 pub(super) fn notify_watchdog() {
     notify(&[NotifyState::Watchdog]);
 }
 
-/// Within which time the watchdog wants to be fed; `None` without one.
+/// Returns the watchdog's timeout; `None` without a watchdog.
 pub(super) fn watchdog_interval() -> Option<Duration> {
     sd_notify::watchdog_enabled()
 }

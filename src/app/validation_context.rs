@@ -1,4 +1,4 @@
-//! What the rules on monitors have to know of the settings and of this build.
+//! The parts of the settings and of this build that monitors are validated against.
 
 use crate::catalog::{CertificateSummary, SharedFacts};
 use crate::domain::MonitorType;
@@ -7,7 +7,7 @@ use crate::probe;
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::settings::Settings;
 
-/// Owns what [`ValidationContext`] points to.
+/// Owns the data that [`ValidationContext`] borrows.
 #[derive(Clone, Debug)]
 pub struct KnownReferences {
     locations: Vec<i64>,
@@ -22,7 +22,7 @@ pub struct KnownReferences {
 }
 
 impl KnownReferences {
-    /// What `settings` and this build make known.
+    /// Collects the references of `settings` and this build.
     #[must_use]
     pub fn from_settings(settings: &Settings) -> Self {
         let trust = &settings.net.trust;
@@ -45,12 +45,12 @@ impl KnownReferences {
         }
     }
 
-    /// As the rules take it.
+    /// Returns the context for the schema rules.
     #[must_use]
     pub fn validation_context(&self) -> ValidationContext<'_> {
         ValidationContext {
             locations: Some(&self.locations),
-            // Files name their locations; those of the first account's defaults are not known here.
+            // Files name their locations; the default locations of the first account are unknown here.
             default_locations: self.locations.get(..1).unwrap_or_default(),
             client_certificates: Some(&self.certificates),
             certificate_authorities: Some(&self.authorities),
@@ -66,7 +66,7 @@ impl KnownReferences {
     }
 }
 
-/// What `settings` and this build make known to every account.
+/// Returns the data that `settings` and this build share with every account.
 pub(super) fn shared_facts(settings: &Settings) -> SharedFacts {
     let known = KnownReferences::from_settings(settings);
     let certificate = |id: &i64, client: bool| {
@@ -94,7 +94,7 @@ mod tests {
     use crate::settings::SettingSources;
 
     #[test]
-    fn a_live_change_of_what_browsers_pretend_to_be_reaches_every_account() {
+    fn a_reload_of_the_mobile_settings_applies_to_every_account() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vigie.yaml");
         let load = |text: &str| {

@@ -1,4 +1,4 @@
-//! What is known of each account: locations, certificates, properties, defaults; read once, kept until it
+//! Caches the data of each account: locations, certificates, properties, defaults. It is loaded once and kept until it
 //! changes.
 
 use crate::sync::RwLock;
@@ -21,82 +21,82 @@ pub use crate::schema::validation_context::PropertyDefinition;
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
 
-/// Name at the start of alerts of accounts that have not chosen one.
+/// Brand of accounts that have not chosen one; alerts start with it.
 const DEFAULT_BRAND: &str = "Vigie";
 
-/// A certificate that monitors of an account may name.
+/// A certificate that monitors of an account may refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateSummary {
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// `PEM` or `PKCS#12`: as it came in.
+    /// `PEM` or `PKCS#12`: the format of the upload.
     pub format: String,
     /// Whether it is a client certificate (`ssl_cert_id`) or an authority (`ca_cert_id`).
     pub is_client: bool,
 }
 
-/// What browsers pretend to be, and where.
+/// Mobile locations and emulation profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MobileEmulation {
-    /// The region whose locations are the mobile ones; `None` when none are.
+    /// Region of the mobile locations; `None` when there are none.
     pub region: Option<i64>,
-    /// Names of the emulation profiles, by the `subtype` that stands for them.
+    /// Names of the emulation profiles, by `subtype`.
     pub profiles: BTreeMap<i64, String>,
 }
 
-/// What the settings and this build make known to every account.
+/// Data from the settings and this build that all accounts share.
 #[derive(Clone, Debug, Default)]
 pub struct SharedFacts {
-    /// The locations that this process hosts; the first is the default of accounts without their own.
+    /// The locations of this process; the first is the default of accounts without their own.
     pub locations: Vec<Location>,
     /// Certificates of the settings, by id.
     pub certificates: BTreeMap<i64, CertificateSummary>,
     /// Ids of the proxies of the settings.
     pub proxies: Vec<i64>,
-    /// How many names there are behind `name_to_resolve_id`.
+    /// Number of configured names that `name_to_resolve_id` may refer to.
     pub dns_names: usize,
-    /// Billing plans; `None` when any code will do.
+    /// Billing plans; `None` when any code is valid.
     pub plans: Option<Vec<BillingPlan>>,
     /// Types that this build can probe.
     pub supported_types: Vec<MonitorType>,
-    /// Values of `use_ssl_version` that this build can speak.
+    /// Values of `use_ssl_version` that this build supports.
     pub supported_tls_versions: Vec<&'static str>,
-    /// Days before a certificate's end, where an account says nothing.
+    /// Default number of days before a certificate expires.
     pub certificate_days: u32,
-    /// What browsers pretend to be.
+    /// Mobile locations and profiles.
     pub mobile: MobileEmulation,
 }
 
-/// What is known of one account.
+/// Data of one account.
 #[derive(Clone, Debug)]
 pub struct AccountFacts {
-    /// Whose.
+    /// Id of the account.
     pub customer: CustomerId,
-    /// Zone of window times (behaviour.md 1 "Times").
+    /// Time zone of window times (behaviour.md 1 "Times").
     pub time_zone: jiff::tz::TimeZone,
-    /// Pool of monitors without their own; never empty.
+    /// Default location pool of its monitors; never empty.
     pub default_locations: Vec<i64>,
-    /// Locations that it may use: shared ones and its own, by id.
+    /// Locations that it may use, shared ones and its own, by id.
     pub locations: BTreeMap<i64, Location>,
-    /// Certificates that its monitors may name, by id.
+    /// Certificates that its monitors may refer to, by id.
     pub certificates: BTreeMap<i64, CertificateSummary>,
     /// Its properties, by id.
     pub properties: BTreeMap<i64, PropertyDefinition>,
-    /// Days before a certificate's end at which `Expiring` warns.
+    /// Number of days before a certificate expires at which `Expiring` warns.
     pub certificate_days: u32,
     /// Its name.
     pub name: String,
-    /// Name at the start of alerts.
+    /// Brand at the start of alerts.
     pub brand: String,
-    /// How many locations have to fail in mode SLA (MultiPOP).
+    /// How many locations must fail in mode SLA (MultiPOP).
     pub quorum: Quorum,
-    /// Who is told of what.
+    /// Its recipients and notifier groups.
     pub contacts: Arc<Contacts>,
     /// Its blackouts.
     pub calendar: Arc<BlackoutCalendar>,
-    /// What all accounts have in common.
+    /// Data that all accounts share.
     pub common: Arc<SharedFacts>,
-    // Ids as `ValidationContext` wants them.
+    // Ids in the form of `ValidationContext`.
     location_ids: Vec<i64>,
     client_ids: Vec<i64>,
     authority_ids: Vec<i64>,
@@ -104,7 +104,7 @@ pub struct AccountFacts {
 }
 
 impl AccountFacts {
-    /// What the rules on monitors have to know when a user of `role` writes one.
+    /// Returns the context for validating a monitor written by a user of `role`.
     #[must_use]
     pub fn validation_context(&self, role: Role) -> ValidationContext<'_> {
         ValidationContext {
@@ -124,7 +124,7 @@ impl AccountFacts {
     }
 }
 
-/// Knows every account.
+/// Caches the data of every account.
 pub struct AccountCache {
     config_store: Arc<dyn ConfigStore>,
     common: RwLock<Arc<SharedFacts>>,
@@ -132,16 +132,16 @@ pub struct AccountCache {
     raised: ActivePerformanceAlerts,
 }
 
-/// What was read so far.
+/// The cached accounts.
 #[derive(Default)]
 struct CachedAccounts {
     accounts: HashMap<CustomerId, Arc<AccountFacts>>,
-    /// Counts what was forgotten, so that nothing that was read before comes in after.
+    /// Number of invalidations, so that data read before one is not cached after it.
     generation: u64,
 }
 
 impl AccountCache {
-    /// A directory over `ledger`.
+    /// Creates a cache over `config`.
     #[must_use]
     pub fn new(config: Arc<dyn ConfigStore>, common: SharedFacts) -> Self {
         Self {
@@ -152,35 +152,35 @@ impl AccountCache {
         }
     }
 
-    /// Which performance alerts are raised now.
+    /// Returns the active performance alerts.
     #[must_use]
     pub fn active_performance_alerts(&self) -> &ActivePerformanceAlerts {
         &self.raised
     }
 
-    /// Takes new settings; everything is read anew.
+    /// Sets new shared data and invalidates the cache.
     pub fn update_shared(&self, common: SharedFacts) {
         *self.common.write() = Arc::new(common);
         self.invalidate();
     }
 
-    /// Forgets what was read: a location, certificate, property, recipient, group, blackout or account changed.
+    /// Invalidates the cache: a location, certificate, property, recipient, group, blackout or account changed.
     pub fn invalidate(&self) {
         let mut known = self.known.write();
         known.accounts.clear();
         known.generation += 1;
     }
 
-    /// Counts what was forgotten: while it stays the same, so does what is known.
+    /// Returns the number of invalidations: the data is unchanged as long as this is.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.known.read().generation
     }
 
-    /// What is known of `customer`.
+    /// Returns the data of `customer`.
     ///
     /// # Errors
-    /// As the store's.
+    /// Fails when the store does.
     pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
         let generation = {
             let known = self.known.read();
@@ -212,15 +212,15 @@ impl AccountCache {
         let blackouts =
             self.all_records(RecordFilter::new(RecordKind::Blackout).for_customer(customer)).await?;
         let hosted = common.locations.iter().cloned();
-        // A location of an account other than the first is its own, one of the first unless it is private.
+        // Locations of account 1 are shared unless private; those of other accounts are their own.
         let shared = |record: &&Record| {
             record.customer == customer
                 || record.customer == CustomerId(1)
                     && settings_or_skip(record)
                         .is_some_and(|location: LocationSettings<'_>| !location.private)
         };
-        let kept = locations.iter().filter(shared).filter_map(location_from_record);
-        let locations: BTreeMap<i64, Location> = hosted.chain(kept).map(|at| (at.id.0, at)).collect();
+        let stored = locations.iter().filter(shared).filter_map(location_from_record);
+        let locations: BTreeMap<i64, Location> = hosted.chain(stored).map(|at| (at.id.0, at)).collect();
         let mut facts = AccountFacts {
             customer,
             time_zone: jiff::tz::TimeZone::UTC,
@@ -259,7 +259,7 @@ impl AccountCache {
 }
 
 impl AccountFacts {
-    /// Takes what the account says of itself.
+    /// Applies the settings of the account.
     fn apply_settings(&mut self, account: &AccountSettings<'_>) {
         match jiff::tz::TimeZone::get(account.time_zone) {
             Ok(zone) => self.time_zone = zone,
@@ -284,21 +284,24 @@ impl AccountFacts {
             self.default_locations = first.or(self.locations.keys().next().copied()).into_iter().collect();
         }
         self.location_ids = self.locations.keys().copied().collect();
-        let of = |client: bool| {
-            self.certificates.iter().filter(move |(_, known)| known.is_client == client).map(|(id, _)| *id)
+        let ids_of = |client: bool| {
+            self.certificates
+                .iter()
+                .filter(move |(_, certificate)| certificate.is_client == client)
+                .map(|(id, _)| *id)
         };
-        (self.client_ids, self.authority_ids) = (of(true).collect(), of(false).collect());
+        (self.client_ids, self.authority_ids) = (ids_of(true).collect(), ids_of(false).collect());
         self.profile_ids = self.common.mobile.profiles.keys().copied().collect();
     }
 
-    /// Where `monitor` runs: its own locations, or else those of the account.
+    /// Returns the locations of `monitor`: its own or else those of the account.
     #[must_use]
     pub fn location_pool(&self, monitor: &Monitor) -> Vec<i64> {
         let own = monitor.document.location_ids();
         if own.is_empty() { self.default_locations.clone() } else { own.iter().map(|id| id.0).collect() }
     }
 
-    /// How many locations of its pool are of the mobile region (fields.md 3).
+    /// Returns how many locations of its pool are in the mobile region (fields.md 3).
     #[must_use]
     pub fn mobile_location_count(&self, monitor: &Monitor) -> usize {
         let Some(region) = self.common.mobile.region else { return 0 };
@@ -306,7 +309,7 @@ impl AccountFacts {
         self.location_pool(monitor).iter().filter(|id| is_mobile(id)).count()
     }
 
-    /// Name of the emulation profile of `monitor`; empty when it has none, or one that the settings do not know.
+    /// Returns the name of the emulation profile of `monitor`; empty when it has none, or one not in the settings.
     #[must_use]
     pub fn mobile_profile(&self, monitor: &Monitor) -> &str {
         let profile = self.common.mobile.profiles.get(&monitor.document.subtype());

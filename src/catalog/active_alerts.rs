@@ -1,14 +1,14 @@
-//! Which performance alerts are raised now: told by who watches them, shown with the monitors.
+//! The active performance alerts, published by the evaluator and shown with the monitors.
 
 use crate::sync::RwLock;
 use std::collections::HashSet;
 
-/// Numbers of the performance alerts that are raised, at any location.
+/// Ids of the performance alerts that are active at any location.
 #[derive(Debug, Default)]
 pub struct ActivePerformanceAlerts(RwLock<HashSet<i64>>);
 
 impl ActivePerformanceAlerts {
-    /// Notes that the alert with this number is raised, or is not any more.
+    /// Sets whether the alert with this id is active.
     pub fn set_active(&self, alert: i64, raised: bool) {
         let mut known = self.0.write();
         if raised {
@@ -18,7 +18,7 @@ impl ActivePerformanceAlerts {
         }
     }
 
-    /// Whether it is raised.
+    /// Whether the alert is active.
     #[must_use]
     pub fn is_active(&self, alert: i64) -> bool {
         self.0.read().contains(&alert)

@@ -1,4 +1,4 @@
-//! Records of alerting as the pure modules want them: recipients, groups and blackouts.
+//! Reads the records of alerting: recipients, groups and blackouts.
 
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ use crate::schema::typed::record::{
 use crate::store::seal_context;
 use crate::vault::{Keyring, VaultError};
 
-/// The recipient that `record` keeps; `None` for one that cannot be used, which the log names.
+/// Reads the recipient of `record`; `None` for an invalid one, which is logged.
 pub(super) fn recipient_from_record(record: &Record) -> Option<Recipient> {
     let settings: RecipientSettings<'_> = settings_or_skip(record)?;
     Some(Recipient {
@@ -34,10 +34,10 @@ pub(super) fn recipient_from_record(record: &Record) -> Option<Recipient> {
     })
 }
 
-/// The password of the recipient that `record` keeps; empty when it has none.
+/// Decrypts the password of the recipient of `record`; empty when it has none.
 ///
 /// # Errors
-/// As the vault's, when it cannot be opened.
+/// Fails when the vault cannot decrypt it.
 pub fn recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
     let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
     let plain = vault.open(&recipient_seal_context(record.customer), sealed)?;
@@ -45,12 +45,12 @@ pub fn recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// What passwords of recipients are sealed for.
+/// Returns the seal context of recipients' passwords.
 pub(crate) fn recipient_seal_context(customer: CustomerId) -> String {
     seal_context(RecordKind::Recipient.name(), customer)
 }
 
-/// The group that `record` keeps; `None` for one that cannot be used, which the log names.
+/// Reads the group of `record`; `None` for an invalid one, which is logged.
 pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
     let settings: NotifierGroupSettings<'_> = settings_or_skip(record)?;
     let monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
@@ -69,23 +69,19 @@ pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
     })
 }
 
-/// The blackout that `record` keeps; `None` for one that cannot be used, which the log names.
+/// Reads the blackout of `record`; `None` for an invalid one, which is logged.
 pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
     let subject = record.parent_id?;
     let settings: BlackoutSettings<'_> = settings_or_skip(record)?;
-    let rests = match settings.kind {
+    let target = match settings.kind {
         BlackoutKind::Monitor => BlackoutTarget::Monitor(MonitorId(subject)),
         BlackoutKind::Alert => BlackoutTarget::Alert(MonitorId(subject)),
         BlackoutKind::Notifier => BlackoutTarget::Notifier(RecipientId(subject)),
     };
-    Some(BlackoutWindow {
-        id: record.id,
-        target: rests,
-        window: log_and_skip(record, settings.time_window())?,
-    })
+    Some(BlackoutWindow { id: record.id, target, window: log_and_skip(record, settings.time_window())? })
 }
 
-/// What `multipop_threshold` of an account says.
+/// Converts the `multipop_threshold` of an account.
 pub(super) const fn quorum_from_threshold(threshold: MultiPopThreshold) -> Quorum {
     match threshold {
         MultiPopThreshold::One => Quorum::AtLeast(1),
@@ -179,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn an_account_says_how_many_have_to_fail() {
-        let of = |fields| {
+    fn the_quorum_comes_from_the_multipop_threshold() {
+        let quorum = |fields| {
             let record = record(RecordKind::Customer, None, fields);
             quorum_from_threshold(read_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
         };
-        assert_eq!(of(json!({})), Quorum::AtLeast(2));
-        assert_eq!(of(json!({"multipop_threshold": "1"})), Quorum::AtLeast(1));
-        assert_eq!(of(json!({"multipop_threshold": "3"})), Quorum::AtLeast(3));
-        assert_eq!(of(json!({"multipop_threshold": "all"})), Quorum::All);
+        assert_eq!(quorum(json!({})), Quorum::AtLeast(2));
+        assert_eq!(quorum(json!({"multipop_threshold": "1"})), Quorum::AtLeast(1));
+        assert_eq!(quorum(json!({"multipop_threshold": "3"})), Quorum::AtLeast(3));
+        assert_eq!(quorum(json!({"multipop_threshold": "all"})), Quorum::All);
     }
 }

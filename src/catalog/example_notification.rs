@@ -1,4 +1,4 @@
-//! An example of what somebody may be told: for test messages, and for templates that are tried.
+//! Example content of notifications: for test notifications and previews of templates.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 
-/// A notice of `kind` about `monitor`, or about a monitor that there is not.
+/// Returns example content of `kind` about `monitor`, or about an invented monitor.
 pub(crate) fn example_notification(
     facts: &AccountFacts,
     kind: NotificationKind,
@@ -63,7 +63,7 @@ pub(crate) fn example_notification(
     }
 }
 
-/// Status and reasons that are likely for `kind`.
+/// Returns a plausible status and reasons for `kind`.
 fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
     match kind {
         NotificationKind::SiteError | NotificationKind::Traceroute => (Status(1), &["connection refused"]),
@@ -80,9 +80,9 @@ fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) 
     }
 }
 
-/// What else the kinds tell.
+/// Returns additional fields of the kind.
 fn example_details(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
-    let more = match kind {
+    let details = match kind {
         NotificationKind::PerformanceError | NotificationKind::PerformanceClear => {
             json!({"mean_us": 2_400_000, "threshold_us": 1_500_000, "level": "error", "window": 15})
         }
@@ -94,5 +94,5 @@ fn example_details(kind: NotificationKind, now: Timestamp) -> Map<String, Value>
         NotificationKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
         _ => json!({}),
     };
-    into_object(more)
+    into_object(details)
 }

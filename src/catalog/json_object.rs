@@ -1,8 +1,8 @@
-//! Maps out of objects that are written as literals.
+//! Conversion of JSON values to objects.
 
 use serde_json::{Map, Value};
 
-/// The fields of `value`, which is an object; none of anything else.
+/// Returns the fields of `value` if it is an object, otherwise an empty map.
 pub(crate) fn into_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

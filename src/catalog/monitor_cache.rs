@@ -1,4 +1,4 @@
-//! The monitors of all accounts in memory, those from files and those from the APIs, secrets included.
+//! The monitors of all accounts in memory, from files and from the APIs, secrets included.
 
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeMap, HashMap};
@@ -8,7 +8,7 @@ use tokio::sync::{RwLockReadGuard as Beside, RwLockWriteGuard as Alone};
 use crate::domain::{CustomerId, MonitorId};
 use crate::schema::Monitor;
 
-/// Every monitor there is, by id. A monitor is cheap to clone.
+/// All monitors, by id. A monitor is cheap to clone.
 #[derive(Debug, Default)]
 pub struct MonitorCache {
     listed: RwLock<MonitorIndex>,
@@ -18,7 +18,7 @@ pub struct MonitorCache {
 #[derive(Debug, Default)]
 struct MonitorIndex {
     monitors: BTreeMap<MonitorId, Monitor>,
-    /// How many monitors an account has under a plan.
+    /// Number of monitors of each account under each plan.
     plans: HashMap<CustomerId, HashMap<Box<str>, usize>>,
 }
 
@@ -56,43 +56,43 @@ fn plan_code(monitor: &Monitor) -> &str {
 }
 
 impl MonitorCache {
-    /// To be held from judging what is made by what there is until it was kept: a new monitor by the locations
-    /// that it names, a blackout by its monitor. Others may make something at the same time.
+    /// Locks for validating against existing objects until the result is stored: a new monitor against its locations, a
+    /// blackout against its monitor. Shared with others that do the same.
     pub async fn lock_shared(&self) -> Beside<'_, ()> {
         self.edit_lock.read().await
     }
 
-    /// To be held from reading what is changed or removed until that was kept: nobody makes, changes or removes
-    /// a monitor then. Who holds it asks for no other turn.
+    /// Locks from reading what is changed or removed until that is stored: no monitor is created, changed or removed
+    /// meanwhile. Holders must not request another lock.
     pub async fn lock_exclusive(&self) -> Alone<'_, ()> {
         self.edit_lock.write().await
     }
 
-    /// One of them.
+    /// Returns a monitor.
     #[must_use]
     pub fn get(&self, id: MonitorId) -> Option<Monitor> {
         self.read().monitors.get(&id).cloned()
     }
 
-    /// One of `customer`'s.
+    /// Returns a monitor of `customer`.
     #[must_use]
     pub fn get_for_customer(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
         self.get(id).filter(|monitor| monitor.customer == customer)
     }
 
-    /// How many there are.
+    /// Returns the number of monitors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.read().monitors.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no monitors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many fit, and the id of the one after `offset` of them; `None` when there are not so many.
+    /// Returns how many monitors match, and the id of the match after `offset` others, if there is one.
     pub fn count_matching(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
         let (mut count, mut first) = (0_u64, None);
         for monitor in self.read().monitors.values().filter(|monitor| fits(monitor)) {
@@ -104,7 +104,7 @@ impl MonitorCache {
         (count, first)
     }
 
-    /// The next `most` that fit, from `id` on.
+    /// Returns the next `max` matching monitors, from `id` on.
     pub fn list_from(&self, id: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
         let listed = self.read();
         listed
@@ -117,13 +117,13 @@ impl MonitorCache {
             .collect()
     }
 
-    /// All of them.
+    /// Returns all monitors.
     #[must_use]
     pub fn all(&self) -> Vec<Monitor> {
         self.read().monitors.values().cloned().collect()
     }
 
-    /// Takes new versions and lets others go.
+    /// Inserts or replaces `upserts` and removes `removed`.
     pub fn apply(&self, upserts: Vec<Monitor>, removed: &[MonitorId]) {
         let mut listed = self.write();
         for id in removed {
@@ -134,13 +134,13 @@ impl MonitorCache {
         }
     }
 
-    /// How many monitors `customer` has under the billing plan `code`.
+    /// Returns how many monitors `customer` has under the billing plan `code`.
     #[must_use]
     pub fn count_under_plan(&self, customer: CustomerId, code: &str) -> usize {
         self.read().plans.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
     }
 
-    /// Takes `all` instead of what there was.
+    /// Replaces all monitors by `all`.
     pub fn replace_all(&self, all: Vec<Monitor>) {
         let mut listed = MonitorIndex::default();
         for monitor in all {

@@ -1,4 +1,4 @@
-//! What messages say of their monitor: what it checks, without a login, and its custom properties.
+//! Data about a monitor in messages: its target, without a login, and its custom properties.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use super::account_cache::AccountFacts;
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, SecretMode};
 
-/// URL, host or host and port of `monitor`.
+/// Returns the URL, host or host and port of `monitor`.
 pub(crate) fn display_target(monitor: &Monitor) -> String {
     let shown = monitor.document.to_json(SecretMode::Masked);
     let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     if let Some(url) = text("url").or_else(|| first_step_url(&shown)) {
-        // The place of a login shows that there is one.
+        // Even a masked login reveals that there is one.
         return url.replacen("********@", "", 1);
     }
     let host = text("hostname").or_else(|| text("smtp_hostname")).or_else(|| text("ipv4"));
@@ -23,12 +23,12 @@ pub(crate) fn display_target(monitor: &Monitor) -> String {
     }
 }
 
-/// The URL of the first of several steps.
+/// Returns the URL of the first API step.
 fn first_step_url(shown: &serde_json::Map<String, Value>) -> Option<&str> {
     shown.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
 }
 
-/// Names and values of the custom properties of `monitor`; one that the account does not have any more is left out.
+/// Returns names and values of the custom properties of `monitor`, without those that the account no longer has.
 pub(crate) fn custom_properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
     let pair = |value: PropertyReference| {
         let property = facts.properties.get(&value.id)?;

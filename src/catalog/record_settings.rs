@@ -1,24 +1,24 @@
-//! Stored records as typed settings. One that cannot be used is an error with its place, and never a default.
+//! Stored records as typed settings. An invalid record is an error that names it, never a default.
 
 use crate::domain::Record;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::record::{RecordSettings, read_record};
 use crate::store::StoreError;
 
-/// The settings of `record`.
+/// Reads the settings of `record`.
 ///
 /// # Errors
-/// [`StoreError::Undecodable`], with the place of the record.
+/// [`StoreError::Undecodable`], which names the record.
 pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
     read_record(record).map_err(|error| undecodable_error(record, &error))
 }
 
-/// As [`settings_from_record`], of one of many: `None` for one that cannot be used, which the log names.
+/// Like [`settings_from_record`], for lists: `None` for an invalid record, which is logged.
 pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
     log_and_skip(record, read_record(record))
 }
 
-/// What `read` made of `record`; `None` for one that cannot be used, which the log names.
+/// Returns the value of `read`; `None` for an invalid `record`, which is logged.
 pub(crate) fn log_and_skip<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
     read.inspect_err(|error| {
         let kind = record.kind.name();

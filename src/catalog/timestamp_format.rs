@@ -1,24 +1,24 @@
-//! Times as version 3 writes them (behaviour.md 1 "Times").
+//! The time formats of version 3 (behaviour.md 1 "Times").
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::domain::Timestamp;
 
-/// An audit time: `YYYY-MM-DDTHH:MM:SSZ`.
+/// Formats an audit time: `YYYY-MM-DDTHH:MM:SSZ`.
 pub(crate) fn format_utc(at: Timestamp) -> String {
     to_jiff(at).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// How a window time is written.
+/// Format of window times.
 const WINDOW_TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
-/// A window time: `YYYY-MM-DD HH:MM:SS` in `zone`.
+/// Formats a window time: `YYYY-MM-DD HH:MM:SS` in `zone`.
 pub(crate) fn format_window_time(at: Timestamp, zone: &TimeZone) -> String {
     to_local(at, zone).strftime(WINDOW_TIME_FORMAT).to_string()
 }
 
-/// The time of day in `zone`.
+/// Returns the local date and time in `zone`.
 pub(crate) fn to_local(at: Timestamp, zone: &TimeZone) -> DateTime {
     zone.to_datetime(to_jiff(at))
 }

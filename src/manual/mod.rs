@@ -1,4 +1,4 @@
-//! The manual, embedded: `vigie help SUBJECT` prints its pages, `/manual` shows them. A page is a Markdown file beside
+//! The embedded manual: `vigie help SUBJECT` prints its pages, `/manual` serves them. A page is a Markdown file beside
 //! this one.
 
 mod page;

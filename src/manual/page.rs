@@ -1,31 +1,31 @@
-//! One page of the manual, and the sections that its headings make.
+//! One page of the manual, and the sections below its headings.
 
-/// One page.
+/// One page of the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Path below the manual without its ending, such as `alerting` or `monitors/website`.
+    /// Path below the manual without the file ending, such as `alerting` or `monitors/website`.
     pub name: &'static str,
     /// Markdown, as in the file.
     pub text: &'static str,
 }
 
-/// What stands below one heading.
+/// The text below one heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section<'a> {
-    /// Its heading, without marks.
+    /// Heading without its `#` marks.
     pub title: &'a str,
     /// Lines below it, up to the next heading of any level.
     pub text: &'a str,
 }
 
 impl Page {
-    /// Its first heading.
+    /// Returns its first heading.
     #[must_use]
     pub fn title(&self) -> &'static str {
         self.sections().first().map_or(self.name, |section| section.title)
     }
 
-    /// What people ask for it by: the last part of its name, and the folder for the page that begins it.
+    /// Returns the subject by which people ask for it: the last part of its name, or the folder for an index page.
     #[must_use]
     pub fn subject(&self) -> &'static str {
         match self.name.rsplit_once('/') {
@@ -36,7 +36,7 @@ impl Page {
         }
     }
 
-    /// Its sections in order. Lines of code blocks are no headings.
+    /// Returns its sections in order. Lines of code blocks are not headings.
     #[must_use]
     pub fn sections(&self) -> Vec<Section<'static>> {
         let mut sections: Vec<(&str, usize, usize)> = Vec::new();
@@ -60,25 +60,30 @@ impl Page {
 }
 
 impl Section<'_> {
-    /// The id of its heading on the page.
+    /// Returns the id of its heading on the page.
     #[must_use]
     pub fn anchor(&self) -> String {
         anchor(self.title)
     }
 }
 
-/// The title, where `line` is a heading.
+/// Returns the title if `line` is a heading.
 fn heading(line: &str) -> Option<&str> {
     let title = line.trim_start_matches('#');
     let level = line.len() - title.len();
     ((1..=6).contains(&level)).then(|| title.strip_prefix(' ')).flatten().map(str::trim)
 }
 
-/// The id that links give to a heading of this `title`: lower case, hyphens for spaces, no punctuation.
+/// Returns the id that links use for a heading of this `title`: lower case, hyphens for spaces, no punctuation.
 #[must_use]
 pub fn anchor(title: &str) -> String {
-    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    title.chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
+    let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    title
+        .chars()
+        .filter(is_kept)
+        .map(|c| if c == ' ' { '-' } else { c })
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 #[cfg(test)]
@@ -91,7 +96,7 @@ mod tests {
     };
 
     #[test]
-    fn headings_make_sections_and_lines_of_code_do_not() {
+    fn headings_start_sections_and_lines_of_code_do_not() {
         let sections = PAGE.sections();
         let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
         assert_eq!(titles, ["Types, all", "How `it` runs"]);

@@ -1,4 +1,4 @@
-//! The pages, in reading order.
+//! The pages of the manual, in reading order.
 
 use super::page::Page;
 
@@ -61,8 +61,8 @@ pub const PAGES: &[Page] = pages![
     "changes",
 ];
 
-/// The page called `name`, such as `alerting` or `monitors/website`; else the one whose subject that is, such as
-/// `website`.
+/// Returns the page called `name`, such as `alerting` or `monitors/website`; otherwise the one with that subject, such
+/// as `website`.
 #[must_use]
 pub fn find(name: &str) -> Option<Page> {
     let named = PAGES.iter().find(|page| page.name == name);
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(find("alerting").unwrap().title(), "Alerting");
         assert_eq!(find("website"), find("monitors/website"));
         assert_eq!(find("monitors"), find("monitors/index"));
-        // The call of programs, not the type of monitors.
+        // The page on the API, not the one on the monitor type `api`.
         assert_eq!(find("api").unwrap().name, "api");
         assert_eq!(find("nothing"), None);
     }

@@ -1,28 +1,29 @@
-//! Search in the manual: the sections that hold every word.
+//! Search in the manual for the sections that contain every word.
 
 use super::page::Page;
 use super::pages::PAGES;
 
-/// A section that holds what was searched for.
+/// A section that matches a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its page.
+    /// Page of the section.
     pub page: Page,
-    /// Its heading.
+    /// Heading of the section.
     pub title: &'static str,
-    /// The first line that holds one of the words.
+    /// First line that contains one of the words.
     pub line: String,
 }
 
 /// Most sections that a search returns.
 const MAX_HITS: usize = 50;
 
-/// Weight of a word in a heading; in the text it counts once for each time, up to [`MAX_COUNT`].
+/// Weight of a word in a heading. In the text, a word counts once per occurrence, up to [`MAX_COUNT`].
 const HEADING_WEIGHT: usize = 10;
-/// A page that repeats a word is no better for it.
+/// Most occurrences of a word that count: a section that repeats it is no better match.
 const MAX_COUNT: usize = 5;
 
-/// The sections that hold all words of `query`, in any case; the best first, at most 50. None for an empty query.
+/// Returns the sections that contain all words of `query`, in any case; best first, at most 50. Empty for an empty
+/// query.
 #[must_use]
 pub fn search(query: &str) -> Vec<Hit> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();

@@ -1,5 +1,5 @@
 //! Prometheus Alertmanager, API version 2. An error and its clear have the same labels, by which Alertmanager
-//! knows that they are one alert; whatever changes from run to run is an annotation.
+//! identifies an alert; everything that changes from run to run is an annotation.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use super::pager_duty::{performance_alert_key, severity};
 use super::send_error::SendError;
 use crate::domain::NotificationKind;
 
-/// Where alerts go when the address names no path.
+/// Path of the API when the address has none.
 const PATH: &str = "/api/v2/alerts";
-/// For how long an alert holds without a clear: those who asked for a few messages only get no more of them,
-/// and Alertmanager would take the silence for the end after some minutes.
+/// How long an alert stays active without a clear. Recipients may limit the number of messages, and Alertmanager
+/// would resolve an alert that is not repeated after some minutes.
 const ALERT_DURATION: Duration = Duration::from_hours(24);
 
-/// The request for `message`.
+/// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let kind = opening_kind(content.kind);
@@ -62,7 +62,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         .with_idempotency_key(&message.key))
 }
 
-/// The kind of alert that a clear ends; of others itself.
+/// Returns the kind that `kind` clears; `kind` itself when it is not a clear.
 const fn opening_kind(kind: NotificationKind) -> NotificationKind {
     match kind {
         NotificationKind::SiteClear => NotificationKind::SiteError,

@@ -1,4 +1,4 @@
-//! The table of channels: by which way a recipient's method is served.
+//! Dispatch of messages to the channel of each notification method.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::clock::Clock;
 use crate::domain::NotificationMethod;
 use crate::net::Net;
 
-/// The enterprise of traps when the settings name none: the one that Net-SNMP leaves to experiments.
+/// Default enterprise of traps: the one that Net-SNMP reserves for experiments.
 pub const DEFAULT_TRAP_ENTERPRISE: &str = "1.3.6.1.4.1.8072.9999.9999";
 
-/// What channels need to know beside the message.
+/// Settings of the channels.
 #[derive(Clone, Debug)]
 pub struct ChannelSettings {
-    /// How long one try of a webhook or trap may take.
+    /// Longest duration of one attempt by webhook, SMS or trap.
     pub attempt_timeout: Duration,
-    /// The mail server; without it mail waits.
+    /// The mail server; without one, mail stays queued.
     pub mail: Option<MailSettings>,
-    /// The gateway of short messages; without it they wait.
+    /// The SMS gateway; without one, text messages stay queued.
     pub sms: Option<SmsSettings>,
-    /// The object identifier under which traps stand.
+    /// The enterprise object identifier of traps.
     pub trap_enterprise: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Default for ChannelSettings {
     }
 }
 
-/// Every channel of this build.
+/// All notification channels.
 pub struct Channels {
     http: WebhookClient,
     mail: Option<MailChannel>,
@@ -48,7 +48,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Channels over `net`.
+    /// Creates the channels over `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
         let ChannelSettings { attempt_timeout: try_time, mail, sms, trap_enterprise } = settings;
@@ -96,7 +96,7 @@ impl MessageSender for Channels {
                 NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
                 _ => self.try_time,
             };
-            // Never reached: it holds whatever a channel forgets to hold.
+            // Channels have their own timeouts; this one covers what they miss.
             let ended =
                 tokio::time::timeout(max + Duration::from_secs(5), self.send_by_method(message)).await;
             let late = |_| SendError::transient(format!("no end within {} s", max.as_secs()));

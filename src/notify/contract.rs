@@ -1,34 +1,34 @@
-//! What a channel is given and what it returns.
+//! The interface of channels.
 
 use std::pin::Pin;
 
 use super::send_error::SendError;
 use crate::domain::{Capture, NotificationContent, Recipient};
 
-/// A message for one recipient.
+/// A rendered message for one recipient.
 #[derive(Clone, Debug)]
 pub struct OutgoingMessage {
-    /// Idempotency key; the same at each try.
+    /// Idempotency key; the same at each attempt.
     pub key: String,
-    /// What is told.
+    /// Content that it was rendered from.
     pub content: NotificationContent,
-    /// Who is told.
+    /// The recipient.
     pub recipient: Recipient,
-    /// Secret of the recipient, opened; empty for none.
+    /// Decrypted secret of the recipient; empty for none.
     pub secret: Secret,
-    /// Title or subject, made by the template.
+    /// Rendered title or subject.
     pub subject: String,
-    /// Words, made by the template.
+    /// Rendered plain text.
     pub text: String,
-    /// The same as HTML; for mail.
+    /// Rendered HTML, for mail.
     pub html: Option<String>,
-    /// The whole body, where the account wrote it itself (JSON POST); it is JSON.
+    /// The whole JSON body, when the account's template defines it (JSON POST).
     pub body: Option<String>,
-    /// What goes with it, where the method has a place for it: screenshots, the answer, a traceroute.
+    /// Attachments, for methods that support them: screenshots, the response, a traceroute.
     pub attachments: Vec<Capture>,
 }
 
-/// A secret that shows in no log.
+/// A secret that `Debug` does not print.
 #[derive(Clone, Default)]
 pub struct Secret(pub String);
 
@@ -38,11 +38,11 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// The future of one try.
+/// The future of one attempt.
 pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
 
-/// Tells people. Everything it reads is bounded, and a try ends within its time, whatever the receiver does.
+/// Sends messages. Everything it reads is bounded, and an attempt ends in time whatever the receiver does.
 pub trait MessageSender: Send + Sync + 'static {
-    /// One try to hand `message` over by the method of its recipient.
+    /// Makes one attempt to send `message` by the method of its recipient.
     fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a>;
 }

@@ -1,16 +1,16 @@
-//! The fields of a message as JSON and forms carry them (behaviour.md 6 "JSON fields"). Its own choices:
+//! The fields of a message in JSON and forms (behaviour.md 6 "JSON fields"). Choices of this implementation:
 //! `timestamp` is RFC 3339 in UTC, `device_type` and `device_typecode` are both the type's name in version 3,
-//! `transaction` is `y` for scripted monitors. Beyond the list: `kind`, `episode`, `check`, `since`, `target`,
+//! `transaction` is `y` for scripted monitors. Additional fields: `kind`, `episode`, `check`, `since`, `target`,
 //! `reasons`, `verification`, `trace_id`, `content_views`, `key`.
 
 use serde_json::{Map, Value, json};
 
 use crate::domain::{LocationReport, MonitorType, NotificationContent, Status};
 
-/// Who says it (`source`).
+/// Value of `source`.
 const SOURCE: &str = "vigie";
 
-/// Everything that `notice` says, as strings; empty where there is nothing to say.
+/// Returns the fields of `content`, as strings except for lists; empty where a value is absent.
 #[must_use]
 pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
     let kind = content.monitor_type.map_or("", MonitorType::name);
@@ -48,7 +48,11 @@ pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<
         ("since", display_or_empty(content.since)),
         (
             "verification",
-            content.verification.as_ref().map(|said| said.status.to_string()).unwrap_or_default(),
+            content
+                .verification
+                .as_ref()
+                .map(|verification| verification.status.to_string())
+                .unwrap_or_default(),
         ),
         ("trace_id", trace.to_owned()),
         ("key", key.to_owned()),

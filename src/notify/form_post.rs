@@ -1,4 +1,4 @@
-//! POST of a form with the fields of the JSON; what is a list there is JSON in one field here.
+//! POST of a form with the fields of the JSON object; a list becomes JSON in one form field.
 
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
@@ -9,7 +9,7 @@ use super::http::WebhookRequest;
 use super::json_post::with_credentials;
 use super::send_error::SendError;
 
-/// The request for `message`.
+/// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let mut form = Serializer::new(String::new());
     for (name, value) in json_fields(&message.content, &message.key, &message.text) {

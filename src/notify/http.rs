@@ -1,4 +1,4 @@
-//! One POST to a receiver over our own network: held to the egress policy, bounded, over within its time.
+//! HTTP requests to receivers over Vigie's own network stack: subject to the egress policy, bounded in size and time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,25 +17,25 @@ use crate::domain::{Phases, Timestamp, replace_control_chars};
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 
-/// Bytes of an answer that are read.
+/// Most bytes of a response that are read.
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
-/// Characters of an answer that a message repeats.
+/// Most characters of a response that an error quotes.
 const MAX_QUOTED_CHARS: usize = 160;
-/// Redirects that are followed.
+/// Most redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
-/// The longest that a receiver may ask to be left alone for.
+/// Longest pause that a receiver may request with `Retry-After`.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
-/// Tells receivers of one message that it is the same as before (draft-ietf-httpapi-idempotency-key-header).
+/// Identifies repeats of the same message to receivers (draft-ietf-httpapi-idempotency-key-header).
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Sends requests to receivers.
+/// Sends HTTP requests to receivers.
 #[derive(Clone)]
 pub struct WebhookClient {
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
 }
 
-/// A request that is ready to be sent.
+/// A complete request.
 #[derive(Clone, Debug)]
 pub(super) struct WebhookRequest {
     pub(super) method: Method,
@@ -45,7 +45,7 @@ pub(super) struct WebhookRequest {
 }
 
 impl WebhookRequest {
-    /// A POST of `body` to the address of a recipient. A login in the URL becomes a header.
+    /// Builds a POST of `body` to the address of a recipient. A login in the URL becomes a header.
     pub(super) fn post(
         address: &str,
         content_type: &'static str,
@@ -58,16 +58,16 @@ impl WebhookRequest {
     }
 
     fn new(method: Method, address: &str) -> Result<Self, SendError> {
-        let bad = |reason: &str| {
+        let invalid_address = |reason: &str| {
             SendError::permanent(format!("the address is no URL that can be called: {reason}"))
         };
-        let mut url = Url::parse(address.trim()).map_err(|error| bad(&error.to_string()))?;
+        let mut url = Url::parse(address.trim()).map_err(|error| invalid_address(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-            return Err(bad("it must begin with `http://` or `https://` and name a host"));
+            return Err(invalid_address("it must begin with `http://` or `https://` and name a host"));
         }
         let (user, password) =
             (percent_decode(url.username()), url.password().map(percent_decode).unwrap_or_default());
-        // http URLs take both calls.
+        // Both calls succeed for http URLs.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
@@ -75,12 +75,12 @@ impl WebhookRequest {
         Ok(if user.is_empty() && password.is_empty() { call } else { call.with_basic_auth(&user, &password) })
     }
 
-    /// With a user name and password (RFC 7617).
+    /// Adds a user name and password (RFC 7617).
     pub(super) fn with_basic_auth(self, user: &str, password: &str) -> Self {
         self.with_authorization(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     }
 
-    /// With what lets it in. A text that is no header value lets nobody in, and is left out.
+    /// Adds credentials. Text that is not a valid header value authenticates no one and is left out.
     pub(super) fn with_authorization(mut self, text: &str) -> Self {
         if let Ok(mut value) = HeaderValue::from_str(text) {
             value.set_sensitive(true);
@@ -89,7 +89,7 @@ impl WebhookRequest {
         self
     }
 
-    /// With the key of the message.
+    /// Adds the idempotency key of the message.
     pub(super) fn with_idempotency_key(mut self, key: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(key) {
             self.headers.insert(IDEMPOTENCY_KEY, value);
@@ -97,7 +97,7 @@ impl WebhookRequest {
         self
     }
 
-    /// To `path` where the address names no path.
+    /// Uses `path` when the address has none.
     pub(super) fn with_default_path(mut self, path: &str) -> Self {
         if matches!(self.url.path(), "" | "/") {
             self.url.set_path(path);
@@ -106,11 +106,11 @@ impl WebhookRequest {
     }
 
     fn to_http_request(&self) -> Result<Request<Full<Bytes>>, SendError> {
-        let bad = |_| SendError::permanent("the address cannot be put into a request");
+        let invalid_target = |_| SendError::permanent("the address cannot be put into a request");
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         let target = &self.url[Position::BeforePath..Position::AfterQuery];
-        *request.uri_mut() = target.parse().map_err(bad)?;
+        *request.uri_mut() = target.parse().map_err(invalid_target)?;
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let headers = request.headers_mut();
         *headers = self.headers.clone();
@@ -125,7 +125,7 @@ impl WebhookRequest {
         Ok(request)
     }
 
-    /// The same to where `head` sends it: another server gets nothing that lets somebody in.
+    /// Redirects the request to the `Location` of `head`, without credentials for another server.
     fn follow_redirect(mut self, head: &ResponseHead) -> Result<Self, SendError> {
         let status = head.status.as_u16();
         let location = head.headers.get(LOCATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -133,7 +133,7 @@ impl WebhookRequest {
         let to = self.url.join(&location).ok().filter(|to| matches!(to.scheme(), "http" | "https"));
         let to = to.ok_or_else(|| SendError::from_status(head.status, "its `Location` is no URL"))?;
         if !matches!(status, 307 | 308) {
-            // RFC 9110 15.4: these turn a POST into a GET, and the message would be gone.
+            // RFC 9110 15.4: these turn a POST into a GET and would lose the message.
             let text = format!(
                 "it redirects to `{}`, and the message would be lost on the way; name that URL",
                 display_url(&to)
@@ -155,21 +155,21 @@ impl WebhookRequest {
 }
 
 impl WebhookClient {
-    /// Calls out through `net`.
+    /// Creates a client that connects through `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
         Self { net, clock }
     }
 
-    /// Asks `url` for nothing but an answer: the heartbeat.
+    /// Sends a GET to `url` and discards the response: the heartbeat.
     ///
     /// # Errors
-    /// When it could not be reached, or did not answer with a success.
+    /// When the server cannot be reached or does not respond with a success status.
     pub async fn ping(&self, url: &str, within: Duration) -> Result<(), SendError> {
         self.send(WebhookRequest::new(Method::GET, url)?, within).await.map(drop)
     }
 
-    /// Sends `call`; answers with the beginning of what a success said.
+    /// Sends `call`; returns the beginning of the body of a successful response.
     pub(super) async fn send(&self, mut call: WebhookRequest, within: Duration) -> Result<String, SendError> {
         let deadline = Deadline::within(within);
         for _ in 0..=MAX_REDIRECTS {
@@ -178,7 +178,7 @@ impl WebhookClient {
                 call = call.follow_redirect(&head)?;
                 continue;
             }
-            // What was said matters only for people: an answer that breaks off is still its status.
+            // The body is only quoted to people: the status counts even when the body breaks off.
             let content = body
                 .read(
                     BodyRetention::Prefix(MAX_QUOTED_CHARS * 4),
@@ -214,17 +214,17 @@ impl WebhookClient {
         };
         let to = Endpoint::new(&host, call.url.port_or_known_default().unwrap_or(80));
         let tcp = self.net.connect(&to, deadline, &mut trace).await?;
-        let answered = if call.url.scheme() == "https" {
+        let response = if call.url.scheme() == "https" {
             let options = TlsOptions { alpn: &[b"http/1.1"], ..TlsOptions::default() };
             let stream = self.net.handshake(tcp, &host, &options, deadline, &mut trace).await?;
             send_request(stream, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
         } else {
             send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
         };
-        Ok(answered?)
+        Ok(response?)
     }
 
-    /// What `Retry-After` asks for (RFC 9110 10.2.3): seconds or a date, an hour at most.
+    /// Returns the pause that `Retry-After` requests (RFC 9110 10.2.3): seconds or a date, at most an hour.
     fn retry_after(&self, head: &ResponseHead) -> Option<Duration> {
         if !matches!(head.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             return None;
@@ -244,7 +244,7 @@ fn percent_decode(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// A URL for messages: without a login, query or more than a line.
+/// Formats a URL for messages: without login and query, and at most one line long.
 fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_cannot_be_called_is_refused_for_good() {
+    fn an_unusable_address_is_a_permanent_error() {
         for address in ["", "a", "mailto:a@b", "ftp://a/", "http://", "file:///etc/passwd"] {
             let error = WebhookRequest::post(address, "text/plain", "").unwrap_err();
             assert!(!error.is_retryable && error.detail.contains("no URL"), "{address}: {error}");
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_in_the_address_becomes_a_header_and_is_shown_nowhere() {
+    fn a_login_in_the_address_becomes_a_header_and_is_not_printed() {
         let call = WebhookRequest::post("http://us%40er:pa%3Ass@a.test/x?y#z", "text/plain", "").unwrap();
         assert_eq!(call.headers[AUTHORIZATION], format!("Basic {}", STANDARD.encode("us@er:pa:ss")));
         assert_eq!(call.url.as_str(), "http://a.test/x?y");

@@ -1,4 +1,4 @@
-//! POST of a JSON object with the fields of behaviour.md 6, or with the body that the account wrote.
+//! POST of a JSON object with the fields of behaviour.md 6, or with the body of the account's template.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::http::WebhookRequest;
 use super::send_error::SendError;
 use crate::domain::Recipient;
 
-/// The request for `message`.
+/// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let body = match &message.body {
         Some(body) => body.clone(),
@@ -18,7 +18,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
 }
 
-/// `call` with the login of the recipient: user name and password, or a token alone (RFC 6750).
+/// Adds the credentials of the recipient: user name and password, or a token alone (RFC 6750).
 pub(super) fn with_credentials(call: WebhookRequest, recipient: &Recipient, secret: &str) -> WebhookRequest {
     match (recipient.username.as_str(), secret) {
         ("", "") => call,

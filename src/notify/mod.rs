@@ -1,7 +1,7 @@
-//! The ways to tell somebody: one channel a method, templates that the words come from, and the table of both.
+//! Notification channels, one for each method, and the templates that render messages.
 //!
-//! A channel gets a message that is whole and says whether the receiver took it. It knows no store, no outbox and
-//! no schedule: retries, limits and digests are its caller's.
+//! A channel gets a complete message and reports whether the receiver accepted it. It knows no store, outbox or
+//! schedule: retries, limits and digests are the caller's.
 
 mod alertmanager;
 mod channels;

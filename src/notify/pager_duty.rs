@@ -1,5 +1,5 @@
-//! PagerDuty, Events API version 2: an error triggers, its clear resolves. Both name the outage by the same
-//! `dedup_key`, so that repeats fall into one incident.
+//! PagerDuty, Events API version 2: an error triggers, its clear resolves. Both have the `dedup_key` of the episode,
+//! so that repeats fall into one incident.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use super::http::WebhookRequest;
 use super::send_error::SendError;
 use crate::domain::{LocationId, NotificationContent, NotificationKind};
 
-/// Where events go when the address names no path.
+/// Path of the API when the address has none.
 const PATH: &str = "/v2/enqueue";
-/// Characters of a summary.
+/// Most characters of a summary.
 const MAX_SUMMARY_CHARS: usize = 1_024;
 
-/// The request for `message`; the recipient's password is the routing key.
+/// Builds the request for `message`; the recipient's password is the routing key.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let mut event = json!({
@@ -40,8 +40,8 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     Ok(call.with_default_path(PATH).with_idempotency_key(&message.key))
 }
 
-/// The name of what an error and its clear are about: the outage, or what else they have in common; `key` of
-/// messages that stand alone. At most 255 characters.
+/// Returns the key that an error and its clear share: that of their performance alert, episode or monitor. Other
+/// messages get `key`. At most 255 characters.
 pub(super) fn dedup_key(content: &NotificationContent, key: &str) -> String {
     let family = match content.kind {
         NotificationKind::PerformanceError | NotificationKind::PerformanceClear => "performance",
@@ -59,13 +59,13 @@ pub(super) fn dedup_key(content: &NotificationContent, key: &str) -> String {
     }
 }
 
-/// The performance alert that `notice` is about, and where it is raised: each is raised and ends on its own.
+/// Returns the performance alert and location of `content`: each alert is raised and cleared for each location.
 pub(super) fn performance_alert_key(content: &NotificationContent) -> Option<(i64, LocationId)> {
     let alert = content.extra.get("alert_id").filter(|_| content.kind.is_performance())?.as_i64()?;
     Some((alert, content.location_id?))
 }
 
-/// The severity of `kind`; of performance alerts, by their level.
+/// Returns the severity of `kind`; for performance alerts, by their level.
 pub(super) fn severity(content: &NotificationContent, kind: NotificationKind) -> &'static str {
     let level = content.extra.get("level").and_then(Value::as_str);
     if kind == NotificationKind::PerformanceError && level == Some("warning") {
@@ -75,7 +75,7 @@ pub(super) fn severity(content: &NotificationContent, kind: NotificationKind) ->
     }
 }
 
-/// One of the four that the API knows.
+/// Maps a kind to one of the four severities of the API.
 const fn base_severity(kind: NotificationKind) -> &'static str {
     match kind {
         NotificationKind::SiteError | NotificationKind::HostagentError => "critical",

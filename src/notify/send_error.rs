@@ -1,4 +1,4 @@
-//! Why a message was not taken, and whether the same may be taken later.
+//! Errors of sending a message.
 
 use std::time::Duration;
 
@@ -7,45 +7,45 @@ use http::StatusCode;
 use crate::domain::{Failure, FailureKind};
 use crate::syntax::MASK;
 
-/// Characters of a detail.
+/// Most characters of a detail.
 const MAX_DETAIL_CHARS: usize = 400;
 
-/// Why a message was not taken.
+/// Why a message was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct SendError {
-    /// Whether the same may succeed later. A refusal that names the message or the address does not.
+    /// Whether another attempt may succeed. A refusal of the message or the address is final.
     pub is_retryable: bool,
-    /// What the receiver wants to be left alone for (`Retry-After`).
+    /// How long the receiver asks to wait (`Retry-After`).
     pub not_before: Option<Duration>,
     /// What happened, for people; without secrets.
     pub detail: String,
 }
 
 impl SendError {
-    /// One that may pass.
+    /// Creates an error that may pass.
     #[must_use]
     pub fn transient(detail: impl Into<String>) -> Self {
         Self { is_retryable: true, not_before: None, detail: detail.into() }
     }
 
-    /// One that stays: the message or the address has to be changed.
+    /// Creates a final error: the message or the address must be changed.
     #[must_use]
     pub fn permanent(detail: impl Into<String>) -> Self {
         Self { is_retryable: false, not_before: None, detail: detail.into() }
     }
 
-    /// An answer of HTTP that is no success. What says that this request will never do stays; all else may
-    /// pass (RFC 9110 15.5, 15.6).
+    /// Creates the error of an HTTP response without success. A status that rejects this request as such is final; all
+    /// others may pass (RFC 9110 15.5, 15.6).
     #[must_use]
     pub fn from_status(status: StatusCode, text: &str) -> Self {
-        let lasting = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
+        let is_final = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
         let text = if text.is_empty() { String::new() } else { format!(": {text}") };
         let detail = format!("the receiver answered `{}`{text}", status.as_u16());
-        Self { is_retryable: !lasting, not_before: None, detail }
+        Self { is_retryable: !is_final, not_before: None, detail }
     }
 
-    /// The same without `secret`, which a receiver may have repeated, and no longer than a line or two.
+    /// Masks `secret`, which the receiver may have repeated, and shortens the detail to a line or two.
     #[must_use]
     pub fn redact(mut self, secret: &str) -> Self {
         if !secret.is_empty() {
@@ -60,10 +60,10 @@ impl SendError {
 }
 
 impl From<Failure> for SendError {
-    /// What the egress policy denies it will deny tomorrow; everything else on the way may pass.
+    /// A denial by the egress policy is final; every other connection error may pass.
     fn from(failure: Failure) -> Self {
-        let passing = failure.kind != FailureKind::EgressDenied;
-        Self { is_retryable: passing, not_before: None, detail: failure.to_string() }
+        let is_retryable = failure.kind != FailureKind::EgressDenied;
+        Self { is_retryable, not_before: None, detail: failure.to_string() }
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_answers_about_the_message_or_the_address_are_final() {
+    fn only_statuses_about_the_message_or_the_address_are_final() {
         let passes = |status| SendError::from_status(StatusCode::from_u16(status).unwrap(), "").is_retryable;
         for status in [407, 408, 409, 412, 423, 425, 429, 500, 502, 503, 504] {
             assert!(passes(status), "{status}");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_comes_back_is_masked_and_long_words_are_cut() {
+    fn repeated_secrets_are_masked_and_long_details_truncated() {
         let error = SendError::transient(format!("bad token s3cret {}", "x".repeat(1000))).redact("s3cret");
         assert!(error.detail.starts_with(&format!("bad token {MASK} xxx")), "{}", error.detail);
         assert_eq!(error.detail.chars().count(), MAX_DETAIL_CHARS + 1);

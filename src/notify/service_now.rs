@@ -1,5 +1,5 @@
-//! JSON as ServiceNow's table API takes it. One body serves the tables `incident` and `em_event`: each reads the
-//! fields that it has and leaves the others.
+//! JSON for ServiceNow's table API. One body serves the tables `incident` and `em_event`: each reads the fields that
+//! it has and ignores the others.
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use super::pager_duty::dedup_key;
 use super::send_error::SendError;
 use crate::domain::NotificationKind;
 
-/// Characters of a short description.
+/// Most characters of a short description.
 const MAX_SHORT_DESCRIPTION: usize = 160;
 
-/// The request for `message`.
+/// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let (urgency, severity) = urgency_and_severity(content.kind);
@@ -48,7 +48,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
 }
 
-/// Urgency of an incident (1 high to 3 low) and severity of an event (1 critical to 5 info, 0 clear).
+/// Returns the urgency of an incident (1 high to 3 low) and the severity of an event (1 critical to 5 info, 0 clear).
 const fn urgency_and_severity(kind: NotificationKind) -> (&'static str, &'static str) {
     match kind {
         NotificationKind::SiteError | NotificationKind::HostagentError => ("1", "1"),

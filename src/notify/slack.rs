@@ -1,4 +1,4 @@
-//! Webhooks of the kind that Slack introduced; Mattermost and others take the same.
+//! Incoming webhooks in Slack's format, which Mattermost and others accept too.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use super::http::WebhookRequest;
 use super::json_post::with_credentials;
 use super::send_error::SendError;
 
-/// Characters of a message that are sent; Slack cuts longer ones.
+/// Most characters of a message; Slack cuts longer ones.
 const MAX_TEXT_CHARS: usize = 3_000;
 
-/// The request for `message`.
+/// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let colour = if content.kind.is_clear() { "good" } else { "danger" };
@@ -40,7 +40,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
 }
 
-/// The three characters with which links, mentions and entities begin there.
+/// Escapes the three characters that start links, mentions and entities.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

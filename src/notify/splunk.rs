@@ -7,14 +7,14 @@ use super::fields::json_fields;
 use super::http::WebhookRequest;
 use super::send_error::SendError;
 
-/// Where events go when the address names no path.
+/// Path of the API when the address has none.
 const PATH: &str = "/services/collector/event";
 
-/// The request for `message`.
+/// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let micros = content.at.as_micros();
-    // Seconds with their fraction, exact: as a number it would be rounded.
+    // Seconds with their exact fraction as text; a JSON number would be rounded.
     let time = format!("{}.{:06}", micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let event = json!({
         "time": time,

@@ -1,4 +1,4 @@
-//! What follows a calendar: rollups and the end of tokens each hour, retention once a day.
+//! Calendar jobs: rollups and removal of expired tokens each hour, retention once a day.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +10,13 @@ use crate::clock::Clock;
 use crate::store::{Housekeeping, Retention, StoreError, StoreFuture};
 use crate::telemetry::Metrics;
 
-/// Minutes after the full hour at which it is rolled up: by then its last results are in. Later ones
-/// are taken up an hour on.
+/// Minutes past the hour at which the previous hour is rolled up: by then its last results have arrived. Later
+/// results are included an hour later.
 const ROLL_UP_MINUTE: u32 = 5;
-/// When expired tokens and sessions are removed in each hour: not when rollups want the store.
+/// Minutes past the hour at which expired tokens and sessions are removed, away from the rollups.
 const PURGE_MINUTE: u32 = 35;
 
-/// When retention runs, UTC.
+/// Time of day at which retention runs, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeOfDay {
     /// 0 to 23.
@@ -31,39 +31,39 @@ pub trait TokenPurge: Send + Sync + 'static {
     fn purge_tokens(&self) -> StoreFuture<'_, u64>;
 }
 
-/// What the jobs need.
+/// Runs housekeeping jobs.
 #[derive(Clone)]
 pub struct HousekeepingRunner {
-    /// Whose data.
+    /// The store to maintain.
     pub store: Arc<dyn Housekeeping>,
     /// Counts runs and failures.
     pub metrics: Arc<Metrics>,
-    /// The time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// How long data is kept.
     pub retention: Retention,
-    /// Whose tokens end; without it there is no [`HousekeepingJob::Purge`].
+    /// Removes expired tokens; without it there is no [`HousekeepingJob::Purge`].
     pub accounts: Option<Arc<dyn TokenPurge>>,
 }
 
-/// The calendar jobs that are running.
+/// The running calendar jobs.
 pub struct HousekeepingScheduler {
     scheduler: JobScheduler,
 }
 
-/// One of the jobs. While one is still at work its next turn is left out.
+/// A housekeeping job. A job that is still running is not started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HousekeepingJob {
-    /// Rollups of the hours and days that ended.
+    /// Rolls up ended hours and days.
     RollUp,
-    /// Removal of what has outlived its time.
+    /// Removes data older than its retention.
     ApplyRetention,
-    /// Removal of tokens and sessions that expired.
+    /// Removes expired tokens and sessions.
     Purge,
 }
 
 impl HousekeepingJob {
-    /// The stable word, used by metrics and logs.
+    /// Returns the stable name for metrics and logs.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -75,14 +75,14 @@ impl HousekeepingJob {
 }
 
 impl HousekeepingRunner {
-    /// Does one job now; answers how many rows it wrote or removed.
+    /// Runs one job now; returns how many rows it wrote or removed.
     ///
     /// # Errors
-    /// As the store's; counted and logged here.
-    pub async fn run_job(&self, chore: HousekeepingJob) -> Result<u64, StoreError> {
+    /// Fails when the store does; the error is counted and logged here.
+    pub async fn run_job(&self, job: HousekeepingJob) -> Result<u64, StoreError> {
         let started = Instant::now();
         let now = self.clock.now();
-        let outcome = match chore {
+        let outcome = match job {
             HousekeepingJob::RollUp => self.store.roll_up(now).await,
             HousekeepingJob::ApplyRetention => self.store.retain(self.retention.clone(), now).await,
             HousekeepingJob::Purge => match &self.accounts {
@@ -92,31 +92,31 @@ impl HousekeepingRunner {
         };
         let duration_s = started.elapsed().as_secs_f64();
         match &outcome {
-            Ok(rows) => tracing::info!(job = chore.label(), rows, duration_s, "housekeeping done"),
+            Ok(rows) => tracing::info!(job = job.label(), rows, duration_s, "housekeeping done"),
             Err(error) => tracing::error!(
-                job = chore.label(),
+                job = job.label(),
                 error_kind = error.kind(),
                 duration_s,
                 "housekeeping failed, next try at its next turn: {error}"
             ),
         }
-        self.metrics.record_job(chore.label(), if outcome.is_ok() { "done" } else { "failed" });
+        self.metrics.record_job(job.label(), if outcome.is_ok() { "done" } else { "failed" });
         outcome
     }
 
-    fn cron_job(&self, cron: &str, chore: HousekeepingJob) -> Result<Job, JobSchedulerError> {
-        let household = self.clone();
+    fn cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
+        let runner = self.clone();
         let busy = Arc::new(AtomicBool::new(false));
         Job::new_async(cron, move |_, _| {
-            let (household, busy) = (household.clone(), Arc::clone(&busy));
+            let (runner, busy) = (runner.clone(), Arc::clone(&busy));
             Box::pin(async move {
                 if busy.swap(true, Ordering::AcqRel) {
-                    household.metrics.record_job(chore.label(), "skipped");
-                    tracing::warn!(job = chore.label(), "job skipped: its last run is still in progress");
+                    runner.metrics.record_job(job.label(), "skipped");
+                    tracing::warn!(job = job.label(), "job skipped: its last run is still in progress");
                     return;
                 }
-                // Told and counted inside.
-                let _ = household.run_job(chore).await;
+                // The error is logged and counted inside.
+                let _ = runner.run_job(job).await;
                 busy.store(false, Ordering::Release);
             })
         })
@@ -124,32 +124,31 @@ impl HousekeepingRunner {
 }
 
 impl HousekeepingScheduler {
-    /// Starts the calendar: rollups five minutes after each hour, the removal of expired tokens half an hour
-    /// later, retention daily at `at`. What came
-    /// due while the process was away is caught up by the first rollup.
+    /// Starts the calendar: rollups five minutes after each hour, the removal of expired tokens half an hour later,
+    /// retention daily at `at`. The first rollup catches up on the time that the process was down.
     ///
     /// # Errors
-    /// When `at` is no time of day.
-    pub async fn start(household: HousekeepingRunner, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
+    /// Fails when `at` is not a valid time of day.
+    pub async fn start(runner: HousekeepingRunner, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
         let scheduler = JobScheduler::new().await?;
         scheduler
-            .add(household.cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
+            .add(runner.cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
             .await?;
-        if household.accounts.is_some() {
+        if runner.accounts.is_some() {
             scheduler
-                .add(household.cron_job(&format!("0 {PURGE_MINUTE} * * * *"), HousekeepingJob::Purge)?)
+                .add(runner.cron_job(&format!("0 {PURGE_MINUTE} * * * *"), HousekeepingJob::Purge)?)
                 .await?;
         }
         let daily = format!("0 {} {} * * *", at.minute, at.hour);
-        scheduler.add(household.cron_job(&daily, HousekeepingJob::ApplyRetention)?).await?;
+        scheduler.add(runner.cron_job(&daily, HousekeepingJob::ApplyRetention)?).await?;
         scheduler.start().await?;
         Ok(Self { scheduler })
     }
 
-    /// Starts no more jobs.
+    /// Stops starting jobs.
     ///
     /// # Errors
-    /// When the calendar was stopped already.
+    /// Fails when the calendar was stopped already.
     pub async fn stop(mut self) -> Result<(), JobSchedulerError> {
         self.scheduler.shutdown().await
     }

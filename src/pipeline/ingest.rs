@@ -1,5 +1,5 @@
-//! Takes results, works out the states that follow, and keeps both in one commit, however long the store
-//! is in trouble.
+//! Ingest of results: derives monitor states and alerts and stores all in one commit, retrying for as long as the
+//! store fails.
 
 use crate::sync::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -20,25 +20,25 @@ use crate::store::{Commit, Ingest, MonitorState, StoreError, VerifiedCheck};
 use crate::telemetry::Condition;
 use crate::telemetry::Metrics;
 
-/// How much is held and how trouble is met.
+/// Limits and delays of the ingest.
 #[derive(Clone, Copy, Debug)]
 pub struct IngestSettings {
-    /// Results that wait in memory; then [`Ingestor::submit`] waits.
+    /// Results queued in memory; when it is full, [`Ingestor::submit`] waits.
     pub queue_capacity: usize,
-    /// Results in one commit at most.
+    /// Most results in one commit.
     pub max_batch: usize,
-    /// Time from the begin of one commit to that of the next, unless a whole batch waits. A commit rewrites
-    /// the same few pages and waits for the disk, whether it brings one result or a hundred; at 1,700 results
-    /// a second that is most of the work.
+    /// Time from the start of one commit to that of the next, unless a whole batch is queued. A commit rewrites the
+    /// same few pages and waits for the disk, whether it has one result or a hundred; at 1,700 results a second that
+    /// is most of the work.
     pub flush_interval: Duration,
-    /// First pause after a commit failed; it doubles from try to try.
+    /// Delay after a commit failed; it doubles with each attempt.
     pub initial_retry_delay: Duration,
-    /// Longest such pause.
+    /// Longest such delay.
     pub max_retry_delay: Duration,
-    /// How long trouble that may pass by itself (disk full, database locked) lasts before
-    /// [`Ingestor::health_condition`] reports it.
+    /// How long transient store errors (disk full, database locked) last before [`Ingestor::health_condition`]
+    /// reports them.
     pub unhealthy_after: Duration,
-    /// Bytes of captures that wait in memory; results beyond that are kept without theirs.
+    /// Most bytes of captures queued in memory; further results are stored without their captures.
     pub max_capture_bytes: usize,
 }
 
@@ -56,12 +56,12 @@ impl Default for IngestSettings {
     }
 }
 
-/// Words that wait for the loop; more wait outside.
+/// Commands queued for the loop; further senders wait.
 const COMMAND_QUEUE: usize = 1024;
 
-/// The way of results into the store, and the one loop that decides what follows from them. Results that wait
-/// while a commit is under way, or within [`IngestSettings::flush_interval`] of it, make up the next one; a result
-/// that comes alone is kept at once.
+/// Stores results, through the one loop that decides what follows from them. Results that arrive while a commit is in
+/// progress, or within [`IngestSettings::flush_interval`] of its start, make up the next one; a result that arrives
+/// alone is committed at once.
 pub struct Ingestor {
     queue: Mutex<Option<mpsc::Sender<CheckResult>>>,
     commands: Mutex<Option<mpsc::Sender<IngestCommand>>>,
@@ -76,34 +76,34 @@ struct IngestWorker {
     settings: IngestSettings,
     states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
     failure: Mutex<Option<CommitFailure>>,
-    /// Results that were taken, or wait for a place in the queue, and are not kept yet.
+    /// Results that were submitted, or wait for space in the queue, and are not committed yet.
     pending_results: AtomicUsize,
     /// Bytes of their captures.
     pending_capture_bytes: AtomicUsize,
-    /// What watches results from the next turn on.
+    /// Alert engine to use from the next batch on.
     new_engine: Mutex<Option<Box<AlertEngine>>>,
-    /// Whether the process ends: then time closes no runs, and agents that end with it are not away.
+    /// Whether the process shuts down. Then timers close no runs, and agents that stop with it do not count as offline.
     is_shutting_down: AtomicBool,
 }
 
-/// What a turn of the loop came to.
+/// Outcome of one round of the loop.
 struct Batch {
     commit: Commit,
     rest: PostCommit,
 }
 
-/// What is done once a turn is kept.
+/// What to do after the commit.
 struct PostCommit {
     after: PostCommitActions,
-    /// Results that were taken off the queue.
+    /// Results taken from the queue.
     count: usize,
     /// Bytes of their captures.
     captured: usize,
 }
 
-/// A turn that is being kept.
+/// A commit in progress.
 struct InFlightCommit {
-    /// Answers whether the store took it.
+    /// Returns whether the store accepted it.
     committed: JoinHandle<bool>,
     rest: PostCommit,
 }
@@ -115,7 +115,7 @@ struct CommitFailure {
 }
 
 impl Ingestor {
-    /// Starts taking results. `states` are those that the store had at the start.
+    /// Starts the ingest. `states` are the monitor states from the store.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -139,72 +139,71 @@ impl Ingestor {
             new_engine: Mutex::new(None),
             is_shutting_down: AtomicBool::new(false),
         });
-        let (speaker, words) = mpsc::channel(COMMAND_QUEUE);
-        let task = tokio::spawn(Arc::clone(&ingest_worker).run(results, words));
+        let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE);
+        let task = tokio::spawn(Arc::clone(&ingest_worker).run(results, command_receiver));
         Self {
             queue: Mutex::new(Some(sender)),
-            commands: Mutex::new(Some(speaker)),
+            commands: Mutex::new(Some(command_sender)),
             monitor_health: HealthMap::default(),
             worker: ingest_worker,
             task: Mutex::new(Some(task)),
         }
     }
 
-    /// From now on, alerts follow from results. Comes before the first [`Ingestor::update_monitors`], which has to have all
-    /// monitors.
+    /// Enables alerting. Call it before the first [`Ingestor::update_monitors`], which has to contain all monitors.
     ///
     /// # Errors
-    /// As the store's, when what was kept cannot be read.
+    /// Fails when the stored alert states cannot be read.
     pub async fn enable_alerting(
         &self,
         dependencies: AlertEngineDependencies,
         settings: AlertEngineSettings,
     ) -> Result<(), StoreError> {
-        let words = self.commands.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
+        let commands =
+            self.commands.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
         let engine =
-            AlertEngine::load(dependencies, settings, words, Arc::clone(&self.monitor_health)).await?;
+            AlertEngine::load(dependencies, settings, commands, Arc::clone(&self.monitor_health)).await?;
         *self.worker.new_engine.lock() = Some(Box::new(engine));
         Ok(())
     }
 
-    /// Takes new versions of monitors, planned or not, and those that were removed; to be called before they are
-    /// planned.
+    /// Passes changed monitors, planned or not, and removed ones to the alert engine; call it before they are planned.
     pub async fn update_monitors(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) {
         self.send_command(IngestCommand::UpdateMonitors { upserts, removed }).await;
     }
 
-    /// Stops the messages about an outage that somebody acknowledged; that was kept before.
+    /// Stops the notifications of an episode that was acknowledged and stored as such.
     pub async fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) {
         self.send_command(IngestCommand::AcknowledgeEpisode { monitor, episode }).await;
     }
 
-    /// How `monitor` is; unknown for one that is not planned.
+    /// Returns the health of `monitor`; unknown for one that is not planned.
     #[must_use]
     pub fn health(&self, monitor: MonitorId) -> MonitorHealth {
         let healths = self.monitor_health.read();
         healths.get(&monitor).copied().unwrap_or_default()
     }
 
-    /// The process ends: what is open is settled by the next one.
+    /// Marks the process as shutting down: open runs are left to the next process.
     pub fn begin_shutdown(&self) {
         self.worker.is_shutting_down.store(true, Ordering::Release);
     }
 
-    /// Whether alerts follow from the results of `monitor`: it is known and planned.
+    /// Whether the results of `monitor` can cause alerts: it is known and planned.
     #[must_use]
     pub fn has_alerting(&self, monitor: MonitorId) -> bool {
         self.monitor_health.read().contains_key(&monitor)
     }
 
     async fn send_command(&self, command: IngestCommand) {
-        let words = self.commands.lock().clone();
-        if let Some(words) = words {
-            // Fails only when the loop ended, because the store was closed.
-            let _ = words.send(command).await;
+        let commands = self.commands.lock().clone();
+        if let Some(commands) = commands {
+            // Fails only when the loop has ended, because the store was closed.
+            let _ = commands.send(command).await;
         }
     }
 
-    /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
+    /// Submits one result; waits while the queue is full. Once it returns, the ingest is responsible for the result.
     pub async fn submit(&self, mut result: CheckResult) {
         let Some(queue) = self.queue.lock().clone() else {
             tracing::error!(check_id = %result.check_id, "result lost: it arrived after shutdown");
@@ -214,13 +213,13 @@ impl Ingestor {
         let captured = self.worker.admit_captures(&mut result);
         let given_up = PendingSubmit(&self.worker, captured);
         self.worker.metrics.set_ingest_queue_depth(held);
-        // Fails only when the task ended, because the store was closed or took nothing for too long at the
-        // end: what is still held then is told as lost by `drain`.
+        // Fails only when the task has ended, because the store was closed or did not accept everything in time:
+        // `drain` then logs what is left as lost.
         let _ = queue.send(result).await;
         std::mem::forget(given_up);
     }
 
-    /// Forgets the states of removed monitors, so that one that comes back starts anew.
+    /// Removes the states of removed monitors, so that one that is added again starts without state.
     pub fn remove_states(&self, removed: &[MonitorId]) {
         if removed.is_empty() {
             return;
@@ -229,13 +228,13 @@ impl Ingestor {
         self.worker.states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
-    /// Where `monitor` stands at `location`; `None` before its first run there.
+    /// Returns the state of `monitor` at `location`; `None` before its first run there.
     #[must_use]
     pub fn state_at(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
         self.worker.states.lock().get(&(monitor, location)).cloned()
     }
 
-    /// Whether results can be kept; for `/readyz`.
+    /// Returns whether results can be stored; for `/readyz`.
     #[must_use]
     pub fn health_condition(&self) -> Condition {
         match &*self.worker.failure.lock() {
@@ -248,8 +247,8 @@ impl Ingestor {
         }
     }
 
-    /// Takes no more and keeps what it has, and what waits for a place in its queue; answers how many
-    /// results could not be kept `within` that time. No result may come after this call.
+    /// Commits everything queued, including results waiting for space in the queue, and stops; returns how many
+    /// results could not be committed `within` that time. No result may be submitted after this call.
     pub async fn drain(&self, within: Duration) -> usize {
         drop(self.queue.lock().take());
         drop(self.commands.lock().take());
@@ -265,7 +264,7 @@ impl Ingestor {
     }
 }
 
-/// Takes a result off the count when its giver waits no longer for a place.
+/// Uncounts a pending result when its submitter is cancelled while it waits for space.
 struct PendingSubmit<'a>(&'a IngestWorker, usize);
 
 impl Drop for PendingSubmit<'_> {
@@ -279,54 +278,55 @@ impl IngestWorker {
     async fn run(
         self: Arc<Self>,
         mut results: mpsc::Receiver<CheckResult>,
-        mut words: mpsc::Receiver<IngestCommand>,
+        mut command_receiver: mpsc::Receiver<IngestCommand>,
     ) {
-        let batch = self.settings.max_batch.max(1);
-        let mut taken = Vec::with_capacity(batch);
+        let max_batch = self.settings.max_batch.max(1);
+        let mut received = Vec::with_capacity(max_batch);
         let mut alert_engine: Option<Box<AlertEngine>> = None;
-        let mut under_way: Option<InFlightCommit> = None;
+        let mut in_flight: Option<InFlightCommit> = None;
         let mut not_before = tokio::time::Instant::now();
         loop {
-            if results.len() < batch && !self.is_shutting_down.load(Ordering::Acquire) {
+            if results.len() < max_batch && !self.is_shutting_down.load(Ordering::Acquire) {
                 tokio::time::sleep_until(not_before).await;
             }
             let mut commands = Vec::new();
             tokio::select! {
                 biased;
-                count = results.recv_many(&mut taken, batch) => if count == 0 {
+                count = results.recv_many(&mut received, max_batch) => if count == 0 {
                     break;
                 },
-                Some(command) = words.recv() => commands.push(command),
+                Some(command) = command_receiver.recv() => commands.push(command),
                 () = wait_for_timer(alert_engine.as_deref()) => {}
             }
             not_before = tokio::time::Instant::now() + self.settings.flush_interval;
             while commands.len() < COMMAND_QUEUE
-                && let Ok(command) = words.try_recv()
+                && let Ok(command) = command_receiver.try_recv()
             {
                 commands.push(command);
             }
             let caught_up = results.is_empty() && !self.is_shutting_down.load(Ordering::Acquire);
-            let turn =
-                self.process_batch(std::mem::take(&mut taken), commands, &mut alert_engine, caught_up).await;
-            if !self.finish_in_flight(under_way.take(), alert_engine.as_deref()).await {
+            let batch = self
+                .process_batch(std::mem::take(&mut received), commands, &mut alert_engine, caught_up)
+                .await;
+            if !self.finish_in_flight(in_flight.take(), alert_engine.as_deref()).await {
                 return;
             }
-            if results.len() < batch {
-                // What comes meanwhile makes up the next one.
-                let kept = self.commit(turn.commit).await;
-                if !kept {
+            if results.len() < max_batch {
+                // Results that arrive meanwhile make up the next batch.
+                let committed = self.commit(batch.commit).await;
+                if !committed {
                     return;
                 }
-                self.run_post_commit(turn.rest, alert_engine.as_deref());
+                self.run_post_commit(batch.rest, alert_engine.as_deref());
             } else {
-                // With a whole batch waiting, that is worked out while this one is written.
-                under_way = Some(self.spawn_commit(turn));
+                // With a whole batch queued, that one is processed while this one is written.
+                in_flight = Some(self.spawn_commit(batch));
             }
         }
-        self.finish_in_flight(under_way, alert_engine.as_deref()).await;
+        self.finish_in_flight(in_flight, alert_engine.as_deref()).await;
     }
 
-    /// Works out what follows from `results` and `said`.
+    /// Processes `results` and `commands` into a commit.
     async fn process_batch(
         &self,
         mut results: Vec<CheckResult>,
@@ -337,7 +337,7 @@ impl IngestWorker {
         let count = results.len();
         self.metrics.set_ingest_queue_depth(self.pending_results.load(Ordering::Relaxed));
         let captured: usize = results.iter().map(capture_bytes).sum();
-        // It was put there before the first word for it was sent.
+        // It is set before the first command for it is sent.
         if let Some(engine) = self.new_engine.lock().take() {
             *alert_engine = Some(engine);
         }
@@ -350,7 +350,7 @@ impl IngestWorker {
         Batch { commit, rest: PostCommit { after, count, captured } }
     }
 
-    /// Begins to keep what a turn came to.
+    /// Starts a commit.
     fn spawn_commit(self: &Arc<Self>, batch: Batch) -> InFlightCommit {
         let worker = Arc::clone(self);
         InFlightCommit {
@@ -359,26 +359,26 @@ impl IngestWorker {
         }
     }
 
-    /// Waits until it is kept, and begins what follows; `false` when the store was closed.
+    /// Waits for the commit and runs its post-commit actions; `false` when the store was closed.
     async fn finish_in_flight(
         &self,
-        under_way: Option<InFlightCommit>,
+        in_flight: Option<InFlightCommit>,
         engine: Option<&AlertEngine>,
     ) -> bool {
-        let Some(InFlightCommit { committed: kept, rest }) = under_way else { return true };
-        let kept = kept.await.unwrap_or(false);
-        if kept {
+        let Some(InFlightCommit { committed, rest }) = in_flight else { return true };
+        let committed = committed.await.unwrap_or(false);
+        if committed {
             self.run_post_commit(rest, engine);
         }
-        kept
+        committed
     }
 
-    /// Keeps `commit`, when there is something in it; `false` when the store was closed.
+    /// Commits `commit` unless it is empty; `false` when the store was closed.
     async fn commit(&self, commit: Commit) -> bool {
         commit.results.is_empty() && commit.alerts.is_empty() || self.commit_with_retry(commit).await
     }
 
-    /// Begins what follows from what was kept, and gives its room back.
+    /// Runs the post-commit actions and releases the space of the batch.
     fn run_post_commit(&self, rest: PostCommit, engine: Option<&AlertEngine>) {
         let PostCommit { after, count, captured } = rest;
         if let Some(engine) = engine {
@@ -389,11 +389,11 @@ impl IngestWorker {
         self.metrics.set_ingest_queue_depth(left);
     }
 
-    /// What the store does with states whose error nobody else saw.
+    /// Downgrades the states of errors that verification did not confirm, as the store does.
     fn downgrade_verified(&self, verified: &[VerifiedCheck]) {
-        let softened = verified.iter().filter(|check| check.answer.status == Status::VERIFIED_NO_ERROR);
+        let downgraded = verified.iter().filter(|check| check.answer.status == Status::VERIFIED_NO_ERROR);
         let mut states = self.states.lock();
-        for VerifiedCheck { result, .. } in softened {
+        for VerifiedCheck { result, .. } in downgraded {
             let state = states.get_mut(&(result.monitor_id, result.location_id));
             let same = |state: &&mut MonitorState| {
                 state.check_id == result.check_id && state.outcome == Outcome::Error
@@ -405,7 +405,7 @@ impl IngestWorker {
         }
     }
 
-    /// Leaves the captures of `result` out when too many wait already; answers how many bytes it brings.
+    /// Drops the captures of `result` when too many bytes are queued; returns the bytes of those kept.
     fn admit_captures(&self, result: &mut CheckResult) -> usize {
         let bytes = capture_bytes(result);
         if bytes == 0 {
@@ -421,17 +421,16 @@ impl IngestWorker {
         0
     }
 
-    /// The results, and those that are found to be missed, with the states that follow from them, each place's
-    /// last one.
+    /// Builds the commit of the results and missed runs, with the last state of each monitor at each location.
     fn build_commit(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> Commit {
         results.extend(missed);
         let mut states = self.states.lock();
         let mut changed = HashMap::new();
         for result in &results {
-            let place = (result.monitor_id, result.location_id);
-            if let Some(state) = next_state(states.get(&place), result) {
-                states.insert(place, state.clone());
-                changed.insert(place, state);
+            let key = (result.monitor_id, result.location_id);
+            if let Some(state) = next_state(states.get(&key), result) {
+                states.insert(key, state.clone());
+                changed.insert(key, state);
             }
         }
         Commit { results, states: changed.into_values().collect(), ..Commit::default() }
@@ -459,7 +458,7 @@ impl IngestWorker {
         }
     }
 
-    /// Says so once per change, not per try.
+    /// Logs a failure once per kind of error, not per attempt.
     fn record_failure(&self, error: StoreError, results: usize) {
         self.metrics.record_commit_error(error.kind());
         let mut failure = self.failure.lock();
@@ -479,7 +478,7 @@ impl IngestWorker {
     }
 }
 
-/// Waits until time alone has something to do.
+/// Waits until a timer of the alert engine is due.
 async fn wait_for_timer(engine: Option<&AlertEngine>) {
     match engine {
         Some(engine) => engine.wait_for_timer().await,
@@ -487,7 +486,7 @@ async fn wait_for_timer(engine: Option<&AlertEngine>) {
     }
 }
 
-/// Bytes of the captures of `result`.
+/// Returns the bytes of the captures of `result`.
 fn capture_bytes(result: &CheckResult) -> usize {
     result.captures.iter().map(Capture::content_len).sum()
 }

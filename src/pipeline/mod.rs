@@ -1,4 +1,4 @@
-//! From results to the state of monitors, alerts and their delivery; planning and housekeeping.
+//! From results to monitor states, alerts and their delivery; also planning and housekeeping.
 
 mod alerts;
 mod delivery;

@@ -1,11 +1,10 @@
-//! What a result does to the state of its monitor at its location.
+//! The state of a monitor at a location.
 
 use crate::domain::{CheckResult, Outcome};
 use crate::store::MonitorState;
 
-/// The state after `result`; `None` when it changes nothing, as late news does (architecture.md 4:
-/// it corrects history and never alerts). A real result that replaces the missed run that the state
-/// shows is no late news.
+/// Returns the state after `result`, or `None` when it changes nothing, as a late result does (architecture.md 4: it
+/// corrects history and never alerts). A real result that replaces the missed run of the current state is not late.
 #[must_use]
 pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {
     let planned_at = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
@@ -24,20 +23,20 @@ pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option
             None => before.and_then(|before| before.full_page_at),
         },
     };
-    let alone = fresh(result.planned_at, result.slots());
+    let new_streak = fresh(result.planned_at, result.slots());
     match before {
-        None => Some(alone),
+        None => Some(new_streak),
         Some(before) if planned_at > before.planned_at && result.outcome == before.outcome => {
             Some(fresh(before.since, before.streak.saturating_add(result.slots())))
         }
-        Some(before) if planned_at > before.planned_at => Some(alone),
+        Some(before) if planned_at > before.planned_at => Some(new_streak),
         Some(before)
             if result.check_id == before.check_id
                 && planned_at == before.planned_at
                 && before.outcome == Outcome::Missed
                 && result.outcome != Outcome::Missed =>
         {
-            Some(alone)
+            Some(new_streak)
         }
         Some(_) => None,
     }

@@ -1,4 +1,4 @@
-//! The door to what runs monitors.
+//! The interface to the agents that run monitors.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -12,27 +12,27 @@ pub type PlanFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, PlanError>> +
 /// Why nothing was planned or run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Too many checks wait already.
+    /// Too many checks are queued.
     #[error("too many checks wait for a place; try again later")]
     Busy,
-    /// The server shuts down.
+    /// The server is shutting down.
     #[error("the server is shutting down")]
     Stopped,
-    /// Nothing runs checks at this location.
+    /// No agent runs checks at this location.
     #[error("no agent of this location is there")]
     LocationOffline,
 }
 
-/// Runs monitors. Calls are in force when they return.
+/// Plans and runs monitors. Changes are in force when a call returns.
 pub trait Planner: Send + Sync + 'static {
-    /// Plans these versions (those that are not to run now are taken out), and lets others go.
+    /// Plans these monitors (those that must not run now are unplanned) and unplans the removed ones.
     fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;
 
-    /// Checks now at `location`, out of its schedule; the result comes back here alone and is not kept.
+    /// Runs a check now at `location`, outside of its schedule; the result is only returned and not stored.
     fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult>;
 
-    /// Traces the way from `location` to the target of `monitor`, to `address` when the failed check had one.
-    /// At most 15 s; the file is named `traceroute.txt`.
+    /// Traces the route from `location` to the target of `monitor`, or to `address` when the failed check had one.
+    /// Takes at most 15 s; the file is named `traceroute.txt`.
     fn trace(
         &self,
         monitor: Monitor,
@@ -40,19 +40,19 @@ pub trait Planner: Send + Sync + 'static {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture>;
 
-    /// Every location of the settings and of the accounts, with whether it is alive now.
+    /// Returns every location of the settings and the accounts, with its status.
     fn agent_statuses(&self) -> Vec<AgentStatus>;
 }
 
-/// How a location is staffed.
+/// Status of the agent of a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentStatus {
     /// The location.
     pub location: Location,
     /// Whether an agent runs checks there now.
     pub is_alive: bool,
-    /// Whether it reached none of its own-connectivity targets lately, so that its failures say nothing.
+    /// Whether it reached none of its own-connectivity targets lately, so that its failures are not conclusive.
     pub is_isolated: bool,
-    /// Whether it looks at failures of monitors that do not have it in their pool (setting `verifies`).
+    /// Whether it verifies failures of monitors that do not have it in their pool (setting `verifies`).
     pub can_verify: bool,
 }

@@ -1,20 +1,20 @@
-//! Wakes the delivery of messages.
+//! Wakes the delivery of notifications.
 
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-/// Wakes the delivery: there may be something new in the outbox. Cheap to clone, and to ring too often.
+/// Wakes the delivery when the outbox may have new notifications. Cheap to clone; extra wakeups do no harm.
 #[derive(Clone, Debug, Default)]
 pub struct Wakeup(Arc<Notify>);
 
 impl Wakeup {
-    /// Rings.
+    /// Wakes the delivery.
     pub fn wake(&self) {
         self.0.notify_one();
     }
 
-    /// Waits until it was rung since the last wait.
+    /// Waits for a wakeup since the last wait.
     pub(super) async fn wait(&self) {
         self.0.notified().await;
     }

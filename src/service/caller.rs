@@ -1,4 +1,4 @@
-//! Who asks for something, and why it is refused.
+//! Callers of use cases, and the errors that they get.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::schema::InvalidSettings;
 use crate::store::{AuditObject, NewAuditEntry, StoreError};
 use crate::syntax::ValidationError;
 
-/// The door that a call came through.
+/// The entry point of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
     /// `/api/v3`.
@@ -17,14 +17,14 @@ pub enum EntryPoint {
     Legacy,
     /// `vigie apply`.
     Apply,
-    /// The command line on the host of the data.
+    /// The command line on the server's host.
     Cli,
-    /// The server itself, as at its first start.
+    /// The server itself, for example at its first start.
     Server,
 }
 
 impl EntryPoint {
-    /// The word of the audit trail.
+    /// Returns the name in the audit trail.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl EntryPoint {
     }
 }
 
-/// Who asks: a user who is logged in, or the host itself.
+/// The caller: a user who is logged in, or the host itself.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The account.
@@ -48,14 +48,14 @@ pub struct Caller {
     pub login: Arc<str>,
     /// What the user may do.
     pub role: Role,
-    /// From where; `None` on the host itself.
+    /// Its network address; `None` on the host itself.
     pub address: Option<IpAddr>,
-    /// Through which door.
+    /// The entry point.
     pub via: EntryPoint,
 }
 
 impl Caller {
-    /// Refuses when the role lacks `right`.
+    /// Fails when the role lacks `right`.
     pub fn require_right(&self, right: Permission) -> Result<(), ServiceError> {
         if self.role.allows(right) {
             Ok(())
@@ -64,7 +64,7 @@ impl Caller {
         }
     }
 
-    /// An audit entry of this caller about `object`, with no changes noted yet.
+    /// Returns an audit entry of this caller about `object`, without changes yet.
     #[must_use]
     pub fn audit_entry(
         &self,
@@ -90,26 +90,27 @@ impl Caller {
     }
 }
 
-/// Why a call was not carried out; nothing was changed then.
+/// Why a call failed; nothing was changed then.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceError {
-    /// The document has these faults: 400; legacy 64 or 66.
+    /// The document has these errors: 400; legacy 64 or 66.
     Invalid(Vec<ValidationError>),
-    /// No login, or one that is wrong or over: 401; legacy 40.
+    /// No login, or an invalid or expired one: 401; legacy 40.
     Unauthenticated(String),
     /// The login was refused: 400 `invalid_request - User authentication failed.`; legacy 40.
     InvalidCredentials,
-    /// The account is locked or not yet active: as a wrong login; legacy 47.
+    /// The user is locked or not yet active: the same response as for a wrong login; legacy 47.
     Locked,
-    /// The role may not, a file manages it, or an id of a bulk edit is not the caller's: 403; legacy 63.
+    /// The role lacks a permission, a file manages the object, or an id of a bulk edit is not the caller's: 403;
+    /// legacy 63.
     Forbidden(String),
-    /// There is no such thing in the caller's account: 404; legacy 65.
+    /// It does not exist in the caller's account: 404; legacy 65.
     NotFound,
-    /// It cannot be done as things stand: 409.
+    /// It conflicts with the current state: 409.
     Conflict(String),
-    /// `If-Match` names another version, or somebody changed it meanwhile: 412.
+    /// `If-Match` names another revision, or someone changed it meanwhile: 412.
     PreconditionFailed,
-    /// Too many calls of this kind; worth trying after so many seconds: 429.
+    /// Too many calls of this kind; retry after this many seconds: 429.
     RateLimited(u64),
     /// The server is busy or shutting down: 503.
     Unavailable(String),
@@ -138,15 +139,15 @@ impl From<Vec<ValidationError>> for ServiceError {
     }
 }
 
-/// What was saved.
+/// The saved object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedObject {
-    /// Its number.
+    /// Its id.
     pub id: i64,
-    /// Its version now, for the `ETag`.
+    /// Its revision now, for the `ETag`.
     pub revision: i64,
-    /// What its author should know, one sentence each.
+    /// Warnings for its author, one sentence each.
     pub warnings: Vec<String>,
-    /// Fields that only this answer shows, such as the enrolment secret of a location.
+    /// Fields that only this response contains, such as the enrolment secret of a location.
     pub shown_once: serde_json::Map<String, serde_json::Value>,
 }

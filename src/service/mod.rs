@@ -1,4 +1,4 @@
-//! Use cases behind API, pages and terminal.
+//! Use cases behind the API, the pages and the terminal.
 
 mod accounts;
 mod alerting;

@@ -1,4 +1,4 @@
-//! Tests on demand: one check of a monitor out of its schedule, kept apart from its history (behaviour.md 1
+//! On-demand tests: one check of a monitor outside of its schedule, stored apart from its history (behaviour.md 1
 //! `/tests`).
 
 use crate::sync::{Mutex, MutexGuard};
@@ -22,63 +22,63 @@ use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Tests of one account that may run at once; one more is asked to wait (429).
+/// Most concurrent tests of one account; further ones get 429.
 const MAX_CONCURRENT_PER_ACCOUNT: usize = 5;
-/// Seconds after which a refused test is worth another try.
+/// Seconds after which a refused test may be retried.
 const RETRY_AFTER_SECONDS: u64 = 10;
 /// Records that one step of [`OnDemandTests::remove_expired`] removes.
 const PURGE_CHUNK: u32 = 500;
 
-/// What tests on demand work with.
+/// Dependencies of on-demand tests.
 #[derive(Clone)]
 pub struct OnDemandTestDependencies {
-    /// Keeps them.
+    /// Stores them.
     pub config: Arc<dyn ConfigStore>,
     /// The monitors.
     pub monitors: Arc<MonitorCache>,
-    /// The locations of accounts.
+    /// Supplies the locations of accounts.
     pub accounts: Arc<AccountCache>,
     /// Runs them.
     pub planner: Arc<dyn Planner>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
-    /// How long they are kept: as the details of results.
+    /// How long they are kept; the same as details of results.
     pub retention: Duration,
 }
 
-/// Tests on demand of all accounts.
+/// On-demand tests of all accounts.
 pub struct OnDemandTests {
     dependencies: OnDemandTestDependencies,
     running: Mutex<RunningTests>,
 }
 
-/// What this process runs: a test that is kept as running and is not here was interrupted.
+/// Tests that this process runs. A test stored as running that is not listed here was interrupted.
 #[derive(Default)]
 struct RunningTests {
     per_account: HashMap<CustomerId, usize>,
     ids: HashSet<i64>,
 }
 
-/// How far a test is, as behaviour.md 1 numbers it.
+/// Progress of a test, with the numbers of behaviour.md 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestProgress {
-    /// It runs.
+    /// It is running.
     Running = 1,
     /// The check passed, perhaps with a warning.
     Succeeded = 2,
-    /// The check failed, or could not be made.
+    /// The check failed, or could not run.
     Failed = 3,
 }
 
 impl OnDemandTests {
-    /// Over `parts`.
+    /// Creates the service.
     #[must_use]
     pub fn new(dependencies: OnDemandTestDependencies) -> Self {
         Self { dependencies, running: Mutex::default() }
     }
 
-    /// Starts a test of `monitor`, at its home location when none is named, and answers its number at once.
-    /// It goes on when its requester is gone.
+    /// Starts a test of `monitor`, by default at its home location, and returns its id at once. The test continues when
+    /// the client disconnects.
     pub async fn start(
         self: &Arc<Self>,
         caller: &Caller,
@@ -96,37 +96,38 @@ impl OnDemandTests {
         }
         let location = self.resolve_location(caller, &monitor, location).await?;
         let mut permit = Permit::acquire(self, caller.customer)?;
-        let (trials, caller) = (Arc::clone(self), caller.clone());
-        let (tell, told) = tokio::sync::oneshot::channel();
-        // A task of its own from here on: a requester that goes away leaves nothing half done. The seat is
-        // given back even when the check panics; what is kept then shows as interrupted.
+        let (tests, caller) = (Arc::clone(self), caller.clone());
+        let (id_sender, id_receiver) = tokio::sync::oneshot::channel();
+        // A separate task: a client that disconnects leaves nothing half done. The permit is released even when the
+        // check panics; the stored test then shows as interrupted.
         tokio::spawn(async move {
-            let kept = trials.insert_record(&caller, &monitor, location).await;
-            if let Ok(record) = &kept {
+            let inserted = tests.insert_record(&caller, &monitor, location).await;
+            if let Ok(record) = &inserted {
                 permit.set_test_id(record.id);
             }
-            // An error means that nobody waits for the number any more.
-            let _ = tell.send(kept.as_ref().map(|record| record.id).map_err(Clone::clone));
-            if let Ok(record) = kept {
-                let outcome = trials.dependencies.planner.run_once(monitor, location).await;
-                trials.store_outcome(record, outcome).await;
+            // An error means that the caller no longer waits for the id.
+            let _ = id_sender.send(inserted.as_ref().map(|record| record.id).map_err(Clone::clone));
+            if let Ok(record) = inserted {
+                let outcome = tests.dependencies.planner.run_once(monitor, location).await;
+                tests.store_outcome(record, outcome).await;
             }
         });
-        told.await
+        id_receiver
+            .await
             .unwrap_or_else(|_| Err(ServiceError::Unavailable("The test could not be started".to_owned())))
     }
 
-    /// One test as version 3 shows it.
+    /// Returns a test as a version 3 object.
     pub async fn get(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
-        // Looked up before the record: one that ends in between is kept before it leaves those that run.
-        let runs = self.running().ids.contains(&id);
+        // Looked up before the record: a test that ends in between is stored before it leaves the running ones.
+        let is_running = self.running().ids.contains(&id);
         let record = self.dependencies.config.record(RecordKind::Test, id).await?;
         let record =
             record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
-        Ok(to_json(record, runs))
+        Ok(to_json(record, is_running))
     }
 
-    /// Removes those that were kept long enough; answers how many.
+    /// Removes tests older than the retention; returns how many.
     pub async fn remove_expired(&self) -> Result<u64, StoreError> {
         let before = self.dependencies.clock.now() - self.dependencies.retention;
         let mut removed = 0;
@@ -151,19 +152,19 @@ impl OnDemandTests {
         }
     }
 
-    /// Where it runs: at the location that was asked for, at home, or at the account's default.
+    /// Returns the location of a test: the requested one, the home location, or the account's default.
     async fn resolve_location(
         &self,
         caller: &Caller,
         monitor: &Monitor,
-        asked: Option<LocationId>,
+        requested: Option<LocationId>,
     ) -> Result<LocationId, ServiceError> {
         let facts = self.dependencies.accounts.facts(caller.customer).await?;
-        if let Some(asked) = asked {
-            if facts.locations.contains_key(&asked.0) {
-                return Ok(asked);
+        if let Some(requested) = requested {
+            if facts.locations.contains_key(&requested.0) {
+                return Ok(requested);
             }
-            let message = format!("`location_id` must be a location of the account, not `{asked}`");
+            let message = format!("`location_id` must be a location of the account, not `{requested}`");
             let error = ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "location_id",
@@ -202,14 +203,14 @@ impl OnDemandTests {
         let name = RecordKind::Test.name();
         let entry = caller.audit_entry(now, "create", name, AuditObject::Created(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
-        let made = self
+        let ids = self
             .dependencies
             .config
             .write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry])
             .await?;
-        let gone = || ServiceError::Unavailable("The test was not kept".to_owned());
+        let not_stored = || ServiceError::Unavailable("The test was not kept".to_owned());
         Ok(Record {
-            id: made.first().copied().ok_or_else(gone)?,
+            id: ids.first().copied().ok_or_else(not_stored)?,
             kind: RecordKind::Test,
             customer: caller.customer,
             parent_id: Some(monitor.id.0),
@@ -232,10 +233,10 @@ impl OnDemandTests {
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
         record.modified_at = now;
-        let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
-        match self.dependencies.config.write_changes(vec![put], Vec::new()).await {
+        let update = ConfigChange::UpdateRecord { record: Box::new(record), expected };
+        match self.dependencies.config.write_changes(vec![update], Vec::new()).await {
             Ok(_) => {}
-            // It was removed meanwhile, with its monitor.
+            // It was removed meanwhile, together with its monitor.
             Err(StoreError::Stale) => {
                 tracing::debug!(test = id, "a test on demand ended after it was removed")
             }
@@ -254,11 +255,11 @@ impl OnDemandTests {
     }
 }
 
-/// A test as version 3 shows it; `runs` says whether this process is at it.
-fn to_json(record: Record, runs: bool) -> Map<String, Value> {
-    let began = settings_or_skip(&record)
+/// Converts a test to a version 3 object; `is_running` says whether this process runs it.
+fn to_json(record: Record, is_running: bool) -> Map<String, Value> {
+    let is_unfinished = settings_or_skip(&record)
         .is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
-    let interrupted = began && !runs;
+    let interrupted = is_unfinished && !is_running;
     let mut shown = into_object(json!({
         "id": record.id,
         "monitor_id": null,
@@ -279,16 +280,16 @@ fn to_json(record: Record, runs: bool) -> Map<String, Value> {
     shown
 }
 
-/// Where version 3 shows a test, on the same server.
+/// Returns the path of a test on the same server.
 #[must_use]
 pub fn result_url(id: i64) -> String {
     format!("/api/v3/tests/{id}")
 }
 
-/// What a check came to, and the field that tells of it.
+/// Returns the progress after a check, and the name and value of the field with its outcome.
 fn progress_from_outcome(outcome: Result<CheckResult, PlanError>) -> (TestProgress, &'static str, Value) {
     let result = match outcome {
-        // The content of files is kept with results alone: a test names none that nobody can fetch.
+        // Captures are stored with regular results only, so a test lists none.
         Ok(result) => CheckResult { captures: Vec::new(), ..result },
         Err(error) => return (TestProgress::Failed, "error", Value::from(error.to_string())),
     };
@@ -302,7 +303,7 @@ fn progress_from_outcome(outcome: Result<CheckResult, PlanError>) -> (TestProgre
     }
 }
 
-/// One of the places of an account, given back when it is dropped.
+/// A slot of an account's concurrent tests, released on drop.
 struct Permit {
     trials: Arc<OnDemandTests>,
     customer: CustomerId,
@@ -310,15 +311,15 @@ struct Permit {
 }
 
 impl Permit {
-    fn acquire(trials: &Arc<OnDemandTests>, customer: CustomerId) -> Result<Self, ServiceError> {
-        let mut running = trials.running();
-        let taken = running.per_account.entry(customer).or_default();
-        if *taken >= MAX_CONCURRENT_PER_ACCOUNT {
+    fn acquire(tests: &Arc<OnDemandTests>, customer: CustomerId) -> Result<Self, ServiceError> {
+        let mut running = tests.running();
+        let used = running.per_account.entry(customer).or_default();
+        if *used >= MAX_CONCURRENT_PER_ACCOUNT {
             return Err(ServiceError::RateLimited(RETRY_AFTER_SECONDS));
         }
-        *taken += 1;
+        *used += 1;
         drop(running);
-        Ok(Self { trials: Arc::clone(trials), customer, id: None })
+        Ok(Self { trials: Arc::clone(tests), customer, id: None })
     }
 
     fn set_test_id(&mut self, id: i64) {
@@ -333,7 +334,7 @@ impl Drop for Permit {
         if let Some(id) = self.id {
             running.ids.remove(&id);
         }
-        let left = running.per_account.get(&self.customer).map_or(0, |taken| taken.saturating_sub(1));
+        let left = running.per_account.get(&self.customer).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
             running.per_account.remove(&self.customer);
         } else {

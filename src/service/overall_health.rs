@@ -1,5 +1,4 @@
-//! How a monitor is, in one word for people: what its watch says of its runs over all locations, or why it does
-//! not run.
+//! The overall health of a monitor for people: the alert engine's verdict over all locations, or why it does not run.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,22 +6,22 @@ use crate::alerting::MonitorHealth;
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 
-/// Answers how a monitor is by what was settled of its runs.
+/// Returns the health of a monitor according to its resolved runs.
 pub type HealthLookup = Arc<dyn Fn(MonitorId) -> MonitorHealth + Send + Sync>;
 
-/// How a monitor is.
+/// Overall health of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OverallHealth {
-    /// Planned, and as its last settled runs say.
+    /// Planned, with the health of its last resolved runs.
     Active(MonitorHealth),
-    /// It rests until a time.
+    /// Paused until a time.
     Paused,
     /// `enabled` is false.
     Disabled,
 }
 
 impl OverallHealth {
-    /// Every situation.
+    /// Every value.
     pub const ALL: [Self; 7] = [
         Self::Active(MonitorHealth::Up),
         Self::Active(MonitorHealth::Failing),
@@ -33,7 +32,7 @@ impl OverallHealth {
         Self::Disabled,
     ];
 
-    /// Its stable word.
+    /// Returns its stable name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +46,7 @@ impl OverallHealth {
         }
     }
 
-    /// Whether a pill of an outcome beside it leaves open what this says: an outage, or a failure that is none.
+    /// Whether this adds to the outcome shown beside it: an episode, or a failure that is not one yet.
     #[must_use]
     pub const fn is_failing(self) -> bool {
         matches!(self, Self::Active(MonitorHealth::Failing | MonitorHealth::Down))
@@ -62,19 +61,19 @@ impl OverallHealth {
     }
 }
 
-/// Knows how monitors are, once somebody told where to ask.
+/// Supplies the overall health of monitors, once a lookup is set.
 #[derive(Default)]
 pub(super) struct OverallHealthSource(OnceLock<HealthLookup>);
 
 impl OverallHealthSource {
-    /// Asks `of` from now on; the first one stays.
-    pub(super) fn set_lookup(&self, of: HealthLookup) {
-        let _ = self.0.set(of);
+    /// Sets the lookup; only the first call has an effect.
+    pub(super) fn set_lookup(&self, lookup: HealthLookup) {
+        let _ = self.0.set(lookup);
     }
 
-    /// How `monitor` is; unknown while nobody watches.
+    /// Returns the health of `monitor`; unknown without a lookup.
     pub(super) fn get(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
-        let health = self.0.get().map_or(MonitorHealth::Unknown, |of| of(monitor.id));
+        let health = self.0.get().map_or(MonitorHealth::Unknown, |lookup| lookup(monitor.id));
         OverallHealth::new(monitor, health, now)
     }
 }
@@ -84,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_tell_situations_apart() {
-        let words: std::collections::BTreeSet<_> = OverallHealth::ALL.map(OverallHealth::as_str).into();
-        assert_eq!(words.len(), OverallHealth::ALL.len());
+    fn names_are_unique() {
+        let names: std::collections::BTreeSet<_> = OverallHealth::ALL.map(OverallHealth::as_str).into();
+        assert_eq!(names.len(), OverallHealth::ALL.len());
     }
 }

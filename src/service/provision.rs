@@ -1,4 +1,4 @@
-//! Monitor files against what is stored: what is new, what changed, what went.
+//! Compares monitor files with the stored monitors: which are new, changed or removed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,72 +8,72 @@ use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::{MonitorStore, StoreError};
 
-/// A monitor as its file says.
+/// A monitor as defined in its file.
 #[derive(Clone, Debug)]
 pub struct DesiredMonitor {
-    /// Unique over all files (behaviour.md 9, monitor files).
+    /// Its key, unique over all files (behaviour.md 9, monitor files).
     pub key: Arc<str>,
-    /// Name of the file, without its folders.
+    /// Name of the file, without directories.
     pub file: Arc<str>,
-    /// Whose it is.
+    /// Its account.
     pub customer: CustomerId,
     /// Its fields, secrets included.
     pub document: Arc<MonitorDocument>,
 }
 
-/// What a set of files makes of the monitors.
+/// The monitors of a set of files, compared with the stored ones.
 #[derive(Debug, Default)]
 pub struct ProvisionPlan {
-    /// All monitors of the files, in the files' order, secrets included: what is to run.
+    /// All monitors of the files, in the files' order, secrets included: the ones to run.
     pub monitors: Vec<Monitor>,
-    /// Those of them that are new or differ from what ran or was stored before.
+    /// New monitors, and those that differ from what ran or was stored before.
     pub changed: Vec<MonitorId>,
-    /// Those that are in no file any more.
+    /// Monitors that are no longer in any file.
     pub removed: Vec<MonitorId>,
 }
 
-/// Compares `wanted`, each with its id and the newest revision that this id ever had, with what is stored.
+/// Compares `desired`, each with its id and the newest revision that this id ever had, with the stored monitors.
 ///
-/// The store has no secrets, so that `running`, the outcome of the previous call in this process, tells
-/// when nothing but a secret changed; such a change is a new version as well.
+/// The store has no secrets of files, so `running`, the result of the previous call in this process, shows whether only
+/// a secret changed; such a change is a new revision too.
 #[must_use]
 pub fn plan_provision(
-    wanted: Vec<(MonitorId, Revision, DesiredMonitor)>,
+    desired: Vec<(MonitorId, Revision, DesiredMonitor)>,
     stored: &[Monitor],
     running: &[Monitor],
     now: Timestamp,
 ) -> ProvisionPlan {
     let stored: HashMap<_, _> = stored.iter().map(|monitor| (monitor.id, monitor)).collect();
     let running: HashMap<_, _> = running.iter().map(|monitor| (monitor.id, monitor)).collect();
-    let ids: HashSet<MonitorId> = wanted.iter().map(|(id, ..)| *id).collect();
-    let mut provision = ProvisionPlan::default();
-    for (id, last, wanted) in wanted {
-        let same = stored.get(&id).filter(|old| {
-            is_unchanged(old, &wanted) && running.get(&id).is_none_or(|ran| ran.document == wanted.document)
+    let ids: HashSet<MonitorId> = desired.iter().map(|(id, ..)| *id).collect();
+    let mut plan = ProvisionPlan::default();
+    for (id, last, desired) in desired {
+        let unchanged = stored.get(&id).filter(|old| {
+            is_unchanged(old, &desired) && running.get(&id).is_none_or(|ran| ran.document == desired.document)
         });
         let (revision, modified_at) =
-            same.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
-        if same.is_none() {
-            provision.changed.push(id);
+            unchanged.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
+        if unchanged.is_none() {
+            plan.changed.push(id);
         }
-        let metadata = next_authorship(stored.get(&id).copied(), &wanted.document, now, same.is_some());
-        provision.monitors.push(Monitor {
+        let metadata = next_authorship(stored.get(&id).copied(), &desired.document, now, unchanged.is_some());
+        plan.monitors.push(Monitor {
             id,
-            customer: wanted.customer,
-            origin: Origin::File { key: wanted.key },
+            customer: desired.customer,
+            origin: Origin::File { key: desired.key },
             revision,
             modified_at,
-            document: wanted.document,
+            document: desired.document,
             metadata,
         });
     }
     let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
-    provision.removed = from_files.map(|monitor| monitor.id).filter(|id| !ids.contains(id)).collect();
-    provision.removed.sort_unstable();
-    provision
+    plan.removed = from_files.map(|monitor| monitor.id).filter(|id| !ids.contains(id)).collect();
+    plan.removed.sort_unstable();
+    plan
 }
 
-/// The trail of a file's monitor goes on from version to version: it may rest, and its script has a history.
+/// Returns the metadata of a file's next revision, which keeps the pause and the history of its script.
 fn next_authorship(
     old: Option<&Monitor>,
     document: &MonitorDocument,
@@ -96,7 +96,7 @@ fn next_authorship(
     Arc::new(metadata)
 }
 
-/// Whether `old`, out of the store, is what `wanted` would be there.
+/// Whether the stored monitor `old` equals the `desired` one, apart from secrets.
 fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
     let comparable = |document: &MonitorDocument| -> (MonitorType, _) {
         (document.monitor_type(), document.to_stored(SecretMode::Omitted))
@@ -105,53 +105,53 @@ fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
         && (old.document == desired.document || comparable(&old.document) == comparable(&desired.document))
 }
 
-/// Brings the store in line with the files; answers what is to run. `running` as in [`plan_provision`].
+/// Updates the store to match the files; returns the monitors to run. `running` as in [`plan_provision`].
 ///
 /// # Errors
-/// As the store's; then nothing was changed but ids that were given away.
+/// Fails when the store does; nothing was changed then, except that ids may be assigned.
 pub async fn provision(
     store: &dyn MonitorStore,
-    wanted: Vec<DesiredMonitor>,
+    desired: Vec<DesiredMonitor>,
     running: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
     let stored = store.monitors().await?;
-    provision_with_stored(store, &stored, wanted, running, now).await
+    provision_with_stored(store, &stored, desired, running, now).await
 }
 
-/// As [`provision`], where what is `stored` was read already.
+/// Like [`provision`], with the `stored` monitors read already.
 ///
 /// # Errors
-/// As [`provision`].
+/// Like [`provision`].
 pub async fn provision_with_stored(
     store: &dyn MonitorStore,
     stored: &[Monitor],
-    wanted: Vec<DesiredMonitor>,
+    desired: Vec<DesiredMonitor>,
     running: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
-    let wanted = assign_ids(store, wanted).await?;
-    let files = wanted.iter().map(|(id, wanted)| (*id, Arc::clone(&wanted.file))).collect();
-    let last = store.last_revisions(wanted.iter().map(|(id, _)| *id).collect()).await?;
-    let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
-    let provision = plan_provision(wanted, stored, running, now);
-    let changed: HashSet<_> = provision.changed.iter().collect();
-    let upserts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
-    if !upserts.is_empty() || !provision.removed.is_empty() {
-        let told = ProvisionAudit { files, stored, running };
-        let entries = told.into_audit_entries(&upserts, &provision.removed, now);
-        store.apply_monitors(upserts, provision.removed.clone(), entries).await?;
+    let desired = assign_ids(store, desired).await?;
+    let files = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file))).collect();
+    let last = store.last_revisions(desired.iter().map(|(id, _)| *id).collect()).await?;
+    let desired = desired.into_iter().zip(last).map(|((id, desired), last)| (id, last, desired)).collect();
+    let plan = plan_provision(desired, stored, running, now);
+    let changed: HashSet<_> = plan.changed.iter().collect();
+    let upserts: Vec<_> = plan.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
+    if !upserts.is_empty() || !plan.removed.is_empty() {
+        let audit = ProvisionAudit { files, stored, running };
+        let entries = audit.into_audit_entries(&upserts, &plan.removed, now);
+        store.apply_monitors(upserts, plan.removed.clone(), entries).await?;
     }
-    Ok(provision)
+    Ok(plan)
 }
 
-/// Keeps the order of the files, so that new monitors get ids in that order.
+/// Assigns ids to new monitors in the order of the files.
 async fn assign_ids(
     store: &dyn MonitorStore,
-    wanted: Vec<DesiredMonitor>,
+    desired: Vec<DesiredMonitor>,
 ) -> Result<Vec<(MonitorId, DesiredMonitor)>, StoreError> {
     let mut keys: Vec<(CustomerId, Vec<String>)> = Vec::new();
-    for each in &wanted {
+    for each in &desired {
         match keys.iter_mut().find(|(customer, _)| *customer == each.customer) {
             Some((_, keys)) => keys.push(each.key.to_string()),
             None => keys.push((each.customer, vec![each.key.to_string()])),
@@ -159,11 +159,11 @@ async fn assign_ids(
     }
     let mut ids = HashMap::new();
     for (customer, keys) in keys {
-        let given = store.ids_for_file_keys(customer, keys).await?;
-        ids.insert(customer, given.into_iter());
+        let assigned = store.ids_for_file_keys(customer, keys).await?;
+        ids.insert(customer, assigned.into_iter());
     }
-    Ok(wanted
+    Ok(desired
         .into_iter()
-        .filter_map(|wanted| Some((ids.get_mut(&wanted.customer)?.next()?, wanted)))
+        .filter_map(|desired| Some((ids.get_mut(&desired.customer)?.next()?, desired)))
         .collect())
 }

@@ -1,4 +1,4 @@
-//! What the audit trail says when monitor files change monitors.
+//! Audit entries of changes by monitor files.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use crate::schema::Monitor;
 use crate::service::monitors::{changed_document_fields, created_fields, removed_fields};
 use crate::store::{AuditEntries, AuditObject, NewAuditEntry};
 
-/// What the entries about a set of files are made from.
+/// Sources of the audit entries of a set of files.
 pub(super) struct ProvisionAudit<'a> {
     /// The file of each monitor.
     pub(super) files: HashMap<MonitorId, Arc<str>>,
-    /// The monitors as they were kept, without secrets.
+    /// The monitors as they were stored, without secrets.
     pub(super) stored: &'a [Monitor],
-    /// The monitors of files as they ran, with secrets; none at the start.
+    /// The file monitors as they ran, with secrets; empty at the start.
     pub(super) running: &'a [Monitor],
 }
 
-/// What becomes of one monitor.
+/// The change of one monitor.
 enum ProvisionedChange {
     Created(Monitor),
     Changed(Box<(Monitor, Monitor)>),
@@ -28,7 +28,7 @@ enum ProvisionedChange {
 }
 
 impl ProvisionAudit<'_> {
-    /// An entry for each monitor that is put or removed, in this order.
+    /// Returns an entry for each upserted or removed monitor, in this order.
     pub(super) fn into_audit_entries(
         self,
         upserts: &[Monitor],
@@ -38,28 +38,28 @@ impl ProvisionAudit<'_> {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut known = HashSet::new();
         for ran in self.running {
-            // With its secrets, so that a new one is seen. Only files change documents of such monitors.
+            // With its secrets, to detect changed ones. Only files change the documents of such monitors.
             if let Some(before) = before.get_mut(&ran.id) {
                 *before = ran;
                 known.insert(ran.id);
             }
         }
-        let put = |new: &Monitor| match before.get(&new.id) {
+        let to_change = |new: &Monitor| match before.get(&new.id) {
             None => ProvisionedChange::Created(new.clone()),
             Some(old) if known.contains(&new.id) => {
                 ProvisionedChange::Changed(Box::new(((*old).clone(), new.clone())))
             }
-            // Of secrets nothing is known from before the start: they count as the same.
+            // Secrets from before the start are unknown: they count as unchanged.
             Some(old) => ProvisionedChange::Changed(Box::new(((*old).clone(), without_secrets(new)))),
         };
-        let upserts = upserts.iter().map(put);
-        let gone = removed
+        let upserts = upserts.iter().map(to_change);
+        let removals = removed
             .iter()
             .filter_map(|id| before.get(id))
             .map(|old| ProvisionedChange::Removed((*old).clone()));
-        let turns: Vec<_> = upserts.chain(gone).collect();
+        let changes: Vec<_> = upserts.chain(removals).collect();
         let files = self.files;
-        Box::new(move |number| turns.get(number).map(|turn| turn.to_audit_entry(&files, now)))
+        Box::new(move |number| changes.get(number).map(|change| change.to_audit_entry(&files, now)))
     }
 }
 
@@ -95,7 +95,7 @@ impl ProvisionedChange {
     }
 }
 
-/// As of any change; a file may also give its key to a monitor of another type.
+/// Returns the differing fields; a file may also assign its key to a monitor of another type.
 fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.monitor_type() != new.monitor_type() {

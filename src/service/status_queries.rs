@@ -1,4 +1,4 @@
-//! The reading side: what pages and API show of monitors and results.
+//! Read access to monitors and results for the pages and the API.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,24 +16,24 @@ use crate::domain::{
 use crate::schema::Monitor;
 use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
 
-/// For how long a board is shown again before it is read afresh.
+/// How long a board is reused before it is read again.
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
 
-/// Where a monitor stands, for people: an outcome, or why there is none.
+/// Status of a monitor for people: an outcome, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MonitorStatus {
-    /// What its last run came to.
+    /// Outcome of its last run.
     LastOutcome(Outcome),
-    /// Planned, but no run was recorded yet.
+    /// Planned, but without a result yet.
     NoResultYet,
-    /// It rests until a time (`POST /monitors/{id}/pause`).
+    /// Paused until a time (`POST /monitors/{id}/pause`).
     Paused,
     /// `enabled` is false.
     Disabled,
 }
 
 impl MonitorStatus {
-    /// Every standing, the one that needs a look first.
+    /// Every status, the most urgent first.
     pub const ALL: [Self; 9] = [
         Self::LastOutcome(Outcome::Error),
         Self::LastOutcome(Outcome::Unknown),
@@ -46,7 +46,7 @@ impl MonitorStatus {
         Self::Disabled,
     ];
 
-    /// The word that is shown.
+    /// Returns its displayed name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -57,39 +57,39 @@ impl MonitorStatus {
         }
     }
 
-    /// The standing with this word.
+    /// Parses a displayed name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == name)
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Returns its position in [`Self::ALL`].
     fn severity_rank(self) -> usize {
         Self::ALL.iter().position(|&status| status == self).unwrap_or(usize::MAX)
     }
 }
 
-/// One monitor with where it stands.
+/// A monitor with its status.
 #[derive(Clone, Debug)]
 pub struct StatusRow {
     /// The monitor.
     pub monitor: Monitor,
-    /// Of several locations, the state that needs a look most; `None` before the first run.
+    /// Its most urgent state over all locations; `None` before the first run.
     pub state: Option<MonitorState>,
-    /// Where it stands.
+    /// Its status.
     pub status: MonitorStatus,
-    /// The last result behind `state`; filled for rows that are shown.
+    /// The last result of `state`; set only for rows of a page.
     pub last_result: Option<CheckResult>,
 }
 
-/// Every monitor, those that need a look first, then by name.
+/// Every monitor, the most urgent first, then by name.
 #[derive(Clone, Debug, Default)]
 pub struct StatusBoard {
     rows: Vec<StatusRow>,
 }
 
 impl StatusBoard {
-    /// How many monitors stand where, in the order of [`MonitorStatus::ALL`].
+    /// Returns the number of monitors by status, in the order of [`MonitorStatus::ALL`].
     #[must_use]
     pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
         let mut counts = MonitorStatus::ALL.map(|status| (status, 0));
@@ -101,51 +101,51 @@ impl StatusBoard {
         counts
     }
 
-    /// The monitors of `customer` alone.
+    /// Returns the board with the monitors of `customer` only.
     #[must_use]
     pub fn for_customer(&self, customer: CustomerId) -> Self {
         let own = self.rows.iter().filter(|row| row.monitor.customer == customer);
         Self { rows: own.cloned().collect() }
     }
 
-    /// How many monitors there are.
+    /// Returns the number of monitors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no monitor at all.
+    /// Whether there are no monitors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// Which rows are wanted; every part that is set narrows.
+/// Filter and window of rows; all filters that are set must match.
 #[derive(Clone, Debug, Default)]
 pub struct StatusQuery {
-    /// Where they stand.
+    /// Status.
     pub status: Option<MonitorStatus>,
-    /// Their type.
+    /// Type.
     pub kind: Option<MonitorType>,
-    /// Part of their name, in any case.
+    /// Part of the name, case-insensitive.
     pub text: String,
-    /// At most so many.
+    /// Most rows returned.
     pub limit: usize,
-    /// After so many.
+    /// Rows to skip.
     pub offset: usize,
 }
 
-/// A window of the rows that match.
+/// A page of the matching rows.
 #[derive(Clone, Debug)]
 pub struct StatusPage {
-    /// How many match in all.
+    /// Number of all matching rows.
     pub count: usize,
-    /// Those in the window, with their last results.
+    /// The rows of the page, with their last results.
     pub rows: Vec<StatusRow>,
 }
 
-/// Reads the monitors in memory and what was kept of their runs.
+/// Reads the monitors in memory and their stored results.
 pub struct StatusQueries {
     results: Arc<dyn ResultStore>,
     monitors: Arc<MonitorCache>,
@@ -155,7 +155,7 @@ pub struct StatusQueries {
 }
 
 impl StatusQueries {
-    /// A view of the monitors of `roster`, at `locations`.
+    /// Creates the queries over `monitors`, at `locations`.
     #[must_use]
     pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
         Self {
@@ -167,52 +167,52 @@ impl StatusQueries {
         }
     }
 
-    /// Where this process checks from.
+    /// Returns the locations of this process.
     #[must_use]
     pub fn locations(&self) -> &[Location] {
         &self.locations
     }
 
-    /// What figures are made of.
+    /// Returns the store of the samples behind figures.
     pub(super) fn sample_store(&self) -> &dyn crate::store::SampleStore {
         &*self.results
     }
 
-    /// One monitor of whichever account.
+    /// Returns a monitor of any account.
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
         self.monitors.get(id)
     }
 
-    /// Shows from now on how monitors are by what `of` says.
+    /// Sets the lookup of the health of monitors.
     pub fn set_health_lookup(&self, of: HealthLookup) {
         self.situations.set_lookup(of);
     }
 
-    /// How `monitor` is over all its locations.
+    /// Returns the overall health of `monitor`.
     #[must_use]
     pub fn overall_health(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
         self.situations.get(monitor, now)
     }
 
-    /// Where every monitor stands at `now`, at most a second old.
+    /// Returns the status of every monitor at `now`, at most a second old.
     pub async fn status_board(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
-        let mut kept = self.board.lock().await;
-        if let Some((read_at, board)) = kept.as_ref()
+        let mut cached = self.board.lock().await;
+        if let Some((read_at, board)) = cached.as_ref()
             && read_at.elapsed() < BOARD_CACHE_TTL
         {
             return Ok(Arc::clone(board));
         }
         let (monitors, states) = (self.monitors.all(), self.results.states().await?);
-        // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
+        // Sorting 100,000 monitors takes long enough to delay the checks that share this thread.
         let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
-        // Fails only when the runtime goes down.
+        // Fails only when the runtime shuts down.
         let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
-        *kept = Some((Instant::now(), Arc::clone(&board)));
+        *cached = Some((Instant::now(), Arc::clone(&board)));
         Ok(board)
     }
 
-    /// The rows of `board` that match, with their last results.
+    /// Returns the matching rows of `board`, with their last results.
     pub async fn status_rows(
         &self,
         board: &StatusBoard,
@@ -234,7 +234,7 @@ impl StatusQueries {
         Ok(StatusPage { count, rows })
     }
 
-    /// Results, newest first.
+    /// Returns results, newest first.
     pub async fn results(
         &self,
         filter: ResultFilter,
@@ -243,17 +243,17 @@ impl StatusQueries {
         self.results.results(filter, page).await
     }
 
-    /// A file that a result holds, with its content.
+    /// Returns a capture of a result, with its content.
     pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<Capture>, StoreError> {
         self.results.capture(id, name).await
     }
 
-    /// Where these monitors stand, by monitor and location.
+    /// Returns the states of these monitors, by monitor and location.
     pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
         self.results.states_for(monitors).await
     }
 
-    /// One result of a monitor of `customer`, removed ones too; another account's is as if there were none.
+    /// Returns a result of a monitor of `customer`, even of a removed one; results of other accounts are not found.
     pub async fn result_for_customer(
         &self,
         customer: CustomerId,
@@ -272,7 +272,7 @@ impl StatusQueries {
         Ok((found.total > 0).then_some(result))
     }
 
-    /// One result with its details.
+    /// Returns one result with its details.
     pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
         self.results.result(id).await
     }
@@ -291,13 +291,13 @@ fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) 
     }
     let row = |monitor: &Monitor| {
         let state = worst.remove(&monitor.id);
-        let standing = match &state {
+        let status = match &state {
             _ if !monitor.enabled() => MonitorStatus::Disabled,
             _ if monitor.paused_until(now).is_some() => MonitorStatus::Paused,
             Some(state) => MonitorStatus::LastOutcome(state.outcome),
             None => MonitorStatus::NoResultYet,
         };
-        StatusRow { monitor: monitor.clone(), state, status: standing, last_result: None }
+        StatusRow { monitor: monitor.clone(), state, status, last_result: None }
     };
     let mut rows: Vec<_> = monitors.iter().map(row).collect();
     rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));

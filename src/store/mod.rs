@@ -1,4 +1,4 @@
-//! What is kept, as traits by use. SQLite stands behind them; PostgreSQL will.
+//! The store: traits by use, implemented with SQLite; PostgreSQL will follow.
 
 pub mod contract;
 mod sqlite;

@@ -6,12 +6,12 @@ use super::html::{escape, format_duration};
 use super::waterfall::render_waterfall;
 use crate::service::details::{BrowserStepView, BrowserView, Metric, StepView};
 
-/// Objects of a step that are shown; the rest is in the record below.
+/// Most objects shown per step; the record below has more.
 const MAX_OBJECTS: usize = 100;
-/// Lines of the console that are shown of a step.
+/// Most console lines shown per step.
 const MAX_CONSOLE_LINES: usize = 20;
 
-/// A step; nothing of one without a browser. Writing into a string cannot fail, here and below.
+/// Renders a step; nothing for a step without a browser. Writing into a string cannot fail, here and below.
 pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
     let Some(browser) = &step.browser else { return };
     let _ = write!(out, "<h2>Step {} <small>{}", step.number, escape(step.name));
@@ -20,21 +20,21 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
     }
     out.push_str("</small></h2>");
     if let Some(measures) = &browser.measures {
-        let words: Vec<_> = measures.iter().map(capitalized_metric).collect();
-        let _ = write!(out, "<p>{}</p>", words.join(" · "));
+        let texts: Vec<_> = measures.iter().map(capitalized_metric).collect();
+        let _ = write!(out, "<p>{}</p>", texts.join(" · "));
     }
     out.push_str("<p>");
     for action in &browser.actions {
-        let word = if action.passed { "ok" } else { "error" };
+        let class = if action.passed { "ok" } else { "error" };
         let after = if action.skipped { "skipped".to_owned() } else { format_duration(action.total_us) };
-        let _ = write!(out, r#"<span class="pill s-{word}">{} {after}</span> "#, escape(action.name));
+        let _ = write!(out, r#"<span class="pill s-{class}">{} {after}</span> "#, escape(action.name));
     }
     out.push_str("</p>");
     render_requests(out, browser);
     render_console(out, browser);
 }
 
-/// A measure as it stands at the beginning of a sentence.
+/// Formats a measure with a capital first letter.
 fn capitalized_metric(measure: &Metric) -> String {
     let text = measure.format(format_duration);
     let mut letters = text.chars();
@@ -58,10 +58,10 @@ fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
     }
     out.push_str(r#"<div class="scroll"><table class="rows"><thead><tr><th>Console</th><th>From</th><th>Text</th></tr></thead><tbody>"#);
     for line in step.console.iter().take(MAX_CONSOLE_LINES) {
-        let word = if line.is_error { "error" } else { "warning" };
+        let class = if line.is_error { "error" } else { "warning" };
         let _ = write!(
             out,
-            r#"<tr><td><span class="pill s-{word}">{}</span></td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td><span class="pill s-{class}">{}</span></td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             escape(line.level),
             escape(&line.source_location),
             escape(line.text)
@@ -70,7 +70,7 @@ fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
     out.push_str("</tbody></table></div>");
 }
 
-/// The browser, in a sentence.
+/// Renders a sentence about the browser.
 pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>) {
     let _ = write!(
         out,

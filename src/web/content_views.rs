@@ -5,17 +5,17 @@ use std::fmt::Write;
 use super::html::{escape, format_duration};
 use crate::service::details::ContentViewView;
 
-/// All content views; nothing when there are none. Writing into a string cannot fail.
+/// Renders all content views; nothing without any. Writing into a string cannot fail.
 pub(super) fn render_table(out: &mut String, views: &[ContentViewView<'_>]) {
     if views.is_empty() {
         return;
     }
     out.push_str(r#"<h2>Content views</h2><div class="scroll"><table class="rows"><thead><tr><th>View</th><th>Status</th><th class="n">Took</th><th class="n">Objects</th><th class="n">Bytes</th><th>Why</th></tr></thead><tbody>"#);
     for view in views {
-        let word = if view.passed { "ok" } else { "error" };
+        let class = if view.passed { "ok" } else { "error" };
         let _ = write!(
             out,
-            r#"<tr><td>{}</td><td><span class="pill s-{word}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td>{}</td><td><span class="pill s-{class}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
             escape(view.name),
             view.status.text(),
             format_duration(view.total_us),

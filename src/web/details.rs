@@ -1,10 +1,10 @@
-//! How a check went, on the page of its result: steps, what a browser saw, the page with its objects.
+//! The details of a check on the page of its result: steps, browser, and the page with its objects.
 
 use super::{browser_details, content_views, steps, waterfall};
 use crate::domain::CheckDetails;
 use crate::service::details::DetailsView;
 
-/// All of it; empty when there is nothing.
+/// Renders all details; empty without any.
 pub(super) fn render_details(details: &CheckDetails) -> String {
     let details = DetailsView::new(details);
     let mut out = String::new();
@@ -32,7 +32,7 @@ mod tests {
     };
 
     #[test]
-    fn a_page_shows_each_object_where_it_lies_in_time_and_nothing_of_it_is_markup() {
+    fn objects_of_a_page_are_placed_by_time_and_escaped() {
         let mut phases = Phases::default();
         phases.set(Phase::FirstByte, Duration::from_millis(50));
         let object = PageObject {
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn a_page_without_objects_says_so_and_has_no_empty_table() {
-        let gone = PageObjectChange {
+        let missing = PageObjectChange {
             status: Status::OBJECT_MISSING,
             url: "http://a.test/x".to_owned(),
             before: Some(9),
             now: None,
         };
-        let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![gone], ..FullPage::default() };
+        let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![missing], ..FullPage::default() };
         let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains("Nothing was found in it to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");

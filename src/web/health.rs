@@ -1,4 +1,4 @@
-//! For machines that watch: metrics, and whether the process lives and is ready.
+//! Endpoints for monitoring systems: metrics, liveness and readiness.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,24 +15,24 @@ pub(super) async fn metrics(State(site): State<PageState>) -> Response {
     ([(header::CONTENT_TYPE, kind)], site.metrics.encode()).into_response()
 }
 
-/// `GET /healthz`: 200 while the process makes progress, else 503; a restart is the remedy then.
+/// `GET /healthz`: 200 while the process makes progress, else 503, which calls for a restart.
 pub(super) async fn healthz(State(site): State<PageState>) -> Response {
     health_response(&site.health.liveness())
 }
 
-/// `GET /readyz`: 200 when it can do its work, else 503 with the reasons.
+/// `GET /readyz`: 200 when the process can do its work, else 503 with the reasons.
 pub(super) async fn readyz(State(site): State<PageState>) -> Response {
     health_response(&[site.health.liveness(), site.health.readiness()].concat())
 }
 
-/// `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`
+/// Builds the body `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`.
 fn health_response(conditions: &[Condition]) -> Response {
-    let holds = conditions.iter().all(|condition| condition.reason.is_none());
-    let (code, word) =
-        if holds { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };
+    let is_healthy = conditions.iter().all(|condition| condition.reason.is_none());
+    let (code, status) =
+        if is_healthy { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };
     let checks: Map<String, Value> = conditions
         .iter()
         .map(|condition| (condition.name.to_owned(), json!(condition.reason.as_deref().unwrap_or("ok"))))
         .collect();
-    (code, Json(json!({"status": word, "checks": checks}))).into_response()
+    (code, Json(json!({"status": status, "checks": checks}))).into_response()
 }

@@ -1,4 +1,4 @@
-//! Small pieces of HTML. Every text that comes from elsewhere goes through [`escape`].
+//! HTML helpers. Every text from outside goes through [`escape`].
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use axum::response::Html;
 use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
 
-/// A whole document; `body` is HTML, `title` is text. It asks for itself again every 10 seconds.
+/// Renders a whole document that reloads every 10 seconds; `body` is HTML, `title` is text.
 pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
     render(
         title,
@@ -17,12 +17,12 @@ pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
     )
 }
 
-/// A whole document that stays as it is.
+/// Renders a whole document that does not reload.
 pub(super) fn render_static_document(title: &str, body: &str) -> Html<String> {
     render(title, body, "", "")
 }
 
-/// `refresh` goes into the head, `about` into the foot.
+/// Renders a document with `refresh` in the head and `about` in the footer.
 fn render(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");
@@ -49,7 +49,7 @@ fn render(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
     ))
 }
 
-/// A document that only says something.
+/// Renders a document that only shows a message.
 pub(super) fn render_notice(title: &str, text: &str) -> Html<String> {
     render_document(
         &format!("{title} · Vigie"),
@@ -57,20 +57,20 @@ pub(super) fn render_notice(title: &str, text: &str) -> Html<String> {
     )
 }
 
-/// `2026-11-20 12:00:00`, UTC.
+/// Formats a time as `2026-11-20 12:00:00`, in UTC.
 pub(super) fn format_time(at: Timestamp) -> String {
     let whole = Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string();
     whole.replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
-/// A time with how long ago it was.
+/// Renders how long ago a time was, with the exact time as a tooltip.
 pub(super) fn format_ago(at: Timestamp, now: Timestamp) -> String {
     let exact = at.to_string();
     let (exact, text) = (escape(&exact), format_span(now.since(at)));
     format!(r#"<time datetime="{exact}" title="{exact}">{text} ago</time>"#)
 }
 
-/// The two largest units of a span: `3 d 4 h`, `12 min`, `7 s`.
+/// Formats the largest units of a duration, at most two: `3 d 4 h`, `12 min`, `7 s`.
 pub(super) fn format_span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -82,7 +82,7 @@ pub(super) fn format_span(duration: Duration) -> String {
     }
 }
 
-/// Microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
+/// Formats microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
 pub(super) fn format_duration(micros: u64) -> String {
     let value = micros as f64;
     match micros {

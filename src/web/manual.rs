@@ -1,4 +1,4 @@
-//! The manual: its pages as HTML, and a search in them.
+//! The manual: its pages as HTML, and a search.
 
 use std::fmt::Write;
 
@@ -11,22 +11,22 @@ use super::html::{escape, render_static_document};
 use super::responses::not_found;
 use crate::manual::{self, Page};
 
-/// Most characters of a line that a search shows.
+/// Longest line in a search result, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
-/// `?q=`
+/// The query of a search: `?q=`.
 #[derive(Deserialize)]
 pub(super) struct SearchQuery {
     #[serde(default)]
     q: String,
 }
 
-/// `GET /manual`: links of the pages are relative to the slash.
+/// `GET /manual`: redirects to `/manual/`, since links of the pages are relative to the slash.
 pub(super) async fn redirect_to_index() -> Redirect {
     Redirect::permanent("/manual/")
 }
 
-/// `GET /manual/?q=`: the list of pages, or what was found.
+/// `GET /manual/?q=`: the index page, or the search results.
 pub(super) async fn get_index(Query(query): Query<SearchQuery>) -> Response {
     if query.q.trim().is_empty() {
         return get_page(Path("index".to_owned())).await;
@@ -80,7 +80,7 @@ fn render_hits(query: &str) -> String {
     list + "</ul>"
 }
 
-/// `text` as HTML: headings have ids, and links to other pages lose the ending of their files.
+/// Renders `text` as HTML. Headings get ids, and links to other pages lose the ending of their files.
 fn render_markdown(text: &str) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
     for at in 0..events.len() {
@@ -100,7 +100,7 @@ fn render_markdown(text: &str) -> String {
     html
 }
 
-/// The words of the heading that `events` begin with.
+/// Returns the text of the heading that `events` start with.
 fn heading_text(events: &[Event<'_>]) -> String {
     let inside = events.iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
     inside
@@ -110,7 +110,7 @@ fn heading_text(events: &[Event<'_>]) -> String {
         .collect()
 }
 
-/// Where a relative link to the file of a page leads.
+/// Converts a relative link to the file of a page into the address of the page.
 fn page_url(link: &str) -> Option<String> {
     let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
     let path = path.strip_suffix(".md").filter(|path| !path.contains(':'))?;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_searched_for_is_escaped() {
+    fn search_queries_are_escaped() {
         assert!(!render_hits("<script>").contains("<script>"));
         assert!(render_hits("start_threshold").contains("href=\"/manual/alerting#"));
     }

@@ -1,5 +1,5 @@
-//! The pages and the endpoints for machines that watch: status page, pages of monitors and results,
-//! `/metrics`, `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
+//! The web pages (status, monitors, results, manual) and the endpoints for monitoring systems: `/metrics`, `/healthz`,
+//! `/readyz`. Pages are whole HTML documents that need no script and load nothing from other hosts.
 
 mod browser_details;
 mod captures;

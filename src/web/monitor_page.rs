@@ -1,4 +1,4 @@
-//! The page of one monitor: what it is, and its last results.
+//! The page of one monitor: its settings and last results.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::domain::{
 use crate::schema::{Monitor, Origin};
 use crate::service::details::deciding_reason;
 
-/// Results on the page.
+/// Most results on the page.
 const MAX_RESULTS: u32 = 50;
 
 /// `GET /monitors/{id}`
@@ -86,11 +86,11 @@ fn pause_text(until: Timestamp) -> String {
     format!("until {} UTC", format_time(until))
 }
 
-/// What is watched, without a login that stands in the URL.
+/// Returns the target, without the credentials of a URL.
 fn display_target(monitor: &Monitor) -> String {
     if let Some(text) = monitor.document.url() {
         let Ok(mut url) = url::Url::parse(text) else { return String::new() };
-        // Only a URL without a host refuses, and that one holds no login.
+        // Fails only for a URL without a host, which cannot hold credentials.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         return url.to_string();
@@ -102,22 +102,22 @@ fn display_target(monitor: &Monitor) -> String {
     }
 }
 
-/// One small box a result, oldest first.
+/// Renders one small box per result, oldest first.
 fn render_outcome_strip(page: &PaginatedResults) -> String {
     let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
     for result in page.results.iter().rev() {
-        let (word, at) = (result.outcome, format_time(result.planned_at));
-        let _ = write!(out, r#"<i class="s-{word}" title="{at} {word}"></i>"#);
+        let (outcome, at) = (result.outcome, format_time(result.planned_at));
+        let _ = write!(out, r#"<i class="s-{outcome}" title="{at} {outcome}"></i>"#);
     }
     out.push_str("</div>");
     out
 }
 
-/// What stands in the lines beside what is of each check.
+/// Which optional columns the table of results has.
 struct ResultColumns<'a> {
-    /// The locations with a name; `None` where all results are of one location.
+    /// Locations with their names; `None` when all results are from one location.
     locations: Option<&'a [Location]>,
-    /// Whether the time from plan to start is lateness: locations that take turns wait for theirs.
+    /// Whether the time from plan to start is lateness: round-robin locations wait for their turn.
     shows_lateness: bool,
 }
 
@@ -125,15 +125,15 @@ impl<'a> ResultColumns<'a> {
     fn for_page(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
         let first = page.results.first().map(|result| result.location_id);
         let several = page.results.iter().any(|result| Some(result.location_id) != first);
-        let turns = monitor.document.settings().location_mode == LocationMode::RoundRobin;
-        Self { locations: several.then_some(locations), shows_lateness: !turns }
+        let is_round_robin = monitor.document.settings().location_mode == LocationMode::RoundRobin;
+        Self { locations: several.then_some(locations), shows_lateness: !is_round_robin }
     }
 
-    /// The cell that names the location.
+    /// Renders the cell that names the location.
     fn location_cell(&self, id: LocationId) -> String {
         let Some(locations) = self.locations else { return String::new() };
-        let known = locations.iter().find(|location| location.id == id);
-        let name = known.map_or_else(|| id.to_string(), |location| location.name.clone());
+        let found = locations.iter().find(|location| location.id == id);
+        let name = found.map_or_else(|| id.to_string(), |location| location.name.clone());
         format!("<td>{}</td>", escape(&name))
     }
 }
@@ -157,7 +157,7 @@ fn render_results(page: &PaginatedResults, columns: &ResultColumns<'_>, now: Tim
 }
 
 fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {
-    let (word, id) = (result.outcome, result.check_id);
+    let (outcome, id) = (result.outcome, result.check_id);
     let late = result
         .lateness()
         .filter(|_| columns.shows_lateness)
@@ -167,7 +167,7 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
-        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        r#"<tr><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         format_time(result.planned_at),
         format_ago(result.planned_at, now),
         columns.location_cell(result.location_id),

@@ -1,4 +1,4 @@
-//! Who may see the pages and the metrics.
+//! Access control of the pages and the metrics.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use super::html;
 use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::AccountService;
 
-/// Lets callers of this host in; others when they hold a token of account 1 that may view, or everybody.
+/// Grants access to callers on this host and to holders of a token of account 1 that may view, or to everyone.
 #[derive(Clone, Default)]
 pub struct PageAuth {
-    /// Whether everybody may.
+    /// Whether everyone has access.
     pub is_public: bool,
-    /// Who holds a token; nobody when there are no accounts.
+    /// Verifies tokens; without it, no token grants access.
     pub accounts: Option<Arc<AccountService>>,
 }
 
-/// What a page may show.
+/// What the caller may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Viewer {
-    /// Whose monitors: those of one account, or all of them.
+    /// Account whose monitors are shown; `None` for all accounts.
     pub(super) account: Option<CustomerId>,
-    /// Whether files that results hold are shown: what a page said, or how it looked to somebody who logged in. They
-    /// are not for everybody, also where the pages are.
+    /// Whether captures are shown. They hold what a page said, or how it looked to a logged-in user, and are never
+    /// public, even where the pages are.
     pub(super) can_see_captures: bool,
 }
 
@@ -36,39 +36,40 @@ impl Viewer {
     const PUBLIC: Self = Self { account: None, can_see_captures: false };
 }
 
-/// Asks `gate` before a page is made.
-pub(super) async fn require_auth(State(gate): State<PageAuth>, mut request: Request, next: Next) -> Response {
+/// Admits a request to a page only if `auth` allows it.
+pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     let host = request.uri().host().map(str::to_owned).or_else(|| host_header(request.headers()));
-    let local = peer.is_some_and(|peer| peer.is_loopback())
+    let is_local = peer.is_some_and(|peer| peer.is_loopback())
         && !is_proxied(request.headers())
-        // Proxies that tell nothing of themselves speak 1.0 to us unless told otherwise, as nginx does.
+        // Proxies without forwarding headers use HTTP/1.0 upstream unless configured otherwise, as nginx does.
         && request.version() != Version::HTTP_10
         && host.is_some_and(|host| is_local_host_name(&host));
-    let known = if local { Some(Viewer::HOST) } else { gate.authenticate(request.headers(), peer).await };
-    let audience = match known {
-        // Nobody sees less for telling who they are.
-        Some(known) if gate.is_public => Some(Viewer { account: None, ..known }),
-        None if gate.is_public => Some(Viewer::PUBLIC),
-        known => known,
+    let authenticated =
+        if is_local { Some(Viewer::HOST) } else { auth.authenticate(request.headers(), peer).await };
+    let viewer = match authenticated {
+        // A credential never reduces what a caller sees.
+        Some(authenticated) if auth.is_public => Some(Viewer { account: None, ..authenticated }),
+        None if auth.is_public => Some(Viewer::PUBLIC),
+        authenticated => authenticated,
     };
-    if let Some(audience) = audience {
-        request.extensions_mut().insert(audience);
+    if let Some(viewer) = viewer {
+        request.extensions_mut().insert(viewer);
         return next.run(request).await;
     }
-    // Checks of load balancers speak it; they have doors of their own.
-    let old = if request.version() == Version::HTTP_10 {
+    // Load balancer checks use HTTP/1.0; they have endpoints of their own.
+    let hint = if request.version() == Version::HTTP_10 {
         " A call by HTTP/1.0 counts as one of a proxy, which speaks for others; /healthz and /readyz are open to it."
     } else {
         ""
     };
     let what = "This page is for callers on the host of the server, and for those with an access token \
                 (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
-    let what = format!("{what}{old}");
-    let mut refused =
+    let what = format!("{what}{hint}");
+    let mut response =
         (StatusCode::UNAUTHORIZED, html::render_notice("A login is needed", &what)).into_response();
-    refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    refused
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
 }
 
 impl PageAuth {
@@ -81,23 +82,24 @@ impl PageAuth {
         }
         let address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let caller = accounts.authenticate_bearer(token.trim(), address).await.ok()?;
-        let host = caller.user == UserId(0);
-        let may = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
-        may.then_some(Viewer { account: (!host).then_some(caller.customer), can_see_captures: true })
+        let is_host = caller.user == UserId(0);
+        let is_allowed = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
+        is_allowed
+            .then_some(Viewer { account: (!is_host).then_some(caller.customer), can_see_captures: true })
     }
 }
 
-/// Whether somebody stands between the caller and us: a proxy on this host speaks for others.
+/// Whether a proxy forwarded the request: one on this host acts for remote callers.
 fn is_proxied(headers: &HeaderMap) -> bool {
     ["forwarded", "x-forwarded-for", "x-real-ip", "via"].iter().any(|name| headers.contains_key(*name))
 }
 
-/// The host that HTTP/1.1 asks for; HTTP/2 has it in the target.
+/// Returns the host that an HTTP/1.1 request names; HTTP/2 has it in the target.
 fn host_header(headers: &HeaderMap) -> Option<String> {
     headers.get(header::HOST)?.to_str().ok().map(str::to_owned)
 }
 
-/// Whether it is us. A page of another site that made its name point to this host (DNS rebinding) shows by that
+/// Whether `host` names this host. A page of another site whose name points to this host (DNS rebinding) sends its own
 /// name.
 fn is_local_host_name(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
@@ -112,11 +114,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_header_has_to_name_this_host() {
-        for good in ["localhost", "LOCALHOST:7979", "127.0.0.1:7979", "127.8.0.1", "[::1]:7979", "[::1]"] {
-            assert!(is_local_host_name(good), "{good}");
+    fn the_host_header_must_name_this_host() {
+        for local in ["localhost", "LOCALHOST:7979", "127.0.0.1:7979", "127.8.0.1", "[::1]:7979", "[::1]"] {
+            assert!(is_local_host_name(local), "{local}");
         }
-        for bad in [
+        for foreign in [
             "",
             "evil.test:7979",
             "localhost.evil.test",
@@ -124,24 +126,24 @@ mod tests {
             "[2001:db8::1]:80",
             "127.0.0.1.evil.test",
         ] {
-            assert!(!is_local_host_name(bad), "{bad}");
+            assert!(!is_local_host_name(foreign), "{foreign}");
         }
     }
 
     #[tokio::test]
-    async fn who_speaks_as_proxies_do_is_no_caller_of_this_host() {
+    async fn requests_that_look_proxied_are_not_local() {
         use axum::body::Body;
         use axum::http::Request as Plain;
         use tower::ServiceExt;
 
         let page = axum::routing::get(async || "page");
-        let gate = axum::middleware::from_fn_with_state(PageAuth::default(), require_auth);
-        let router = axum::Router::new().route("/", page.layer(gate));
+        let auth = axum::middleware::from_fn_with_state(PageAuth::default(), require_auth);
+        let router = axum::Router::new().route("/", page.layer(auth));
         let open =
             axum::middleware::from_fn_with_state(PageAuth { is_public: true, accounts: None }, require_auth);
         let open = axum::Router::new().route("/", axum::routing::get(async || "page").layer(open));
-        let old = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
-        assert_eq!(open.oneshot(old).await.unwrap().status(), 200, "whoever may see it may ask by 1.0");
+        let http_10 = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
+        assert_eq!(open.oneshot(http_10).await.unwrap().status(), 200, "whoever may see it may ask by 1.0");
         for (version, forwarded, status) in
             [(Version::HTTP_11, false, 200), (Version::HTTP_10, false, 401), (Version::HTTP_11, true, 401)]
         {
@@ -151,8 +153,8 @@ mod tests {
             }
             let mut request = request.body(Body::empty()).unwrap();
             request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 9))));
-            let answer = router.clone().oneshot(request).await.unwrap();
-            assert_eq!(answer.status().as_u16(), status, "{version:?}, forwarded {forwarded}");
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{version:?}, forwarded {forwarded}");
         }
     }
 }

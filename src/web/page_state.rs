@@ -1,4 +1,4 @@
-//! What the pages are made of.
+//! Dependencies of the pages.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use crate::clock::Clock;
 use crate::service::StatusQueries;
 use crate::telemetry::{HealthSource, Metrics};
 
-/// What the pages are made of.
+/// Dependencies of the pages.
 #[derive(Clone)]
 pub struct PageState {
     /// Monitors and results.
     pub queries: Arc<StatusQueries>,
-    /// State of the process.
+    /// Health of the process.
     pub health: Arc<dyn HealthSource>,
     /// Metrics of the process.
     pub metrics: Arc<Metrics>,
-    /// For "12 s ago".
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

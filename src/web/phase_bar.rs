@@ -9,10 +9,10 @@ use crate::service::details::{phase_label, total_us};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;
-/// Phases above zero stay visible.
+/// Smallest width of a phase above zero, so that it stays visible.
 const MIN_WIDTH: f64 = 1.5;
 
-/// An SVG of `phases`, each with its name and duration as a tooltip; empty without any.
+/// Renders an SVG of `phases`, each with its name and duration in the tooltip; empty without any.
 pub(super) fn phase_bar(phases: &Phases) -> String {
     let total = total_us(phases);
     if total == 0 {
@@ -41,10 +41,10 @@ pub(super) fn phase_bar(phases: &Phases) -> String {
     out
 }
 
-/// What the colours of the bars of `shown` mean; empty when there are none.
-pub(super) fn phase_legend(shown: impl Iterator<Item = Phases>) -> String {
+/// Renders the legend of the bars of `all_phases`; empty without any.
+pub(super) fn phase_legend(all_phases: impl Iterator<Item = Phases>) -> String {
     let reached: BTreeSet<Phase> =
-        shown.flat_map(|phases| phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>()).collect();
+        all_phases.flat_map(|phases| phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>()).collect();
     if reached.is_empty() {
         return String::new();
     }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_legend_names_what_is_shown() {
+    fn the_legend_names_only_the_phases_shown() {
         assert_eq!(phase_legend(std::iter::empty()), "");
         let mut phases = Phases::default();
         phases.set(Phase::Banner, Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! The trail of a request: its id in the answer and in every log line, and a line for each call of the APIs.
+//! Request ids, in the response and in every log line, and a log line for each API call.
 
 use std::time::Instant;
 
@@ -10,14 +10,14 @@ use tracing::Instrument;
 
 use crate::service::Caller;
 
-/// Where the id stands.
+/// Header that carries the request id.
 const REQUEST_ID_HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// Characters of an id that is taken.
+/// Longest id that is accepted, in characters.
 const MAX_ID_CHARS: usize = 128;
 /// Bases of the APIs.
 const API_PATHS: [&str; 2] = ["/api/", "/legacy-api/"];
 
-/// Takes the id that a request brings, or makes one, and hands it back with the answer.
+/// Uses the id of the request, or a random one, and returns it with the response.
 pub(super) async fn trace_request(request: Request, next: Next) -> Response {
     let id = accepted_id(request.headers()).unwrap_or_else(random_id);
     let started = Instant::now();
@@ -36,17 +36,17 @@ pub(super) async fn trace_request(request: Request, next: Next) -> Response {
     response
 }
 
-/// An id of a few harmless characters; others could forge log lines.
+/// Returns the id of the request if it has only harmless characters and is short; others could forge log lines.
 fn accepted_id(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(REQUEST_ID_HEADER)?.to_str().ok()?;
     let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
     ((1..=MAX_ID_CHARS).contains(&text.len()) && text.bytes().all(sane)).then(|| text.to_owned())
 }
 
-/// 16 hexadecimal digits by chance.
+/// Returns 16 random hexadecimal digits.
 fn random_id() -> String {
     let mut bytes = [0; 8];
-    // Fails only where the system has no randomness; ids repeat then, and nothing else comes of it.
+    // Fails only if the system has no randomness. Ids repeat then, which does no other harm.
     let _ = aws_lc_rs::rand::fill(&mut bytes);
     format!("{:016x}", u64::from_be_bytes(bytes))
 }
@@ -56,15 +56,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_sane_ids_are_taken() {
-        let of = |text: &str| {
+    fn only_sane_ids_are_accepted() {
+        let accepted = |text: &str| {
             accepted_id(&HeaderMap::from_iter([(REQUEST_ID_HEADER, HeaderValue::from_str(text).unwrap())]))
         };
-        for good in ["a", "7f3c-11", "Root=1-67891233-abcdef012345678912345678"] {
-            assert_eq!(of(good).as_deref(), Some(good));
+        for valid in ["a", "7f3c-11", "Root=1-67891233-abcdef012345678912345678"] {
+            assert_eq!(accepted(valid).as_deref(), Some(valid));
         }
-        for bad in ["", "a b", "a\"b", "a{b}", "é", &"x".repeat(129)] {
-            assert_eq!(of(bad), None, "{bad}");
+        for invalid in ["", "a b", "a\"b", "a{b}", "é", &"x".repeat(129)] {
+            assert_eq!(accepted(invalid), None, "{invalid}");
         }
         assert_eq!((random_id().len(), random_id() == random_id()), (16, false));
     }

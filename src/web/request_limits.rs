@@ -1,4 +1,4 @@
-//! What every answer carries and every request is held to.
+//! Limits of requests, and headers of every response.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::request_id;
 
-/// Bytes of the body of a login: it is read before anybody is known.
+/// Largest body of a login, in bytes: it is read before the caller is authenticated.
 const MAX_LOGIN_BYTES: usize = 64 * 1024;
 /// Paths of the logins.
 const LOGIN_PATHS: [&str; 2] = ["/api/v3/access-tokens", "/legacy-api/login"];
-/// Bodies above this size are read one after another, but for a few.
+/// Size in bytes above which a body is large; only a few large bodies are read at once.
 const LARGE_BODY_BYTES: u64 = 1024 * 1024;
-/// Large bodies at once.
+/// Most large bodies that are read at once.
 const MAX_LARGE_BODIES: usize = 4;
-/// Answers below this size are not compressed: it would cost more than it saves.
+/// Smallest response that is compressed, in bytes: below, compression costs more than it saves.
 const MIN_COMPRESSED_BYTES: u64 = 1024;
-/// A year, as browsers want it.
+/// Value of `Strict-Transport-Security`: one year.
 const HSTS_VALUE: &str = "max-age=31536000";
 
 /// Headers that keep a page from being framed, sniffed, or made to load or send anything elsewhere.
@@ -38,17 +38,17 @@ const SECURITY_HEADERS: [(&str, &str); 5] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
 ];
-/// What a page may load, unless it says otherwise itself.
+/// What a page may load, unless its response has a policy of its own.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What requests are held to.
+/// Limits of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLimits {
-    /// Bytes of a body.
+    /// Largest body, in bytes.
     pub body_bytes: usize,
-    /// Time until an answer begins.
+    /// Longest time until a response starts.
     pub request_timeout: Duration,
-    /// Whether it is served over TLS only.
+    /// Whether the server is served over TLS only.
     pub tls: bool,
 }
 
@@ -58,18 +58,18 @@ impl Default for RequestLimits {
     }
 }
 
-/// `router` with request ids, security headers, compression, a request timeout and body limits.
+/// Adds request ids, security headers, compression, a request timeout and body limits to `router`.
 pub fn with_request_limits(router: Router, bounds: RequestLimits) -> Router {
     let bodies = BodyLimits {
         max_bytes: bounds.body_bytes,
         large_permits: Arc::new(Semaphore::new(MAX_LARGE_BODIES)),
     };
-    let worth_it = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
+    let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited = router
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(bodies, limit_body))
         .layer(middleware::from_fn_with_state(bounds.request_timeout, enforce_timeout))
-        .layer(CompressionLayer::new().compress_when(worth_it))
+        .layer(CompressionLayer::new().compress_when(compressible))
         .layer(middleware::from_fn(request_id::trace_request));
     let mut with_headers = limited.layer(header_if_missing("cache-control", "no-store"));
     with_headers = with_headers.layer(header_if_missing("content-security-policy", CONTENT_SECURITY_POLICY));
@@ -86,16 +86,16 @@ fn header_if_missing(name: &'static str, value: &'static str) -> SetResponseHead
     SetResponseHeaderLayer::if_not_present(HeaderName::from_static(name), HeaderValue::from_static(value))
 }
 
-/// Gives up on a handler after `most`, and says so in the form that callers of an API read.
+/// Gives up on a handler after `max`, and responds with 504 in the form that the path's clients read.
 async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Next) -> Response {
-    let api = request.uri().path().starts_with("/api/");
-    if let Ok(answer) = tokio::time::timeout(max, next.run(request)).await {
-        return answer;
+    let is_api = request.uri().path().starts_with("/api/");
+    if let Ok(response) = tokio::time::timeout(max, next.run(request)).await {
+        return response;
     }
     let status = StatusCode::GATEWAY_TIMEOUT;
     let message =
         format!("The server did not manage it within {} s; it may still be doing it", max.as_secs());
-    if !api {
+    if !is_api {
         return (status, message).into_response();
     }
     let error = serde_json::json!({"errors": [{"code": status.as_u16(), "message": message}]});
@@ -103,31 +103,33 @@ async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Ne
     (status, [json], error.to_string()).into_response()
 }
 
-/// How bodies are bounded.
+/// Limits of request bodies.
 #[derive(Clone)]
 struct BodyLimits {
     max_bytes: usize,
     large_permits: Arc<Semaphore>,
 }
 
-/// Bounds the body. One that says beforehand that it is too large fails at its first byte, so that whoever
-/// reads it can answer in its own form.
+/// Limits the body. A body whose declared length is too large fails at its first byte, so that the handler that
+/// reads it can respond in its own form.
 async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Next) -> Response {
-    let login = LOGIN_PATHS.contains(&request.uri().path());
-    let max = if login { bodies.max_bytes.min(MAX_LOGIN_BYTES) } else { bodies.max_bytes };
-    let said = request
+    let is_login = LOGIN_PATHS.contains(&request.uri().path());
+    let max = if is_login { bodies.max_bytes.min(MAX_LOGIN_BYTES) } else { bodies.max_bytes };
+    let declared = request
         .headers()
         .get(header::CONTENT_LENGTH)
-        .and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
-    // In pieces, or over HTTP/2 without a length: it may become as large as it likes.
-    let endless = said.is_none() && !request.body().is_end_stream();
-    let too_large = said.is_some_and(|said| said > max as u64);
-    let large = !login && !too_large && (endless || said.is_some_and(|said| said > LARGE_BODY_BYTES));
-    // Never closed: acquiring cannot fail.
-    let _place = if large { bodies.large_permits.acquire().await.ok() } else { None };
+        .and_then(|declared| declared.to_str().ok()?.parse::<u64>().ok());
+    // A chunked body, or one over HTTP/2 without a length, may be of any size.
+    let is_unbounded = declared.is_none() && !request.body().is_end_stream();
+    let is_too_large = declared.is_some_and(|declared| declared > max as u64);
+    let is_large = !is_login
+        && !is_too_large
+        && (is_unbounded || declared.is_some_and(|declared| declared > LARGE_BODY_BYTES));
+    // The semaphore is never closed: acquiring cannot fail.
+    let _permit = if is_large { bodies.large_permits.acquire().await.ok() } else { None };
     let bounded = |body| {
-        if too_large {
-            // A byte where none may be: the body is never asked for.
+        if is_too_large {
+            // One byte over a limit of zero: the body itself is never read.
             Body::new(Limited::new(Full::from("x"), 0))
         } else {
             Body::new(Limited::new(body, max))
@@ -145,38 +147,39 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_handler_that_does_not_end_is_told_in_the_form_of_the_api() {
+    async fn a_timeout_is_reported_in_the_form_of_the_path() {
         let stuck = axum::routing::get(async || std::future::pending::<()>().await);
         let router = Router::new().route("/api/v3/x", stuck.clone()).route("/x", stuck);
         let router = with_request_limits(router, RequestLimits::default());
         for (path, kind) in [("/api/v3/x", "application/json"), ("/x", "text/plain; charset=utf-8")] {
             let request = Request::get(path).body(Body::empty()).unwrap();
-            let answer = router.clone().oneshot(request).await.unwrap();
-            assert_eq!(answer.status(), StatusCode::GATEWAY_TIMEOUT);
-            assert_eq!(answer.headers()["content-type"], kind);
-            let body = axum::body::to_bytes(answer.into_body(), 999).await.unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
+            assert_eq!(response.headers()["content-type"], kind);
+            let body = axum::body::to_bytes(response.into_body(), 999).await.unwrap();
             assert!(String::from_utf8_lossy(&body).contains("within 120 s"), "{body:?}");
         }
     }
 
     /// HTTP/2 needs neither a length nor a transfer coding.
     #[tokio::test]
-    async fn bodies_without_a_length_are_among_the_few_large_ones_in_any_version() {
+    async fn bodies_without_a_length_count_as_large_in_any_version() {
         let bodies =
             BodyLimits { max_bytes: 1000, large_permits: Arc::new(Semaphore::new(MAX_LARGE_BODIES)) };
         let free = Arc::clone(&bodies.large_permits);
-        let look = axum::routing::post(async move || free.available_permits().to_string());
-        let router = Router::new().route("/", look).layer(middleware::from_fn_with_state(bodies, limit_body));
-        let endless = || Body::from_stream(stream::iter([Ok::<_, std::io::Error>("x")]));
+        let handler = axum::routing::post(async move || free.available_permits().to_string());
+        let router =
+            Router::new().route("/", handler).layer(middleware::from_fn_with_state(bodies, limit_body));
+        let unbounded = || Body::from_stream(stream::iter([Ok::<_, std::io::Error>("x")]));
         for (version, body, free) in [
-            (Version::HTTP_2, endless(), MAX_LARGE_BODIES - 1),
-            (Version::HTTP_11, endless(), MAX_LARGE_BODIES - 1),
+            (Version::HTTP_2, unbounded(), MAX_LARGE_BODIES - 1),
+            (Version::HTTP_11, unbounded(), MAX_LARGE_BODIES - 1),
             (Version::HTTP_2, Body::empty(), MAX_LARGE_BODIES),
         ] {
             let request = Request::post("/").version(version).body(body).unwrap();
-            let answer = router.clone().oneshot(request).await.unwrap();
-            let seen = axum::body::to_bytes(answer.into_body(), 9).await.unwrap();
-            assert_eq!(seen, free.to_string(), "{version:?}");
+            let response = router.clone().oneshot(request).await.unwrap();
+            let reported = axum::body::to_bytes(response.into_body(), 9).await.unwrap();
+            assert_eq!(reported, free.to_string(), "{version:?}");
         }
     }
 }

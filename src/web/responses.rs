@@ -1,4 +1,4 @@
-//! Files that never change, and pages that say what went wrong.
+//! Static files, and pages that report an error.
 
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};

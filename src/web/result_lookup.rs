@@ -1,17 +1,17 @@
-//! Finds the result that a page asks for.
+//! Finds the result of a page.
 
 use super::page_auth::Viewer;
 use super::page_state::PageState;
 use crate::domain::{CheckResult, StoreError};
 
-/// The result, when there is one that `audience` may see.
+/// Returns the result if it exists and `viewer` may see it.
 pub(super) async fn find_result(
     site: &PageState,
-    audience: Viewer,
+    viewer: Viewer,
     id: &str,
 ) -> Result<Option<CheckResult>, StoreError> {
     let Ok(id) = id.parse() else { return Ok(None) };
-    match audience.account {
+    match viewer.account {
         Some(account) => site.queries.result_for_customer(account, id).await,
         None => site.queries.result(id).await,
     }

@@ -1,4 +1,4 @@
-//! The page of one result: all that is kept of a check, as the API shows it.
+//! The page of one result: all that is recorded of a check, as the API returns it.
 
 use std::fmt::Write;
 
@@ -19,28 +19,28 @@ use crate::service::details::deciding_reason;
 /// `GET /results/{id}`
 pub(super) async fn get_page(
     State(site): State<PageState>,
-    Extension(audience): Extension<Viewer>,
+    Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    match find_result(&site, audience, &id).await {
-        Ok(Some(result)) => render(&result, audience).into_response(),
+    match find_result(&site, viewer, &id).await {
+        Ok(Some(result)) => render(&result, viewer).into_response(),
         Ok(None) => not_found("There is no result with this id"),
         Err(error) => store_unavailable(&error),
     }
 }
 
-fn render(result: &CheckResult, audience: Viewer) -> Html<String> {
-    let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
+fn render(result: &CheckResult, viewer: Viewer) -> Html<String> {
+    let (name, outcome, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
     let (planned, reason) = (format_time(result.planned_at), deciding_reason(result));
     let mut body = format!(
-        r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
+        r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{outcome}">{outcome}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
         escape(&reason)
     );
     body.push_str(&render_details(&result.details));
-    if audience.can_see_captures {
+    if viewer.can_see_captures {
         render_captures(&mut body, result);
     }
-    // Only numbers and texts are in it: nothing that JSON cannot hold.
+    // A result has only values that JSON can represent.
     let text = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
     render_document(&format!("{} · Vigie", result.monitor_name), &body)

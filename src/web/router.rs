@@ -7,9 +7,9 @@ use super::page_auth::PageAuth;
 use super::page_state::PageState;
 use super::responses::{not_found, static_asset};
 
-/// All paths but those of the APIs; `gate` stands before pages and metrics.
-pub fn router(site: PageState, gate: PageAuth) -> Router {
-    let kept = Router::new()
+/// Builds all routes but those of the APIs; `auth` protects pages and metrics.
+pub fn router(site: PageState, auth: PageAuth) -> Router {
+    let protected = Router::new()
         .route("/", get(super::status_page::get_page))
         .route("/monitors/{id}", get(super::monitor_page::get_page))
         .route("/results/{id}", get(super::result_page::get_page))
@@ -18,8 +18,9 @@ pub fn router(site: PageState, gate: PageAuth) -> Router {
         .route("/manual/", get(super::manual::get_index))
         .route("/manual/{*name}", get(super::manual::get_page))
         .route("/metrics", get(super::health::metrics))
-        .route_layer(middleware::from_fn_with_state(gate, super::page_auth::require_auth));
-    kept.route("/style.css", get(async || static_asset("text/css; charset=utf-8", include_str!("style.css"))))
+        .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_auth));
+    protected
+        .route("/style.css", get(async || static_asset("text/css; charset=utf-8", include_str!("style.css"))))
         .route("/icon.svg", get(async || static_asset("image/svg+xml", include_str!("icon.svg"))))
         .route("/healthz", get(super::health::healthz))
         .route("/readyz", get(super::health::readyz))

@@ -1,4 +1,4 @@
-//! The status page: how many monitors stand where, and each of them, those that need a look first.
+//! The status page: monitors counted by state, and a list of them, those that need attention first.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::schema::Monitor;
 use crate::service::details::deciding_reason;
 use crate::service::{MonitorStatus, OverallHealth, StatusBoard, StatusPage, StatusQuery, StatusRow};
 
-/// Monitors on one page.
+/// Monitors per page.
 const PAGE_ROWS: usize = 50;
 
-/// What the reader asked for. Words that mean nothing here are ignored: a page is not an API.
+/// The query of the page. Unknown values are ignored: a page is not an API.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct StatusPageQuery {
     status: Option<MonitorStatus>,
@@ -89,7 +89,7 @@ impl StatusPageQuery {
         query
     }
 
-    /// The address of this wish, ready for an attribute.
+    /// Returns the address of this query, escaped for an attribute.
     fn to_href(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let parts = [
@@ -171,20 +171,20 @@ fn render_rows(
 
 fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String {
     let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
-    let word = row.status.as_str();
-    let news =
+    let status = row.status.as_str();
+    let health =
         if overall.is_failing() { format!(" <small>{}</small>", overall.as_str()) } else { String::new() };
     let mut out = format!(
-        r#"<tr><td><span class="pill s-{word}">{word}</span>{news}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
+        r#"<tr><td><span class="pill s-{status}">{status}</span>{health}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
-    let rest = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
-    let rest = rest
+    let pause = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
+    let pause = pause
         .map(|until| format!("until {} UTC, {} from now", format_time(until), format_span(until.since(now))));
     if let Some(state) = &row.state {
         let total = if state.total_us > 0 { format_duration(state.total_us) } else { String::new() };
         let bar = row.last_result.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
         let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
-        let reason = rest.unwrap_or(reason);
+        let reason = pause.unwrap_or(reason);
         let (last, since) = (format_ago(state.planned_at, now), format_span(now.since(state.since)));
         let _ = write!(
             out,
@@ -192,8 +192,8 @@ fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String
             escape(&reason)
         );
     } else {
-        let rest = rest.unwrap_or_default();
-        let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{rest}</td><td></td></tr>"#);
+        let pause = pause.unwrap_or_default();
+        let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{pause}</td><td></td></tr>"#);
     }
     out
 }
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_survives_its_address() {
+    fn a_query_survives_its_address() {
         let address = "/?standing=error&type=website-ssl&q=a+%26+b&page=3";
         let query = StatusPageQuery::from_uri(&address.parse().unwrap());
         assert_eq!((query.text.as_str(), query.page), ("a & b", 3));

@@ -6,7 +6,7 @@ use super::html::{escape, format_duration};
 use super::phase_bar::{phase_bar, phase_legend};
 use crate::service::details::StepView;
 
-/// All steps; nothing when there are none. Writing into a string cannot fail.
+/// Renders all steps; nothing without any. Writing into a string cannot fail.
 pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
     if steps.is_empty() {
         return;
@@ -15,11 +15,11 @@ pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
         r#"<h2>Steps</h2><div class="scroll"><table class="rows"><thead><tr><th class="n">#</th><th>Step</th><th>Status</th><th class="n">Took</th><th>Phases</th><th>Asked</th><th>Why</th></tr></thead><tbody>"#,
     );
     for step in steps {
-        let (word, text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };
+        let (class, text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };
         let why: Vec<_> = step.reasons.iter().map(|reason| escape(reason)).collect();
         let _ = write!(
             out,
-            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{word}">{text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{class}">{text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             step.number,
             escape(step.name),
             format_duration(step.total_us),
@@ -32,7 +32,7 @@ pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
     out.push_str(&phase_legend(steps.iter().map(|step| step.phases)));
 }
 
-/// What it asked for last: its request, or the page that its browser was at.
+/// Returns the last request of the step: its own, or the page that its browser was at.
 fn last_request(step: &StepView<'_>) -> String {
     match (&step.browser, &step.request) {
         (Some(browser), _) => format!("{} {}", browser.url, browser.http_status.unwrap_or_default()),

@@ -6,14 +6,14 @@ use super::html::{escape, format_duration};
 use super::phase_bar::phase_legend;
 use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span};
 
-/// Objects that are shown; the rest is in the record below.
+/// Most objects shown; the record below has the rest.
 const MAX_OBJECTS: usize = 200;
 /// Width of the waterfall in its own units.
 const WIDTH: f64 = 300.0;
-/// Bars above zero stay visible.
+/// Smallest width of a bar above zero, so that it stays visible.
 const MIN_BAR_WIDTH: f64 = 1.5;
 
-/// A page: its sums, its changes, its objects. Writing into a string cannot fail, here and below.
+/// Renders a page: totals, changes, objects. Writing into a string cannot fail, here and below.
 pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
     let _ = write!(
         out,
@@ -40,14 +40,14 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
     out.push_str(&phase_legend(page.objects.iter().map(|object| object.phases)));
 }
 
-/// The waterfall of `shown`.
-pub(super) fn render_waterfall(out: &mut String, shown: &[ObjectView<'_>]) {
+/// Renders the waterfall of `objects`.
+pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>]) {
     out.push_str(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
     );
-    let span = waterfall_span(shown);
-    for one in shown {
-        render_object(out, one, span);
+    let span = waterfall_span(objects);
+    for object in objects {
+        render_object(out, object, span);
     }
     out.push_str("</tbody></table></div>");
 }
@@ -64,7 +64,7 @@ fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
 }
 
 fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
-    let (word, text) = match (&object.reason, object.http_status) {
+    let (class, text) = match (&object.reason, object.http_status) {
         (Some(_), None) => ("error", "no answer".to_owned()),
         (Some(_), Some(status)) => ("error", status.to_string()),
         (None, _) if object.blocked => ("unknown", "blocked".to_owned()),
@@ -74,7 +74,7 @@ fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     let why = object.reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
     let _ = write!(
         out,
-        r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{word}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
+        r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{class}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
         render_bar(object, span),
         format_duration(object.total_us),
         object.bytes,
@@ -83,7 +83,7 @@ fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     );
 }
 
-/// The phases of an object where they lie in the time of the page.
+/// Renders the phases of an object at their position in the time of the page.
 fn render_bar(object: &ObjectView<'_>, span: u64) -> String {
     let scale = WIDTH / span as f64;
     let mut out = format!(

@@ -1,4 +1,4 @@
-//! Who makes a legacy call (interface.md 5), whether the role permits it, and its body.
+//! Authentication (interface.md 5), authorization and body of a legacy call.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -15,20 +15,20 @@ use crate::domain::Permission;
 use crate::service::Caller;
 use crate::syntax::node::{Node, NodeValue};
 
-/// Tokens come with and without padding.
+/// Decodes tokens with and without padding, since clients send both.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// One call of somebody who is logged in and may make it.
+/// A call of an authenticated and authorized caller.
 pub(super) struct LegacyCall {
     pub(super) state: ApiState,
     pub(super) caller: Caller,
     pub(super) request: Request,
 }
 
-/// Finds out who calls, asks for `right`, and lets `act` answer.
+/// Authenticates the caller, requires `right` and runs `act`.
 pub(super) async fn authorize_and_run<F, R>(
     state: ApiState,
     right: Permission,
@@ -39,52 +39,52 @@ where
     F: FnOnce(LegacyCall) -> R,
     R: Future<Output = Result<LegacyResponse, LegacyError>>,
 {
-    let (shown, from) = (session_credentials(&request), peer_address(&request));
-    let known = async {
-        let Metadata { login, session } = &shown;
+    let (metadata, from) = (session_credentials(&request), peer_address(&request));
+    let authentication = async {
+        let Metadata { login, session } = &metadata;
         if login.is_empty() || session.is_empty() {
             return Err(LegacyError::invalid_login());
         }
         Ok(state.accounts.authenticate_session(login, session, from).await?)
     };
-    let caller = match known.await {
+    let caller = match authentication.await {
         Ok(caller) => caller,
-        Err(error) => return shown.error_response(&error),
+        Err(error) => return metadata.error_response(&error),
     };
-    let done = match caller.require_right(right) {
+    let result = match caller.require_right(right) {
         Ok(()) => act(LegacyCall { state, caller: caller.clone(), request }).await,
-        Err(refusal) => Err(refusal.into()),
+        Err(error) => Err(error.into()),
     };
-    let mut response = match done {
-        Ok(done) => shown.success_response(done),
-        Err(error) => shown.error_response(&error),
+    let mut response = match result {
+        Ok(result) => metadata.success_response(result),
+        Err(error) => metadata.error_response(&error),
     };
     // For the log line of the call.
     response.extensions_mut().insert(caller);
     response
 }
 
-/// Login and session: of the query when it has both, else of the header.
+/// Returns login and session: from the query when it has both, else from the header.
 fn session_credentials(request: &Request) -> Metadata {
-    let named = |name| super::device_filter::query_parameter(request.uri(), name).unwrap_or_default();
-    let (login, session) = (named("login"), named("session"));
+    let parameter = |name| super::device_filter::query_parameter(request.uri(), name).unwrap_or_default();
+    let (login, session) = (parameter("login"), parameter("session"));
     if !login.is_empty() && !session.is_empty() {
         return Metadata { login, session };
     }
     bearer_credentials(request.headers()).unwrap_or(Metadata { login, session })
 }
 
-/// `Authorization: Bearer` with the Base64 text of the login, a colon and the session.
+/// Reads `Authorization: Bearer` with the Base64 text of the login, a colon and the session.
 fn bearer_credentials(headers: &HeaderMap) -> Option<Metadata> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let bytes = BASE64.decode(token.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
-    // A login may hold a colon, a session never does.
+    // A login may contain a colon, a session never does.
     let text = String::from_utf8(bytes).ok()?;
     let (login, session) = text.rsplit_once(':')?;
     Some(Metadata { login: login.to_owned(), session: session.to_owned() })
 }
 
-/// The body: a JSON object.
+/// Reads the body, which must be a JSON object.
 pub(super) async fn json_body(request: Request) -> Result<Node, LegacyError> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_authentication_are_read() {
+    fn credentials_come_from_the_query_or_the_header() {
         let pair = |login: &str, session: &str| (login.to_owned(), session.to_owned());
         // anna:b@x:s3ss10n
         let token = "Bearer YW5uYTpiQHg6czNzczEwbg==";
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(of("/devices", token), pair("anna:b@x", "s3ss10n"));
         assert_eq!(of("/devices", "bearer YW5uYTpiQHg6czNzczEwbg"), pair("anna:b@x", "s3ss10n"));
         assert_eq!(of("/devices?login=a", token), pair("anna:b@x", "s3ss10n"), "half a pair is none");
-        for bad in ["", "Basic YW5uYTpiQHg6czNzczEwbg==", "Bearer %%%", "Bearer YW5uYQ=="] {
-            assert_eq!(of("/devices", bad), pair("", ""), "{bad}");
+        for invalid in ["", "Basic YW5uYTpiQHg6czNzczEwbg==", "Bearer %%%", "Bearer YW5uYQ=="] {
+            assert_eq!(of("/devices", invalid), pair("", ""), "{invalid}");
         }
     }
 }

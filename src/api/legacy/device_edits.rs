@@ -11,7 +11,7 @@ use crate::schema::legacy;
 use crate::schema::reader::InputFormat;
 use crate::service::monitors;
 
-/// Makes a monitor (interface.md 4.1).
+/// Creates a monitor (interface.md 4.1).
 pub(super) async fn create(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
     let body = json_body(call.request).await?;
     let kind =
@@ -24,7 +24,7 @@ pub(super) async fn create(call: LegacyCall) -> Result<LegacyResponse, LegacyErr
     Ok(id_response(saved.id))
 }
 
-/// Changes the fields that the body names; answers as to a create.
+/// Changes the fields that the body names. Responds like a create.
 pub(super) async fn update(call: LegacyCall, id: String) -> Result<LegacyResponse, LegacyError> {
     let id = monitor_id_from_path(&call, &id)?;
     let body = json_body(call.request).await?;
@@ -34,7 +34,7 @@ pub(super) async fn update(call: LegacyCall, id: String) -> Result<LegacyRespons
     Ok(id_response(saved.id))
 }
 
-/// Removes a monitor; answers as to a create.
+/// Removes a monitor. Responds like a create.
 pub(super) async fn remove(call: LegacyCall, id: String) -> Result<LegacyResponse, LegacyError> {
     let id = monitor_id_from_path(&call, &id)?;
     monitors::delete(&call.state.monitors, &call.caller, id, None).await?;

@@ -1,4 +1,4 @@
-//! What `GET /devices` is asked for: `id`, `site_type`, `show_scripts` (interface.md 4.1).
+//! Query parameters of `GET /devices`: `id`, `site_type`, `show_scripts` (interface.md 4.1).
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::{Caller, MonitorContext};
 
-/// Ids and words of one list at most; a URL holds no more that mean anything.
+/// Most ids or names in one list. A URL cannot hold more meaningful ones.
 const MAX_LIST_ENTRIES: usize = 10_000;
 
-/// Which monitors, and whether with their scripts.
+/// Filter of monitors, and whether to include their scripts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeviceFilter {
     ids: Option<BTreeSet<MonitorId>>,
@@ -22,7 +22,7 @@ pub(super) struct DeviceFilter {
 }
 
 impl DeviceFilter {
-    /// Reads the query; 65 for an id that is none, or a single one that is not in the account of `caller`.
+    /// Reads the query. Fails with 65 for an invalid id, or for a single id that is not in the account of `caller`.
     pub(super) fn from_query(
         uri: &Uri,
         caller: &Caller,
@@ -44,7 +44,7 @@ impl DeviceFilter {
         Ok(Self { ids, site_types, scripts })
     }
 
-    /// Whether a monitor of the account is asked for.
+    /// Whether a monitor of the account matches.
     pub(super) fn matches(&self, monitor: &Monitor) -> bool {
         legacy::is_visible(monitor.monitor_type())
             && self.ids.as_ref().is_none_or(|ids| ids.contains(&monitor.id))
@@ -62,28 +62,28 @@ fn parse_ids(
     if ids.len() > MAX_LIST_ENTRIES {
         return Err(LegacyError::invalid_device());
     }
-    let read: Option<BTreeSet<_>> = ids.iter().map(|id| parse_id(id).map(MonitorId)).collect();
-    let read = read.ok_or_else(LegacyError::invalid_device)?;
+    let parsed: Option<BTreeSet<_>> = ids.iter().map(|id| parse_id(id).map(MonitorId)).collect();
+    let parsed = parsed.ok_or_else(LegacyError::invalid_device)?;
     if ids.len() == 1 {
-        for id in &read {
+        for id in &parsed {
             find_device(*id, caller, monitors)?;
         }
     }
-    Ok(read)
+    Ok(parsed)
 }
 
-/// A monitor of the account of `caller` that the legacy API knows, or 65.
+/// Returns a monitor of the account of `caller` whose type the legacy API supports; fails with 65 otherwise.
 pub(super) fn find_device(
     id: MonitorId,
     caller: &Caller,
     monitors: &MonitorContext,
 ) -> Result<Monitor, LegacyError> {
-    let known =
+    let visible =
         monitors.find(caller.customer, id).filter(|monitor| legacy::is_visible(monitor.monitor_type()));
-    known.ok_or_else(LegacyError::invalid_device)
+    visible.ok_or_else(LegacyError::invalid_device)
 }
 
-/// The first value of the parameter `name`.
+/// Returns the first value of the parameter `name`.
 pub(super) fn query_parameter(uri: &Uri, name: &str) -> Option<String> {
     url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
         .find(|(other, _)| other == name)

@@ -1,4 +1,4 @@
-//! `GET /devices`: one, several or all monitors, sent in pieces.
+//! `GET /devices`: one, several or all monitors, sent in chunks.
 
 use std::io;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::schema::{Monitor, legacy};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
 
-/// Monitors in one piece at most.
+/// Most monitors in one chunk.
 const CHUNK_MONITORS: usize = 100;
-/// Bytes of scripts in one piece, if it is not a single monitor.
+/// Most bytes of scripts in one chunk of several monitors.
 const MAX_CHUNK_SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
@@ -28,23 +28,23 @@ pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError
         filter,
         next: Some(MonitorId(0)),
     };
-    // The first piece before the head of the answer: what fails here has a status of its own.
-    let (begun, reader) = reader.read_chunk().await?;
+    // Read the first chunk before the response starts, so that an error has its own status.
+    let (first_chunk, reader) = reader.read_chunk().await?;
     let rest = stream::try_unfold(reader, |reader| async move {
         if reader.next.is_none() {
             return Ok(None);
         }
         reader.read_chunk().await.map(Some).map_err(|error| cut_off_error(&error))
     });
-    Ok(LegacyResponse::Stream(stream::once(std::future::ready(Ok(begun))).chain(rest).boxed()))
+    Ok(LegacyResponse::Stream(stream::once(std::future::ready(Ok(first_chunk))).chain(rest).boxed()))
 }
 
-/// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
+/// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
 struct MonitorReader {
     monitors: Arc<MonitorContext>,
     caller: Caller,
     filter: DeviceFilter,
-    /// From which id on; `None` after the last.
+    /// First id of the next chunk; `None` after the last one.
     next: Option<MonitorId>,
 }
 
@@ -59,8 +59,8 @@ impl MonitorReader {
         if found == CHUNK_MONITORS || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let shown = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
-        let records = monitors.iter().zip(shown).map(|(monitor, mut object)| {
+        let objects = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
+        let records = monitors.iter().zip(objects).map(|(monitor, mut object)| {
             if !self.filter.scripts {
                 object.shift_remove("script");
             }
@@ -74,7 +74,7 @@ impl MonitorReader {
     }
 }
 
-/// How many of `monitors` one piece may hold: at least one, and as many as their scripts allow.
+/// Returns how many of `monitors` fit in one chunk: at least one, limited by the size of their scripts.
 fn fitting_count(monitors: &[Monitor]) -> usize {
     let mut bytes = 0;
     let fitting = monitors.iter().take_while(|monitor| {
@@ -84,8 +84,8 @@ fn fitting_count(monitors: &[Monitor]) -> usize {
     fitting.count().max(1)
 }
 
-/// What cuts off an answer that has begun.
-fn cut_off_error(refusal: &ServiceError) -> io::Error {
-    tracing::warn!(error = ?refusal, "a list of monitors was cut short");
+/// Logs why a response is cut off after its start, and returns the error that ends the stream.
+fn cut_off_error(error: &ServiceError) -> io::Error {
+    tracing::warn!(error = ?error, "a list of monitors was cut short");
     io::Error::other("the list was cut short")
 }

@@ -1,4 +1,4 @@
-//! `POST /login`: a session for login and password.
+//! `POST /login`: opens a session for login and password.
 
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -9,7 +9,7 @@ use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
 use crate::syntax::node::{Node, NodeValue};
 
-/// Answers with the session in `metadata`; with the login as it was given when it failed.
+/// Returns the session in `metadata`; on failure, returns the login as it was sent.
 pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> Response {
     let address = peer_address(&request);
     let body = match json_body(request).await {
@@ -23,7 +23,7 @@ pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> R
     let opened = state.accounts.open_session(&login, &password, address).await;
     match opened {
         Ok(session) => Metadata { login, session }.empty_response(),
-        Err(refusal) => Metadata { login, session: String::new() }.error_response(&refusal.into()),
+        Err(error) => Metadata { login, session: String::new() }.error_response(&error.into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Answers of the legacy API: `metadata` with four texts, and `results` when it went well.
+//! Responses of the legacy API: `metadata` with four strings, and `results` on success.
 
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -11,10 +11,10 @@ use crate::domain::StoreError;
 use crate::service::ServiceError;
 use crate::syntax::ValidationErrorKind;
 
-/// Status and message of a call that went well.
+/// Status and message of a successful call.
 const SUCCESS: (u16, &str) = (0, "No errors.");
 
-/// Why a call was not carried out (behaviour.md 2).
+/// Why a call failed (behaviour.md 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LegacyError {
     status: u16,
@@ -26,7 +26,7 @@ impl LegacyError {
         Self { status, message: message.into() }
     }
 
-    /// 40: a wrong login; a missing, unknown or expired session.
+    /// 40: a wrong login, or a missing, unknown or expired session.
     pub(super) fn invalid_login() -> Self {
         Self::new(40, "Invalid login information.")
     }
@@ -36,29 +36,29 @@ impl LegacyError {
         Self::new(64, format!("Missing {field}"))
     }
 
-    /// 65: no such monitor, or a type that cannot be created.
+    /// 65: the monitor does not exist, or its type cannot be created.
     pub(super) fn invalid_device() -> Self {
         Self::new(65, "Invalid device.")
     }
 
-    /// 66: the value of `field` is outside its rule.
+    /// 66: the value of `field` is invalid.
     pub(super) fn invalid_field(field: &str) -> Self {
         Self::new(66, format!("Invalid {field}"))
     }
 
-    /// 99: our own trouble.
+    /// 99: an internal error.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(99, message)
     }
 }
 
 impl From<ServiceError> for LegacyError {
-    fn from(refusal: ServiceError) -> Self {
-        match refusal {
+    fn from(source: ServiceError) -> Self {
+        match source {
             ServiceError::Invalid(errors) => {
                 let first = errors
                     .iter()
-                    .find(|fault| fault.kind == ValidationErrorKind::MissingField)
+                    .find(|error| error.kind == ValidationErrorKind::MissingField)
                     .or(errors.first());
                 let (status, message) = first.map_or_else(
                     || (66, "Invalid body".to_owned()),
@@ -88,15 +88,15 @@ impl From<StoreError> for LegacyError {
     }
 }
 
-/// What a call that went well answers beside the metadata.
+/// Results of a successful call, sent beside the metadata.
 pub(super) enum LegacyResponse {
-    /// `results` at once.
+    /// `results` as one value.
     Results(Value),
-    /// `results` as an array in pieces.
+    /// `results` as an array, sent in chunks.
     Stream(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
 }
 
-/// Who called, as far as it is known.
+/// Login and session of the caller; empty when unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metadata {
     pub(super) login: String,
@@ -108,45 +108,46 @@ impl Metadata {
         json!({"login": self.login, "session": self.session, "status": status.to_string(), "message": message})
     }
 
-    /// The answer to a call that failed.
+    /// Builds the response to a failed call.
     pub(super) fn error_response(&self, error: &LegacyError) -> Response {
         Json(json!({"metadata": self.to_json(error.status, &error.message)})).into_response()
     }
 
-    /// The answer to a call that went well and has nothing more to say.
+    /// Builds the response to a successful call without results.
     pub(super) fn empty_response(&self) -> Response {
         Json(json!({"metadata": self.to_json(SUCCESS.0, SUCCESS.1)})).into_response()
     }
 
-    /// The answer to a call that went well.
-    pub(super) fn success_response(&self, done: LegacyResponse) -> Response {
+    /// Builds the response to a successful call.
+    pub(super) fn success_response(&self, response: LegacyResponse) -> Response {
         let metadata = self.to_json(SUCCESS.0, SUCCESS.1);
-        match done {
+        match response {
             LegacyResponse::Results(results) => {
                 Json(json!({"metadata": metadata, "results": results})).into_response()
             }
-            LegacyResponse::Stream(pieces) => {
+            LegacyResponse::Stream(chunks) => {
                 let head = format!(r#"{{"metadata":{metadata},"results":["#);
-                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(stream_array(head, pieces)))
+                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(stream_array(head, chunks)))
                     .into_response()
             }
         }
     }
 }
 
-/// `head`, the pieces with commas between, and the end. A piece that fails cuts the answer off.
+/// Returns `head`, the chunks separated by commas, and the end of the document. A chunk that fails cuts the response
+/// off.
 fn stream_array(
     head: String,
-    pieces: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,
+    chunks: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,
 ) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
     let mut first = true;
-    let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
-    let pieces = pieces.map(move |piece| {
+    let chunks = chunks.filter(|chunk| std::future::ready(!matches!(chunk, Ok(bytes) if bytes.is_empty())));
+    let chunks = chunks.map(move |chunk| {
         let separator: &[u8] = if std::mem::take(&mut first) { b"" } else { b"," };
-        Ok(Bytes::from([separator, &piece?].concat()))
+        Ok(Bytes::from([separator, &chunk?].concat()))
     });
     let whole = |bytes: Bytes| stream::once(std::future::ready(Ok(bytes)));
-    whole(Bytes::from(head)).chain(pieces).chain(whole(Bytes::from_static(b"]}")))
+    whole(Bytes::from(head)).chain(chunks).chain(whole(Bytes::from_static(b"]}")))
 }
 
 #[cfg(test)]
@@ -156,17 +157,17 @@ mod tests {
     use crate::syntax::node::Position;
 
     #[test]
-    fn every_refusal_has_its_status_and_what_is_missing_comes_first() {
-        let fault = |rule, path: &str| ValidationError::new(rule, path, Position::default(), "m");
+    fn each_error_has_its_status_and_missing_fields_come_first() {
+        let invalid = |rule, path: &str| ValidationError::new(rule, path, Position::default(), "m");
         let errors = vec![
-            fault(ValidationErrorKind::Range, "timeout"),
-            fault(ValidationErrorKind::MissingField, "name"),
-            fault(ValidationErrorKind::MissingField, "url"),
+            invalid(ValidationErrorKind::Range, "timeout"),
+            invalid(ValidationErrorKind::MissingField, "name"),
+            invalid(ValidationErrorKind::MissingField, "url"),
         ];
         for (error, status, message) in [
             (ServiceError::Invalid(errors), 64, "Missing name"),
             (
-                ServiceError::Invalid(vec![fault(ValidationErrorKind::Range, "api_steps[0].url")]),
+                ServiceError::Invalid(vec![invalid(ValidationErrorKind::Range, "api_steps[0].url")]),
                 66,
                 "Invalid api_steps",
             ),

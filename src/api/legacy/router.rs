@@ -14,7 +14,7 @@ use crate::domain::Permission;
 
 type IdPath = Result<Path<String>, PathRejection>;
 
-/// The paths below `/legacy-api`.
+/// Builds the routes below `/legacy-api`.
 pub fn router(state: ApiState) -> Router {
     let list = async |State(state): State<ApiState>, request: Request| {
         authorize_and_run(state, Permission::View, request, super::devices::list).await
@@ -51,7 +51,7 @@ pub fn router(state: ApiState) -> Router {
         }))
 }
 
-/// The number in the path, as it stands there; nothing when it is no text.
+/// Returns the id in the path as sent; empty when it is not valid text.
 fn path_text(id: IdPath) -> String {
     id.map(|Path(text)| text).unwrap_or_default()
 }

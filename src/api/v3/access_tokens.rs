@@ -1,4 +1,4 @@
-//! POST `/access-tokens` (behaviour.md 1 "Token"), and DELETE of the token that is sent.
+//! POST `/access-tokens` (behaviour.md 1 "Token"), and DELETE of the token that the request carries.
 
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -45,14 +45,14 @@ async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Respo
     let fields = body_fields(&LOGIN, &body)?;
     let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(ServiceError::from)?;
     let issued = state.accounts.log_in(login.username, login.password, from).await?;
-    let answer = json!({
+    let response = json!({
         "access_token": issued.token,
         "expires_in": issued.expires_in,
         "token_type": "Bearer",
     });
-    // RFC 6749 section 5.1: nobody on the way may keep it.
+    // RFC 6749 section 5.1: no cache may store the response.
     let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(([no_store], Json(answer)).into_response())
+    Ok(([no_store], Json(response)).into_response())
 }
 
 async fn log_out(
@@ -64,12 +64,12 @@ async fn log_out(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The fields of `body`, which has to be a whole object of `table`.
+/// Reads the fields of `body`, which must be a complete object of `table`.
 pub(super) fn body_fields(
     table: &'static FieldTable,
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = intake.read_fields(table, body, &[], true);
-    if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = reader.read_fields(table, body, &[], true);
+    if reader.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(reader.errors)) }
 }

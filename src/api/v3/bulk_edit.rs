@@ -22,9 +22,9 @@ use crate::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceErr
 use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
-/// Characters of a key at most.
+/// Longest key, in characters.
 const MAX_KEY_CHARS: usize = 255;
-/// Faults that one answer names.
+/// Most errors that one response reports.
 const MAX_FAULTS: usize = 100;
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
@@ -87,22 +87,22 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
         .route_large(apply, apply_monitors)
 }
 
-/// 200 with the ids as texts, each once, as other edits answer theirs; and the warnings when there are any.
+/// Builds the 200 response with the ids as strings, each once, as other edits do, and with the warnings if any.
 pub(super) fn edited_response(body: &Node, warnings: Vec<String>) -> Json<Value> {
     let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
-    let mut seen = HashSet::new();
+    let mut unique = HashSet::new();
     let ids: Vec<String> = monitors
         .iter()
         .filter_map(|node| match node.value {
-            NodeValue::Int(id) if seen.insert(id) => Some(id.to_string()),
+            NodeValue::Int(id) if unique.insert(id) => Some(id.to_string()),
             _ => None,
         })
         .collect();
-    let mut answer = json!({"ids": ids});
-    if let (Value::Object(fields), false) = (&mut answer, warnings.is_empty()) {
+    let mut response = json!({"ids": ids});
+    if let (Value::Object(fields), false) = (&mut response, warnings.is_empty()) {
         fields.insert("warnings".to_owned(), warnings.into());
     }
-    Json(answer)
+    Json(response)
 }
 
 async fn apply_monitors(
@@ -121,20 +121,20 @@ fn change_to_json(change: AppliedChange) -> Value {
     json!({"key": key, "id": id, "action": action, "before": before, "after": after, "warnings": warnings})
 }
 
-/// Takes the body apart; the fields of the monitors are judged where they are made.
+/// Splits the body into entries and options. The fields of the monitors are validated when they are saved.
 fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = intake.read_fields(&APPLY, &body, &[], true);
-    let mut errors = intake.errors;
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = reader.read_fields(&APPLY, &body, &[], true);
+    let mut errors = reader.errors;
     let options = match read_request::<ApplyRequest>(&APPLY, &fields) {
-        Ok(wanted) => ApplyOptions { dry_run: wanted.dry_run, prune: wanted.prune },
+        Ok(request) => ApplyOptions { dry_run: request.dry_run, prune: request.prune },
         Err(error) => {
             errors.push(error.into());
             return Err(ServiceError::Invalid(errors));
         }
     };
     let mut keys = HashSet::new();
-    let mut wanted = Vec::new();
+    let mut entries = Vec::new();
     let monitors = into_entries(body).into_iter().find(|(name, _)| name == "monitors");
     let items = match monitors.map(|(_, node)| node.value) {
         Some(NodeValue::List(items)) => items,
@@ -152,24 +152,24 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
             break;
         }
         match parse_entry(index, item) {
-            Ok(applied) if keys.insert(applied.key.clone()) => wanted.push(applied),
-            Ok(applied) => {
+            Ok(entry) if keys.insert(entry.key.clone()) => entries.push(entry),
+            Ok(entry) => {
                 let path = format!("monitors[{index}].key");
-                let message = format!("`{path}` must be unique; `{}` stands here a second time", applied.key);
+                let message = format!("`{path}` must be unique; `{}` stands here a second time", entry.key);
                 errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
                     path,
-                    applied.body.position,
+                    entry.body.position,
                     message,
                 ));
             }
             Err(found) => errors.extend(found),
         }
     }
-    if errors.is_empty() { Ok((wanted, options)) } else { Err(ServiceError::Invalid(errors)) }
+    if errors.is_empty() { Ok((entries, options)) } else { Err(ServiceError::Invalid(errors)) }
 }
 
-/// Key and type of one monitor, with its fields; `type` stays among them.
+/// Parses key and type of one monitor, with its fields; `type` stays among them.
 fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
     let at = |field: &str| format!("monitors[{index}].{field}");
     let mut errors = Vec::new();
@@ -193,20 +193,20 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
             message,
         ));
     }
-    let word = node.get("type").and_then(Node::as_text);
-    let kind = word.and_then(MonitorType::from_name);
+    let type_name = node.get("type").and_then(Node::as_text);
+    let kind = type_name.and_then(MonitorType::from_name);
     if kind.is_none() {
-        let message = match word {
-            Some(word) => format!(
+        let message = match type_name {
+            Some(type_name) => format!(
                 "`{}` must be a type of monitors, not `{}`",
                 at("type"),
-                crate::syntax::truncate_value(word)
+                crate::syntax::truncate_value(type_name)
             ),
             None => format!("`{}` is required", at("type")),
         };
         let error = ValidationError::new(ValidationErrorKind::Choice, at("type"), node.position, message);
         let known = MonitorType::ALL.iter().map(|kind| kind.name());
-        errors.push(match word.and_then(|word| closest_match(word, known)) {
+        errors.push(match type_name.and_then(|type_name| closest_match(type_name, known)) {
             Some(near) => error.with_hint(format!("did you mean `{near}`?")),
             None => error,
         });
@@ -216,8 +216,8 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
         NodeValue::Map(fields) => fields,
         _ => Vec::new(),
     };
-    let twice = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
-    if twice {
+    let is_duplicate = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
+    if is_duplicate {
         let message = format!("`{}` stands here a second time", at("key"));
         errors.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), position, message));
     }

@@ -51,8 +51,8 @@ async fn list_customers(
         let settings = read_record::<CustomerSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
     });
-    let (count, piece) = (customers.len() as u64, list_response::json_chunk(rows));
-    Ok(list_response::stream_list(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
+    let (count, chunk) = (customers.len() as u64, list_response::json_chunk(rows));
+    Ok(list_response::stream_list(caller.role, count, window, stream::iter([Ok::<_, Infallible>(chunk)])))
 }
 
 async fn create_customer(
@@ -61,7 +61,7 @@ async fn create_customer(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let fields = body_fields(&CUSTOMER, &body)?;
-    let wanted: CustomerSettings<'_> = read_fields(&fields).map_err(ServiceError::from)?;
-    let id = state.accounts.add_customer(&caller, wanted.name).await?;
+    let settings: CustomerSettings<'_> = read_fields(&fields).map_err(ServiceError::from)?;
+    let id = state.accounts.add_customer(&caller, settings.name).await?;
     Ok(Json(json!({"id": id.to_string()})))
 }

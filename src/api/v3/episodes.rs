@@ -63,9 +63,9 @@ async fn list_episodes(
     let paging = query.paging();
     query.into_result()?;
     let (role, alerting) = (caller.role, state.alerts);
-    // Ids say nothing of their order in time: a page is taken as it comes.
-    let any = |last, id| id != last;
-    list_response::stream_pages(role, paging, any, move |page| {
+    // Ids do not follow the order in time, so only a repeat of the last object can be detected.
+    let differs = |last, id| id != last;
+    list_response::stream_pages(role, paging, differs, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.episodes(&caller, filter, page).await }
     })

@@ -23,7 +23,7 @@ use crate::schema::monitor_file::to_file_entry;
 use crate::schema::{Monitor, Origin};
 use crate::service::{Caller, MonitorContext};
 
-/// Monitors in one piece at most: few, since each may have a script.
+/// Most monitors in one chunk: few, since each may have a script.
 const CHUNK_MONITORS: usize = 20;
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
@@ -64,21 +64,21 @@ async fn export_monitors(
     let kinds = query.parse_list("type", rule, MonitorType::from_name);
     query.into_result()?;
     let reader = MonitorReader { monitors: state.monitors, customer: caller.customer, kinds, next: None };
-    let pieces = stream::unfold(Some(reader), |reader| async move {
+    let chunks = stream::unfold(Some(reader), |reader| async move {
         let mut reader = reader?;
-        let begins = reader.next.is_none();
-        let (records, ends) = reader.read_chunk();
-        let separator = if begins { r#"{"monitors":["# } else { "," };
-        let end = if ends { "]}" } else { "" };
+        let is_first = reader.next.is_none();
+        let (records, is_last) = reader.read_chunk();
+        let separator = if is_first { r#"{"monitors":["# } else { "," };
+        let end = if is_last { "]}" } else { "" };
         let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
-        Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!ends).then_some(reader)))
+        Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!is_last).then_some(reader)))
     });
-    // Compression asks once more after the end of a short body.
-    let pieces = pieces.fuse();
-    Ok(([(header::CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response())
+    // Compression polls once more after the end of a short body.
+    let chunks = chunks.fuse();
+    Ok(([(header::CONTENT_TYPE, "application/json")], Body::from_stream(chunks)).into_response())
 }
 
-/// Goes through the monitors by id.
+/// Iterates the monitors by id.
 struct MonitorReader {
     monitors: Arc<MonitorContext>,
     customer: CustomerId,
@@ -87,19 +87,19 @@ struct MonitorReader {
 }
 
 impl MonitorReader {
-    /// The next ones, and whether they are the last.
+    /// Returns the next chunk, and whether it is the last.
     fn read_chunk(&mut self) -> (Vec<u8>, bool) {
         let fits = |monitor: &Monitor| {
             monitor.customer == self.customer
                 && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
         };
-        // One more than is shown: whether there are others has to be known before the end is written.
+        // Read one more than is sent: whether others follow must be known before the end is written.
         let mut monitors =
             self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), CHUNK_MONITORS + 1, fits);
-        let ends = monitors.len() <= CHUNK_MONITORS;
+        let is_last = monitors.len() <= CHUNK_MONITORS;
         monitors.truncate(CHUNK_MONITORS);
         self.next = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
-        (json_chunk(monitors.iter().map(exported_monitor)), ends)
+        (json_chunk(monitors.iter().map(exported_monitor)), is_last)
     }
 }
 
@@ -109,8 +109,8 @@ fn exported_monitor(monitor: &Monitor) -> Map<String, Value> {
         Origin::Applied { key } => ("apply", key.to_string()),
         Origin::Api => ("api", format!("api-{}", monitor.id)),
     };
-    // The account goes without saying: it is that of whoever applies.
+    // Leave out the account: it is that of whoever applies the file.
     let entry = to_file_entry(&key, CustomerId(1), &monitor.document);
-    let shown = [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(entry))];
-    shown.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let fields = [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(entry))];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

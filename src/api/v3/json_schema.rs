@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::domain::Outcome;
 
-/// A list (behaviour.md 1 "Lists") of objects that `item` describes, named `name`.
+/// Returns the schema of a list (behaviour.md 1 "Lists") of objects that `item` describes, named `name`.
 pub(super) fn list_schema(name: &str, item: Value) -> Value {
     let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
     let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
@@ -23,7 +23,7 @@ pub(super) fn list_schema(name: &str, item: Value) -> Value {
     )
 }
 
-/// An object with these properties and no others.
+/// Returns the schema of an object with these properties and no others.
 pub(super) fn object_schema(required: &[&str], properties: Value) -> Value {
     let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
     if !required.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn object_schema(required: &[&str], properties: Value) -> Value {
     schema
 }
 
-/// Such an object as a component named `name`.
+/// Returns the schema of such an object as a component named `name`.
 pub(super) fn named_object(name: &str, required: &[&str], properties: Value) -> Value {
     let mut schema = object_schema(required, properties);
     schema["title"] = Value::from(name);
@@ -43,32 +43,32 @@ pub(super) fn boolean(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 
-/// A whole number.
+/// Returns the schema of a whole number.
 pub(super) fn integer(about: &str) -> Value {
     json!({"type": "integer", "description": about})
 }
 
-/// A duration.
+/// Returns the schema of a duration in microseconds.
 pub(super) fn micros(about: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": format!("{about}, in microseconds")})
 }
 
-/// A text.
+/// Returns the schema of a string.
 pub(super) fn text(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
-/// An instant.
+/// Returns the schema of a timestamp.
 pub(super) fn timestamp(about: &str) -> Value {
     json!({"type": "string", "format": "date-time", "description": format!("{about}; RFC 3339, UTC")})
 }
 
-/// A number of a run or result.
+/// Returns the schema of the id of a run or result.
 pub(super) fn hex_id(about: &str) -> Value {
     json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
 }
 
-/// A word of [`crate::domain::Outcome`].
+/// Returns the schema of the name of a [`crate::domain::Outcome`].
 pub(super) fn outcome() -> Value {
     json!({"type": "string", "enum": Outcome::ALL.map(Outcome::name)})
 }

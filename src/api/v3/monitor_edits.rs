@@ -1,4 +1,4 @@
-//! POST, PATCH and DELETE of monitors, their copies, conversion and rest.
+//! POST, PATCH and DELETE of monitors; clone, conversion, pause and resume.
 
 use std::sync::OnceLock;
 
@@ -39,25 +39,25 @@ struct TypeRoutes {
     about_edit: &'static str,
 }
 
-/// Made once for the whole process: operations name themselves by static texts.
+/// Built once per process, since operations need static strings.
 fn type_routes() -> &'static [TypeRoutes] {
-    static WORDS: OnceLock<Vec<TypeRoutes>> = OnceLock::new();
-    let lasting = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    WORDS.get_or_init(|| {
-        let of = |kind: &MonitorType| TypeRoutes {
+    static ROUTES: OnceLock<Vec<TypeRoutes>> = OnceLock::new();
+    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    ROUTES.get_or_init(|| {
+        let to_routes = |kind: &MonitorType| TypeRoutes {
             kind: *kind,
-            path: lasting(format!("/monitors/{kind}")),
-            about_create: lasting(format!("Make a monitor of type {kind}")),
-            about_edit: lasting(format!("Change a monitor of type {kind}")),
-            path_one: lasting(format!("/monitors/{kind}/{{id}}")),
-            create: lasting(format!("create{}Monitor", to_camel_case(kind.name()))),
-            edit: lasting(format!("edit{}Monitor", to_camel_case(kind.name()))),
+            path: leak(format!("/monitors/{kind}")),
+            about_create: leak(format!("Make a monitor of type {kind}")),
+            about_edit: leak(format!("Change a monitor of type {kind}")),
+            path_one: leak(format!("/monitors/{kind}/{{id}}")),
+            create: leak(format!("create{}Monitor", to_camel_case(kind.name()))),
+            edit: leak(format!("edit{}Monitor", to_camel_case(kind.name()))),
         };
-        MonitorType::ALL.iter().map(of).collect()
+        MonitorType::ALL.iter().map(to_routes).collect()
     })
 }
 
-/// `website-ssl` as `WebsiteSsl`.
+/// Converts `website-ssl` to `WebsiteSsl`.
 fn to_camel_case(name: &str) -> String {
     let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
     name.split('-').map(capital).collect()
@@ -99,13 +99,13 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
         .route(resume, resume_monitor)
 }
 
-fn routes_for_type(routes: OperationRouter, words: &TypeRoutes) -> OperationRouter {
-    let kind = words.kind;
-    let create = Operation::new(Verb::Post, words.path, words.create, "monitors", words.about_create)
+fn routes_for_type(routes: OperationRouter, entry: &TypeRoutes) -> OperationRouter {
+    let kind = entry.kind;
+    let create = Operation::new(Verb::Post, entry.path, entry.create, "monitors", entry.about_create)
         .with_right(Some(Permission::Edit))
         .with_body(BodySpec::Create(table::for_type(kind)))
         .with_response(ResponseSpec::Saved(None));
-    let edit = Operation::new(Verb::Patch, words.path_one, words.edit, "monitors", words.about_edit)
+    let edit = Operation::new(Verb::Patch, entry.path_one, entry.edit, "monitors", entry.about_edit)
         .with_right(Some(Permission::Edit))
         .with_body(BodySpec::Patch(table::for_type(kind)))
         .with_response(ResponseSpec::Saved(None))
@@ -122,7 +122,7 @@ fn routes_for_type(routes: OperationRouter, words: &TypeRoutes) -> OperationRout
                              IdParam(id): IdParam,
                              headers: HeaderMap,
                              JsonBody(body): JsonBody| {
-        let seen = etag::if_match(&headers)?;
+        let if_match = etag::if_match(&headers)?;
         let saved = monitors::patch(
             &state.monitors,
             &caller,
@@ -130,7 +130,7 @@ fn routes_for_type(routes: OperationRouter, words: &TypeRoutes) -> OperationRout
             Some(kind),
             InputFormat::V3,
             &body,
-            seen,
+            if_match,
         )
         .await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
@@ -161,8 +161,9 @@ fn conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRout
                               Extension(caller): Extension<Caller>,
                               IdParam(id): IdParam,
                               headers: HeaderMap| {
-        let seen = etag::if_match(&headers)?;
-        let saved = monitors::convert_to_steps(&state.monitors, &caller, MonitorId(id), kind, seen).await?;
+        let if_match = etag::if_match(&headers)?;
+        let saved =
+            monitors::convert_to_steps(&state.monitors, &caller, MonitorId(id), kind, if_match).await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
     routes.route(operation, convert)
@@ -174,8 +175,8 @@ async fn remove(
     IdParam(id): IdParam,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let seen = etag::if_match(&headers)?;
-    monitors::delete(&state.monitors, &caller, MonitorId(id), seen).await?;
+    let if_match = etag::if_match(&headers)?;
+    monitors::delete(&state.monitors, &caller, MonitorId(id), if_match).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -200,20 +201,20 @@ async fn pause_monitor(
 }
 
 fn parse_until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let read = intake.read_fields(&PAUSE, body, &[], true);
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = reader.read_fields(&PAUSE, body, &[], true);
     let until =
-        read.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
-    if until.is_none() && intake.errors.is_empty() {
+        fields.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
+    if until.is_none() && reader.errors.is_empty() {
         let message = "`until` must be a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
-        intake.errors.push(ValidationError::new(
+        reader.errors.push(ValidationError::new(
             ValidationErrorKind::Format,
             "until",
             body.position_of("until"),
             message,
         ));
     }
-    until.filter(|_| intake.errors.is_empty()).ok_or(ServiceError::Invalid(intake.errors))
+    until.filter(|_| reader.errors.is_empty()).ok_or(ServiceError::Invalid(reader.errors))
 }
 
 async fn resume_monitor(
@@ -230,9 +231,9 @@ mod tests {
 
     #[test]
     fn every_type_has_its_own_paths_and_names() {
-        let words = type_routes();
-        assert_eq!(words.len(), 21);
-        let ssl = words.iter().find(|words| words.kind == MonitorType::WebsiteSslApi).unwrap();
+        let routes = type_routes();
+        assert_eq!(routes.len(), 21);
+        let ssl = routes.iter().find(|route| route.kind == MonitorType::WebsiteSslApi).unwrap();
         assert_eq!(ssl.path_one, "/monitors/website-ssl-api/{id}");
         assert_eq!(ssl.create, "createWebsiteSslApiMonitor");
     }

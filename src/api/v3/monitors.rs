@@ -23,9 +23,9 @@ use crate::schema::{Monitor, table};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
 
-/// How many monitors are shown and sent at a time.
+/// Most monitors that are read and sent at a time.
 const CHUNK_MONITORS: usize = 100;
-/// Bytes of scripts that one step holds, if it is not a single monitor.
+/// Most bytes of scripts in one chunk of several monitors.
 const MAX_CHUNK_SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
@@ -55,7 +55,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     routes.route(list_all, list).route(get_one, get)
 }
 
-/// The words of all types.
+/// Returns the names of all types.
 pub(super) fn type_names() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| MonitorType::ALL.iter().map(|kind| kind.name()).collect())
@@ -86,17 +86,17 @@ async fn list(
     let (count, first) =
         state.monitors.count_matching(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorReader::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
-    // The first step before the head of the answer: what fails here has a status of its own.
-    let (begun, reader) = reader.read_chunk().await?;
-    let rest = stream::try_unfold((Some(begun), reader), |(begun, reader)| async move {
-        if let Some(piece) = begun {
-            return Ok(Some((piece, (None, reader))));
+    // Read the first chunk before the response starts, so that an error has its own status.
+    let (first_chunk, reader) = reader.read_chunk().await?;
+    let rest = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
+        if let Some(chunk) = first_chunk {
+            return Ok(Some((chunk, (None, reader))));
         }
         if reader.next.is_none() {
             return Ok(None);
         }
-        let stepped = reader.read_chunk().await.map_err(|error| cut_off_error(&error))?;
-        Ok::<_, io::Error>(Some((stepped.0, (None, stepped.1))))
+        let next = reader.read_chunk().await.map_err(|error| cut_off_error(&error))?;
+        Ok::<_, io::Error>(Some((next.0, (None, next.1))))
     });
     Ok(list_response::stream_list(caller.role, count, window, rest))
 }
@@ -106,13 +106,13 @@ async fn get(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    let (revision, shown) = monitors::monitor_or_view_to_json(&state.monitors, &caller, id)
+    let (revision, object) = monitors::monitor_or_view_to_json(&state.monitors, &caller, id)
         .await?
         .ok_or_else(ApiError::not_found)?;
-    Ok(etag::json_with_etag(revision, &shown))
+    Ok(etag::json_with_etag(revision, &object))
 }
 
-/// Which monitors are wanted.
+/// Filter of the list.
 struct MonitorFilter {
     account: Caller,
     kinds: Vec<MonitorType>,
@@ -126,14 +126,14 @@ impl MonitorFilter {
     fn matches(&self, monitor: &Monitor) -> bool {
         let document = &monitor.document;
         let has_value = |property: PropertyReference| self.values.contains(&property.value_id);
-        let says = |text: Option<&str>, wanted: &Option<String>| {
-            wanted.as_deref().is_none_or(|wanted| {
-                monitor.monitor_type() == MonitorType::BrowserScript && text == Some(wanted)
+        let is_browser_text = |text: Option<&str>, expected: &Option<String>| {
+            expected.as_deref().is_none_or(|expected| {
+                monitor.monitor_type() == MonitorType::BrowserScript && text == Some(expected)
             })
         };
         monitor.customer == self.account.customer
-            && says(document.subtype_application(), &self.application)
-            && says(document.subtype_name(), &self.profile)
+            && is_browser_text(document.subtype_application(), &self.application)
+            && is_browser_text(document.subtype_name(), &self.profile)
             && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
             && self.subtype.is_none_or(|subtype| {
                 monitor.monitor_type() == MonitorType::BrowserScript
@@ -143,7 +143,7 @@ impl MonitorFilter {
     }
 }
 
-/// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
+/// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
 struct MonitorReader {
     monitors: Arc<MonitorContext>,
     filter: MonitorFilter,
@@ -165,7 +165,7 @@ impl MonitorReader {
         Self { monitors, filter, select, scripts, next, left: window.limit.unwrap_or(u64::MAX) }
     }
 
-    /// The next monitors as a piece of the list; `next` is `None` after the last ones.
+    /// Reads the next chunk of the list; `next` is `None` after the last one.
     async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
         let max = usize::try_from(self.left).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
         let Some(from) = self.next.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
@@ -176,11 +176,11 @@ impl MonitorReader {
         if found == max || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let mut shown = monitors::monitors_to_json(&self.monitors, &self.filter.account, &monitors).await?;
-        for object in &mut shown {
+        let mut objects = monitors::monitors_to_json(&self.monitors, &self.filter.account, &monitors).await?;
+        for object in &mut objects {
             self.select_fields(object);
         }
-        Ok((list_response::json_chunk(&shown), self))
+        Ok((list_response::json_chunk(&objects), self))
     }
 
     fn select_fields(&self, object: &mut Map<String, Value>) {
@@ -191,7 +191,7 @@ impl MonitorReader {
     }
 }
 
-/// How many of `monitors` one step may hold: at least one, and as many as their scripts allow.
+/// Returns how many of `monitors` fit in one chunk: at least one, limited by the size of their scripts.
 fn fitting_count(monitors: &[Monitor]) -> usize {
     let mut bytes = 0;
     let fitting = monitors.iter().take_while(|monitor| {
@@ -201,8 +201,8 @@ fn fitting_count(monitors: &[Monitor]) -> usize {
     fitting.count().max(1)
 }
 
-/// What cuts off an answer that has begun.
-fn cut_off_error(refusal: &ServiceError) -> io::Error {
-    tracing::warn!(error = ?refusal, "a list of monitors was cut short");
+/// Logs why a response is cut off after its start, and returns the error that ends the stream.
+fn cut_off_error(error: &ServiceError) -> io::Error {
+    tracing::warn!(error = ?error, "a list of monitors was cut short");
     io::Error::other("the list was cut short")
 }

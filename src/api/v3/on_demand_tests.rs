@@ -1,4 +1,4 @@
-//! GET and POST `/tests`, GET `/tests/{id}`: checks out of schedule.
+//! GET and POST `/tests`, GET `/tests/{id}`: tests on demand, out of schedule.
 
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
@@ -47,7 +47,7 @@ async fn start_test(
     method: Method,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    // Whoever only asks for the head of an answer starts nothing (RFC 9110, 9.2.1).
+    // HEAD is a safe method and must start nothing (RFC 9110, 9.2.1).
     if method == Method::HEAD {
         return Ok(StatusCode::OK.into_response());
     }

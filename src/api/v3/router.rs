@@ -12,14 +12,14 @@ use crate::api::operation_router::OperationRouter;
 use crate::api::path;
 use crate::api::state::ApiState;
 
-/// The paths below `/api/v3`.
+/// Builds the routes below `/api/v3`.
 pub fn router(state: ApiState) -> Router {
     let routes = all_routes(state);
     let document = super::openapi::routes(routes.operations());
     with_error_handlers(routes.into_router().merge(document))
 }
 
-/// `router` with the error body for what it does not know and for what breaks inside of it.
+/// Adds the error body for unknown paths and methods and for panics to `router`.
 fn with_error_handlers(router: Router) -> Router {
     router
         .fallback(async || ApiError::not_found())
@@ -27,7 +27,7 @@ fn with_error_handlers(router: Router) -> Router {
         .layer(CatchPanicLayer::custom(panic_response))
 }
 
-/// Every operation, for what is derived from them.
+/// Returns every operation, for documents that derive from them.
 #[must_use]
 pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
     all_routes(state).operations().to_vec()
@@ -54,15 +54,15 @@ fn all_routes(state: ApiState) -> OperationRouter {
     groups.into_iter().fold(OperationRouter::new(state), |routes, add| add(routes))
 }
 
-/// A path that is there, asked in another way. `Allow` is set by the router.
+/// Handles an unsupported method of a known path. The router sets `Allow`.
 async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     if method == Method::OPTIONS {
         return StatusCode::NO_CONTENT.into_response();
     }
-    let word = uri.path().strip_prefix("/monitors/").filter(|word| !word.contains('/'));
-    match word {
-        // A type that there is not, rather than a monitor.
-        Some(word) if method == Method::POST && path::parse_id(word).is_none() => {
+    let segment = uri.path().strip_prefix("/monitors/").filter(|segment| !segment.contains('/'));
+    match segment {
+        // An unknown monitor type, rather than a monitor.
+        Some(segment) if method == Method::POST && path::parse_id(segment).is_none() => {
             ApiError::not_found().into_response()
         }
         _ => {
@@ -72,7 +72,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     }
 }
 
-/// The log has the panic already: every one is told where it happens.
+/// Builds the response to a call whose handler panicked. The panic is logged already.
 fn panic_response(_: Box<dyn Any + Send>) -> Response {
     let message = "The server could not answer this; see its log";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
@@ -89,18 +89,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_answered_with_the_error_body_and_the_next_call_as_ever() {
+    async fn a_panic_returns_the_error_body_and_the_next_call_works() {
         let broken = async || -> StatusCode { panic!("a fault of the test") };
         let router = with_error_handlers(
             Router::new().route("/broken", get(broken)).route("/fine", get(async || "ok")),
         );
-        let ask = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
-        let answer = ask("/broken").await.unwrap();
-        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let send = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
+        let response = send("/broken").await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(body["errors"][0]["code"], 500);
         assert!(!body.to_string().contains("a fault of the test"));
-        assert_eq!(ask("/fine").await.unwrap().status(), StatusCode::OK);
+        assert_eq!(send("/fine").await.unwrap().status(), StatusCode::OK);
     }
 }

@@ -1,5 +1,5 @@
 //! `GET /report-sitestatus`: the last status of every monitor per location (behaviour.md 1). The shape is
-//! ours: one object per monitor, by id, with the locations that it was heard from.
+//! Vigie's own: one object per monitor, by id, with the locations that reported results.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
 }
 
 fn monitor_schema() -> Value {
-    let place = schema::named_object(
+    let location = schema::named_object(
         "SiteStatusPlace",
         &[
             "location_id",
@@ -87,7 +87,7 @@ fn monitor_schema() -> Value {
                 "description": "The end of its rest; null when it does not rest"},
             "state": {"type": "string", "enum": OverallHealth::ALL.map(OverallHealth::as_str),
                 "description": "How it is over all its locations, by its mode: `down` while an outage is open"},
-            "locations": {"type": "array", "items": place,
+            "locations": {"type": "array", "items": location,
                 "description": "By location; empty before the first run"},
         }),
     )
@@ -140,19 +140,19 @@ async fn get(
     let (count, first) = state.monitors.count_matching(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let reader = MonitorReader { state, locations, fits, next: first, left };
-    // The first step before the head of the answer: what fails here has a status of its own.
-    let (begun, reader) = reader.read_chunk().await?;
-    let rest = stream::try_unfold((Some(begun), reader), |(begun, reader)| async move {
-        match begun {
-            Some(piece) => Ok(Some((piece, (None, reader)))),
+    // Read the first chunk before the response starts, so that an error has its own status.
+    let (first_chunk, reader) = reader.read_chunk().await?;
+    let rest = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
+        match first_chunk {
+            Some(chunk) => Ok(Some((chunk, (None, reader)))),
             None if reader.next.is_none() => Ok(None),
-            None => reader.read_chunk().await.map(|(piece, reader)| Some((piece, (None, reader)))),
+            None => reader.read_chunk().await.map(|(chunk, reader)| Some((chunk, (None, reader)))),
         }
     });
     Ok(list_response::stream_list::<StoreError>(caller.role, count, window, rest))
 }
 
-/// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
+/// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
 struct MonitorReader<F> {
     state: ApiState,
     locations: BTreeMap<i64, Location>,
@@ -173,22 +173,22 @@ impl<F: Fn(&Monitor) -> bool> MonitorReader<F> {
         }
         let states =
             self.state.queries.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
-        let mut places: BTreeMap<MonitorId, Vec<LocationStatus<'_>>> = BTreeMap::new();
+        let mut statuses: BTreeMap<MonitorId, Vec<LocationStatus<'_>>> = BTreeMap::new();
         for state in states {
-            places.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
+            statuses.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
         }
         let now = self.state.clock.now();
-        let piece = list_response::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
+        let chunk = list_response::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
             monitor_id: monitor.id,
             monitor_name: monitor.name(),
             kind: monitor.monitor_type(),
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(now),
             state: self.state.queries.overall_health(monitor, now).as_str(),
-            locations: places.remove(&monitor.id).unwrap_or_default(),
+            locations: statuses.remove(&monitor.id).unwrap_or_default(),
         }));
-        drop(places);
-        Ok((piece, self))
+        drop(statuses);
+        Ok((chunk, self))
     }
 }
 

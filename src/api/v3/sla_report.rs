@@ -1,4 +1,4 @@
-//! `GET /slas/{id}/report`, as JSON and as CSV (behaviour.md 1 and 7). Shapes are ours.
+//! `GET /slas/{id}/report`, as JSON and as CSV (behaviour.md 1 and 7). The shapes are Vigie's own.
 
 use axum::extract::State;
 use axum::http::header;
@@ -76,15 +76,15 @@ async fn read_report(
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
     let zone = state.resources.time_zone(caller).await?;
-    let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let time_rule = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
-    let wanted = SlaQuery {
-        from: query.parse_one("from", times, time),
-        thru: query.parse_one("thru", times, time),
+    let request = SlaQuery {
+        from: query.parse_one("from", time_rule, time),
+        thru: query.parse_one("thru", time_rule, time),
         by: query.parse_one("by", "one of `hour`, `day`, `month`", Granularity::parse).unwrap_or_default(),
     };
     query.into_result()?;
-    Ok(state.resources.sla_report(caller, id, wanted, &state.queries).await?)
+    Ok(state.resources.sla_report(caller, id, request, &state.queries).await?)
 }
 
 fn nullable_number(about: &str) -> Value {
@@ -110,7 +110,7 @@ const FIGURES: [&str; 12] = [
     "excluded",
 ];
 
-/// An object of `own` fields, which come first, and the figures.
+/// Returns the schema of an object with the fields of `own` first, then the figures.
 fn figures_schema(name: &str, own: Value) -> Value {
     let mut properties = own;
     let mut required: Vec<&str> = Vec::new();
@@ -178,7 +178,7 @@ fn goal_schema() -> Value {
 }
 
 fn report_schema() -> Value {
-    let piece = json!({
+    let period = json!({
         "period": schema::text("Such as `2026-11-20`, in the account's time zone"),
         "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end, which is not in it"),
     });
@@ -193,7 +193,7 @@ fn report_schema() -> Value {
             "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end"),
         }),
     );
-    let list = |of: Value| json!({"type": "array", "items": of});
+    let list = |items: Value| json!({"type": "array", "items": items});
     schema::named_object(
         "SlaReport",
         &[
@@ -230,7 +230,7 @@ fn report_schema() -> Value {
             "goals": list(goal_schema()),
             "total": figures_schema("SlaFigures", json!({})),
             "locations": list(figures_schema("SlaLocation", location)),
-            "pieces": list(figures_schema("SlaPiece", piece)),
+            "pieces": list(figures_schema("SlaPiece", period)),
             "blackouts": list(blackout),
         }),
     )

@@ -18,18 +18,18 @@ use super::idle_timeout::IdleTimeoutStream;
 use super::limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HTTP2_STREAMS};
 use super::tls::ServerTls;
 
-/// What is served how.
+/// The service and its parameters.
 #[derive(Clone)]
 pub(in crate::app) struct HttpService {
-    /// Answers.
+    /// Handles requests.
     pub(in crate::app) router: Router,
-    /// Certificate and key; plain HTTP without.
+    /// Certificate and key; `None` for plain HTTP.
     pub(in crate::app) tls: Option<Arc<ServerTls>>,
-    /// Time until an answer begins.
+    /// Time until a response must start.
     pub(in crate::app) request_timeout: Duration,
 }
 
-/// The handshake where there is TLS, then the conversation.
+/// Performs the TLS handshake, if there is TLS, and serves HTTP.
 pub(super) async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
@@ -42,11 +42,11 @@ pub(super) async fn serve_connection(
         return serve_http(stream, peer, false, service, stop).await;
     };
     let handshake = tokio::time::timeout(timeout, tls.acceptor().accept(stream));
-    let shaken = tokio::select! {
+    let handshake_result = tokio::select! {
         () = stop.cancelled() => return,
-        shaken = handshake => shaken,
+        handshake_result = handshake => handshake_result,
     };
-    match shaken {
+    match handshake_result {
         Ok(Ok(stream)) => {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             serve_http(stream, peer, http2, service, stop).await;
@@ -66,13 +66,13 @@ async fn serve_http<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let timeout = HEAD_TIMEOUT.min(service.request_timeout);
-    let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let handler = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
         service.router.clone().oneshot(request)
     });
     let http = http_builder(http2, timeout);
-    let connection = http.serve_connection(TokioIo::new(stream), answer);
+    let connection = http.serve_connection(TokioIo::new(stream), handler);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -86,8 +86,8 @@ async fn serve_http<S>(
     }
 }
 
-/// The version is known from ALPN; without TLS it is 1.1. To guess it from the first bytes would wait for them
-/// without end.
+/// Returns an HTTP builder for one version: that of ALPN, or 1.1 without TLS. Detecting the version from the first
+/// bytes would wait for them without a limit.
 fn http_builder(http2: bool, timeout: Duration) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
     http.http1().timer(TokioTimer::new()).header_read_timeout(timeout);

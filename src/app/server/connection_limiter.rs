@@ -1,35 +1,35 @@
-//! How many connections one address has, so that nobody takes all places.
+//! Limits the connections of one address, so that it cannot use all slots.
 
 use crate::sync::Mutex;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-/// Connections of one address at once (of IPv6 its /64): half of all.
+/// Most connections of one address at once (of IPv6 its /64): half of all.
 const MAX_PER_ADDRESS: usize = super::limits::MAX_CONNECTIONS / 2;
 
-/// Who is connected.
+/// Counts connections by address.
 #[derive(Clone, Default)]
 pub(super) struct ConnectionLimiter {
     counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
 }
 
-/// One connection; its place is free again when this is dropped.
+/// A connection, uncounted on drop.
 pub(super) struct ConnectionPermit {
     limiter: ConnectionLimiter,
     address: Option<IpAddr>,
 }
 
 impl ConnectionLimiter {
-    /// A further connection of `address`; `None` when it has all that it may. This host is not counted: a proxy
-    /// on it speaks for everybody.
+    /// Counts another connection of `address`; `None` when it is at its limit. This host is exempt, since a proxy on it
+    /// connects for all clients.
     pub(super) fn try_acquire(&self, address: IpAddr) -> Option<ConnectionPermit> {
         let address = address_prefix(address);
         if address.is_loopback() {
             return Some(ConnectionPermit { limiter: self.clone(), address: None });
         }
-        let mut here = self.counts.lock();
-        let count = here.entry(address).or_default();
+        let mut counts = self.counts.lock();
+        let count = counts.entry(address).or_default();
         if *count >= MAX_PER_ADDRESS {
             return None;
         }
@@ -41,17 +41,17 @@ impl ConnectionLimiter {
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut here = self.limiter.counts.lock();
-        let left = here.get(&address).map_or(0, |count| count.saturating_sub(1));
+        let mut counts = self.limiter.counts.lock();
+        let left = counts.get(&address).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
-            here.remove(&address);
+            counts.remove(&address);
         } else {
-            here.insert(address, left);
+            counts.insert(address, left);
         }
     }
 }
 
-/// One subscriber has a /64 of IPv6.
+/// Reduces an address to its counter key: an IPv6 subscriber has a /64.
 fn address_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {
@@ -66,15 +66,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_address_leaves_places_for_others() {
+    fn one_address_cannot_use_all_slots() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         let limiter = ConnectionLimiter::default();
-        let mut guests: Vec<_> =
+        let mut permits: Vec<_> =
             (0..MAX_PER_ADDRESS).map(|_| limiter.try_acquire(ip("192.0.2.1")).unwrap()).collect();
         assert!(limiter.try_acquire(ip("192.0.2.1")).is_none());
         assert!(limiter.try_acquire(ip("::ffff:192.0.2.1")).is_none(), "the same in another form");
         assert!(limiter.try_acquire(ip("192.0.2.2")).is_some());
-        guests.pop();
+        permits.pop();
         assert!(limiter.try_acquire(ip("192.0.2.1")).is_some());
         let net: Vec<_> = (0..MAX_PER_ADDRESS)
             .map(|n| limiter.try_acquire(ip(&format!("2001:db8::{n:x}"))).unwrap())
@@ -86,7 +86,7 @@ mod tests {
                 (0..2 * MAX_PER_ADDRESS).map(|_| limiter.try_acquire(ip(host)).unwrap()).collect();
             drop(many);
         }
-        drop((guests, net));
+        drop((permits, net));
         assert!(limiter.counts.lock().is_empty(), "memory of those who are gone");
     }
 }

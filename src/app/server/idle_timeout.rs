@@ -1,5 +1,5 @@
-//! A stream that fails when nothing moves for too long, so that a client that stops reading or sending does not
-//! hold its place for good.
+//! A stream that fails when it is idle for too long, so that a client that stops reading or sending does not hold its
+//! slot forever.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Bytes in either direction count as movement.
+/// A stream with an idle timeout. Bytes in either direction count as activity.
 pub(super) struct IdleTimeoutStream<S> {
     inner: S,
     timeout: Duration,
@@ -18,7 +18,7 @@ pub(super) struct IdleTimeoutStream<S> {
 }
 
 impl<S> IdleTimeoutStream<S> {
-    /// Fails once nothing moved for `patience`.
+    /// Wraps `inner`, which fails once it was idle for `idle_timeout`.
     pub(super) fn new(inner: S, idle_timeout: Duration) -> Self {
         Self {
             inner,
@@ -33,7 +33,7 @@ impl<S> IdleTimeoutStream<S> {
             self.last_activity = Instant::now();
             return done;
         }
-        // The alarm is put off only when it rings: that is cheaper than with each byte.
+        // The timer is reset only when it fires, which is cheaper than on every byte.
         while self.sleep.as_mut().poll(cx).is_ready() {
             let due = self.last_activity + self.timeout;
             if due <= Instant::now() {
@@ -51,15 +51,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let done = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        self.check_idle(cx, poll)
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let done = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.check_idle(cx, poll)
     }
 
     fn poll_write_vectored(
@@ -67,8 +67,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let done = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
+        self.check_idle(cx, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -76,14 +76,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // With nothing left to flush it is ready at once, which is no movement.
-        let done = Pin::new(&mut self.inner).poll_flush(cx);
-        if done.is_ready() { done } else { self.check_idle(cx, done) }
+        // With nothing to flush this is ready at once, which is not activity.
+        let poll = Pin::new(&mut self.inner).poll_flush(cx);
+        if poll.is_ready() { poll } else { self.check_idle(cx, poll) }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let done = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.check_idle(cx, done)
+        let poll = Pin::new(&mut self.inner).poll_shutdown(cx);
+        self.check_idle(cx, poll)
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
     #[tokio::test(start_paused = true)]
-    async fn a_reader_that_stops_and_a_writer_that_stops_are_given_up() {
+    async fn a_peer_that_stops_reading_or_writing_times_out() {
         let (near, far) = tokio::io::duplex(8);
         let mut near = IdleTimeoutStream::new(near, IDLE_TIMEOUT);
         let error = near.write_all(&[0; 100]).await.unwrap_err();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_is_slow_but_moves_is_waited_for() {
+    async fn a_slow_but_active_peer_does_not_time_out() {
         let (near, mut far) = tokio::io::duplex(8);
         let mut near = IdleTimeoutStream::new(near, IDLE_TIMEOUT);
         tokio::spawn(async move {

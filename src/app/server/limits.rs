@@ -1,21 +1,21 @@
-//! Limits of connections: how many, how large, how long.
+//! Limits of connections: number, sizes and times.
 
 use std::time::Duration;
 
-/// Connections at once, over all addresses; more wait in the kernel's queue. One address gets half of them.
+/// Most connections at once over all addresses; more wait in the kernel's queue. One address gets half of them.
 pub(super) const MAX_CONNECTIONS: usize = 512;
 
-/// Most time for the head of a request, also while a kept connection is idle, and for a TLS handshake.
+/// Longest time for the head of a request, also while a kept connection is idle, and for a TLS handshake.
 pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Bytes of the head of a request.
+/// Most bytes of the head of a request.
 pub(super) const MAX_HEAD_BYTES: u32 = 64 * 1024;
 
-/// Calls at once over one connection of HTTP/2.
+/// Most concurrent requests over one HTTP/2 connection.
 pub(super) const MAX_HTTP2_STREAMS: u32 = 64;
 
-/// Time that open connections get at the end.
+/// How long open connections may take at the end.
 pub(super) const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-/// Pause when no connection can be taken, as without descriptors.
+/// Pause when accepting fails, for example without file descriptors.
 pub(super) const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);

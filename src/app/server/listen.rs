@@ -14,7 +14,7 @@ use super::connection::{HttpService, serve_connection};
 use super::connection_limiter::{ConnectionLimiter, ConnectionPermit};
 use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE};
 
-/// Takes every address, so that a port in use is told before anything else starts.
+/// Binds all addresses, so that a port in use is reported before anything else starts.
 pub(in crate::app) async fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners = Vec::new();
     for address in addresses {
@@ -33,7 +33,7 @@ async fn bind_one(address: SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// Serves on all `listeners` until `stop`, then lets open requests end.
+/// Serves on all `listeners` until `stop`, then lets open requests finish.
 pub(in crate::app) async fn serve(
     listeners: Vec<TcpListener>,
     service: HttpService,
@@ -48,11 +48,11 @@ pub(in crate::app) async fn serve(
         let (service, stop) = (service.clone(), stop.clone());
         let (slots, connections) = (slots.clone(), connections.clone());
         acceptors.spawn(async move {
-            while let Some((stream, peer, place)) = accept(&listener, &slots, &stop).await {
+            while let Some((stream, peer, permits)) = accept(&listener, &slots, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
                 connections.spawn(async move {
                     serve_connection(stream, peer, service, stop).await;
-                    drop(place);
+                    drop(permits);
                 });
             }
         });
@@ -65,7 +65,7 @@ pub(in crate::app) async fn serve(
     }
 }
 
-/// Places for connections.
+/// Slots for connections.
 #[derive(Clone)]
 struct ConnectionSlots {
     total: Arc<Semaphore>,
@@ -80,20 +80,20 @@ async fn accept(
     stop: &CancellationToken,
 ) -> Option<AcceptedConnection> {
     loop {
-        let taken = async {
-            let place = Arc::clone(&slots.total).acquire_owned().await.map_err(io::Error::other)?;
+        let accepted = async {
+            let slot = Arc::clone(&slots.total).acquire_owned().await.map_err(io::Error::other)?;
             loop {
                 let (stream, peer) = listener.accept().await?;
                 if let Some(permit) = slots.per_address.try_acquire(peer.ip()) {
-                    return io::Result::Ok((stream, peer, (place, permit)));
+                    return io::Result::Ok((stream, peer, (slot, permit)));
                 }
                 tracing::debug!(address = %peer, "connection refused: too many from this address");
             }
         };
         tokio::select! {
             () = stop.cancelled() => return None,
-            taken = taken => match taken {
-                Ok(taken) => return Some(taken),
+            accepted = accepted => match accepted {
+                Ok(accepted) => return Some(accepted),
                 Err(error) => {
                     tracing::warn!(error = %error, "failed to accept a connection");
                     tokio::time::sleep(ACCEPT_RETRY_DELAY).await;

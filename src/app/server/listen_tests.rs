@@ -1,4 +1,4 @@
-//! The server on loopback: addresses, TLS and its reload, slow clients, bodies, compression, request ids.
+//! Tests of the server on loopback: addresses, TLS and its reload, slow clients, bodies, compression, request ids.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::*;
 use crate::app::server::tls::ServerTls;
 use crate::web::{RequestLimits, with_request_limits};
 
-/// Pages of the kinds that matter here, guarded as those of the daemon.
+/// Test routes behind the request limits of the server.
 fn router(bounds: RequestLimits) -> Router {
     let router = Router::new()
         .route("/long", get(async || "all work and no play ".repeat(1000)))
@@ -49,13 +49,13 @@ fn quick(seconds: u64) -> RequestLimits {
     RequestLimits { body_bytes: 2048, request_timeout: Duration::from_secs(seconds), tls: false }
 }
 
-/// Sends `head` and answers with all that comes back.
+/// Sends `head` and returns the whole response.
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> String {
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    // A TLS peer that closes without a farewell still said what it said.
-    let _ = stream.read_to_end(&mut answer).await;
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    // A TLS peer that closes without `close_notify` has sent its response all the same.
+    let _ = stream.read_to_end(&mut response).await;
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 async fn say(at: SocketAddr, head: &str) -> String {
@@ -67,7 +67,7 @@ fn asking(path: &str, more: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_address_answers_and_one_in_use_is_told_before_anything_starts() {
+async fn every_address_is_served_and_one_in_use_is_an_error() {
     let running = start(&["127.0.0.1:0", "127.0.0.1:0", "[::1]:0"], quick(5), None).await;
     assert_eq!(running.at.len(), 3);
     for at in &running.at {
@@ -81,24 +81,24 @@ async fn every_address_answers_and_one_in_use_is_told_before_anything_starts() {
 }
 
 #[tokio::test]
-async fn long_answers_are_compressed_and_short_ones_and_events_are_not() {
+async fn long_responses_are_compressed_and_short_ones_and_events_are_not() {
     let running = start(&["127.0.0.1:0"], quick(5), None).await;
-    let answer = |path: &'static str, accept: &'static str| {
+    let response = |path: &'static str, accept: &'static str| {
         say(running.at[0], Box::leak(asking(path, accept).into_boxed_str()))
     };
     let gzip = "Accept-Encoding: gzip\r\n";
-    let long = answer("/long", gzip).await;
+    let long = response("/long", gzip).await;
     assert!(long.contains("content-encoding: gzip") && long.len() < 2_000, "{} bytes", long.len());
-    assert!(!answer("/long", "").await.contains("content-encoding"));
-    assert!(!answer("/short", gzip).await.contains("content-encoding"));
-    assert!(!answer("/events", gzip).await.contains("content-encoding"));
+    assert!(!response("/long", "").await.contains("content-encoding"));
+    assert!(!response("/short", gzip).await.contains("content-encoding"));
+    assert!(!response("/events", gzip).await.contains("content-encoding"));
 }
 
 #[tokio::test]
-async fn an_answer_tells_its_request_id_and_bears_the_headers_of_safety() {
+async fn a_response_has_a_request_id_and_security_headers() {
     let running = start(&["127.0.0.1:0"], RequestLimits { tls: true, ..quick(5) }, None).await;
-    let brought = say(running.at[0], &asking("/short", "X-Request-Id: abc-1\r\n")).await;
-    assert!(brought.contains("x-request-id: abc-1\r\n"), "{brought}");
+    let response = say(running.at[0], &asking("/short", "X-Request-Id: abc-1\r\n")).await;
+    assert!(response.contains("x-request-id: abc-1\r\n"), "{response}");
     let forged = say(running.at[0], &asking("/short", "X-Request-Id: a b{}\r\n")).await;
     let id = forged.split("x-request-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
     assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
@@ -108,12 +108,12 @@ async fn an_answer_tells_its_request_id_and_bears_the_headers_of_safety() {
         "cache-control: no-store",
         "content-security-policy: default-src 'none'",
     ] {
-        assert!(brought.contains(header), "{header}: {brought}");
+        assert!(response.contains(header), "{header}: {response}");
     }
 }
 
 #[tokio::test]
-async fn a_body_beyond_the_limit_is_refused_whether_it_says_so_or_not() {
+async fn a_body_beyond_the_limit_is_refused_with_or_without_content_length() {
     let running = start(&["127.0.0.1:0"], quick(5), None).await;
     let post = |length: usize| {
         format!(
@@ -134,11 +134,11 @@ async fn a_body_beyond_the_limit_is_refused_whether_it_says_so_or_not() {
 }
 
 #[tokio::test]
-async fn slow_heads_slow_bodies_and_slow_answers_come_to_an_end() {
+async fn slow_heads_bodies_and_responses_time_out() {
     let running = start(&["127.0.0.1:0"], quick(1), None).await;
     let at = running.at[0];
     let bounded = |head: &'static str| tokio::time::timeout(Duration::from_secs(20), say(at, head));
-    let (head, body, answer, silent) = tokio::join!(
+    let (head, body, response, silent) = tokio::join!(
         bounded("GET /short HTTP/1.1\r\nHost: a\r\n"),
         bounded("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx"),
         bounded("GET /never HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
@@ -146,16 +146,16 @@ async fn slow_heads_slow_bodies_and_slow_answers_come_to_an_end() {
     );
     assert!(!head.unwrap().contains("200 OK"));
     assert!(body.unwrap().starts_with("HTTP/1.1 504"));
-    assert!(answer.unwrap().starts_with("HTTP/1.1 504"));
+    assert!(response.unwrap().starts_with("HTTP/1.1 504"));
     assert_eq!(silent.unwrap(), "");
 }
 
-/// Writes a pair for `name` and answers its authority.
+/// Writes a certificate and key for `name` and returns the certificate.
 fn pair(folder: &Path, name: &str) -> String {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), name.to_owned()]).unwrap();
-    std::fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
-    std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
-    made.cert.pem()
+    let pair = rcgen::generate_simple_self_signed(["localhost".to_owned(), name.to_owned()]).unwrap();
+    std::fs::write(folder.join("cert.pem"), pair.cert.pem()).unwrap();
+    std::fs::write(folder.join("key.pem"), pair.signing_key.serialize_pem()).unwrap();
+    pair.cert.pem()
 }
 
 async fn shake(
@@ -175,7 +175,7 @@ async fn shake(
     connector.connect(ServerName::try_from("localhost").unwrap(), TcpStream::connect(at).await?).await
 }
 
-/// Waits until a handshake under `authority` works, or no more does.
+/// Waits until a handshake that trusts `authority` succeeds.
 async fn trusted(at: SocketAddr, authority: &str) {
     let until = tokio::time::Instant::now() + Duration::from_secs(20);
     while shake(at, authority, b"http/1.1").await.is_err() {
@@ -185,7 +185,7 @@ async fn trusted(at: SocketAddr, authority: &str) {
 }
 
 #[tokio::test]
-async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() {
+async fn tls_serves_both_versions_of_http_and_reloads_valid_pairs_only() {
     let folder = tempfile::tempdir().unwrap();
     let first = pair(folder.path(), "first");
     let tls = ServerTls::load(&folder.path().join("cert.pem"), &folder.path().join("key.pem")).unwrap();
@@ -206,7 +206,7 @@ async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() 
     trusted(at, &second).await;
     assert!(shake(at, &first, b"http/1.1").await.is_err());
     std::fs::write(folder.path().join("key.pem"), "no key").unwrap();
-    // Long enough for the bad pair to be looked at: two looks and a half.
+    // Long enough for the invalid pair to be noticed: two and a half polls.
     tokio::time::sleep(Duration::from_millis(1300)).await;
     assert!(shake(at, &second, b"http/1.1").await.is_ok(), "the pair before stays in force");
     let third = pair(folder.path(), "third");
@@ -216,7 +216,7 @@ async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() 
 }
 
 #[tokio::test]
-async fn a_handshake_that_stands_still_is_given_up() {
+async fn a_handshake_that_stalls_times_out() {
     let folder = tempfile::tempdir().unwrap();
     pair(folder.path(), "slow");
     let tls = ServerTls::load(&folder.path().join("cert.pem"), &folder.path().join("key.pem")).unwrap();

@@ -1,5 +1,5 @@
-//! The HTTP server: several addresses, TLS, bounded connections, bounded time for everything that a client can
-//! be slow at, graceful end.
+//! The HTTP server: several addresses, TLS, limited connections, timeouts for everything that a client can delay,
+//! graceful shutdown.
 
 mod connection;
 mod connection_limiter;

@@ -1,5 +1,5 @@
-//! Certificate and key of the server: read at start, taken anew when their files change or on SIGHUP. A bad
-//! new pair leaves the one in force as it is.
+//! Certificate and key of the server: loaded at the start, reloaded when their files change or on SIGHUP. An invalid
+//! new pair leaves the current one in force.
 
 use crate::sync::RwLock;
 use std::path::{Path, PathBuf};
@@ -17,47 +17,47 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::file_watch::{self, FileWatch};
 
-/// Time between two looks at the files.
+/// Time between two polls of the files.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The pair in force.
+/// The current certificate and key.
 pub(in crate::app) struct ServerTls {
     files: (PathBuf, PathBuf),
     current: RwLock<LoadedCertificate>,
 }
 
-/// A certificate that is shown, and what shows it.
+/// A certificate with its TLS configuration.
 struct LoadedCertificate {
     config: Arc<ServerConfig>,
     fingerprint: [u8; 32],
 }
 
 impl ServerTls {
-    /// Reads certificate (with its chain) and key, both PEM.
+    /// Loads certificate (with its chain) and key, both PEM.
     pub(in crate::app) fn load(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
         let pair = RwLock::new(read_certificate(certificate, key)?);
         Ok(Self { files: (certificate.to_owned(), key.to_owned()), current: pair })
     }
 
-    /// SHA-256 of the certificate that is shown.
+    /// Returns the SHA-256 of the current certificate.
     pub(in crate::app) fn fingerprint(&self) -> [u8; 32] {
         self.current.read().fingerprint
     }
 
-    /// What new connections shake hands with.
+    /// Returns the acceptor for new connections.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         Arc::clone(&self.current.read().config).into()
     }
 
-    /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`; `taken` is called
-    /// each time that they were good.
+    /// Reloads the files when a change has settled, and on SIGHUP, until `stop`; calls `on_reload` after each
+    /// successful reload.
     pub(in crate::app) async fn watch_files(
         &self,
         stop: CancellationToken,
-        taken: impl Fn(&Self),
+        on_reload: impl Fn(&Self),
     ) -> std::io::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
-        let look = || {
+        let fingerprint = || {
             file_watch::current_fingerprint(
                 None,
                 Vec::new(),
@@ -65,26 +65,26 @@ impl ServerTls {
             )
         };
         let mut watch = FileWatch::default();
-        watch.accept(look().await);
+        watch.accept(fingerprint().await);
         loop {
-            let asked = tokio::select! {
+            let is_requested = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 _ = hangup.recv() => true,
                 () = tokio::time::sleep(POLL_INTERVAL) => false,
             };
-            let now = look().await;
-            if watch.has_settled_change(now.clone()) || asked {
+            let now = fingerprint().await;
+            if watch.has_settled_change(now.clone()) || is_requested {
                 watch.accept(now);
                 if self.reload() {
-                    taken(self);
-                    // Said last: who reads it finds everything in place.
+                    on_reload(self);
+                    // Logged last, so that everything is in place when someone reads it.
                     tracing::info!(file = %self.files.0.display(), "server certificate reloaded");
                 }
             }
         }
     }
 
-    /// Whether the files were good.
+    /// Reloads the files; returns whether they are valid.
     fn reload(&self) -> bool {
         match read_certificate(&self.files.0, &self.files.1) {
             Ok(pair) => {

@@ -1,4 +1,4 @@
-//! The stream that lettre talks over: ours, bounded in what it reads.
+//! A stream for lettre that limits how much it reads.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use tokio::net::TcpStream;
 
 use crate::notify::send_error::SendError;
 
-/// Bytes that a mail server may say in one conversation. lettre reads a reply anew from its first line with
-/// each further one: without this bound, one server could keep a thread busy for hours.
+/// Most bytes read from a mail server in one session. lettre parses a reply again from its first line with each
+/// further line: without this limit, one server could keep a thread busy for hours.
 const MAX_READ_BYTES: usize = 16 * 1024;
-/// What stands for the greeting that came before TLS.
+/// Replaces the greeting, which the server sent before TLS.
 const SYNTHETIC_GREETING: &[u8] = b"220 ready\r\n";
 
 /// A stream to a mail server.
@@ -27,7 +27,7 @@ pub(super) struct BoundedStream<S> {
 }
 
 impl BoundedStream<TcpStream> {
-    /// An unencrypted one.
+    /// Wraps an unencrypted stream.
     pub(super) fn from_tcp(stream: TcpStream) -> Result<Self, SendError> {
         let address = stream.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
         Ok(Self::new(stream, address, false))
@@ -35,7 +35,7 @@ impl BoundedStream<TcpStream> {
 }
 
 impl<S> BoundedStream<S> {
-    /// Over `inner`; with `greeted`, a greeting is read first that came long before.
+    /// Wraps `inner`; with `greeted`, reads start with a synthetic greeting, since the real one was read before TLS.
     pub(super) fn new(inner: S, address: SocketAddr, greeted: bool) -> Self {
         Self {
             inner,

@@ -1,4 +1,4 @@
-//! Mail as a channel.
+//! The mail channel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,40 +18,40 @@ use crate::notify::send_error::SendError;
 use crate::protocol::starttls;
 use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};
 
-/// Whether and how the way to the mail server is encrypted.
+/// Encryption of the connection to the mail server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MailTls {
-    /// From the first byte on port 465, else by STARTTLS when the server offers it.
+    /// TLS from the first byte on port 465; otherwise STARTTLS when the server offers it.
     #[default]
     Auto,
-    /// By STARTTLS; a server that does not offer it gets nothing.
+    /// STARTTLS; nothing is sent to a server that does not offer it.
     StartTls,
-    /// From the first byte.
+    /// TLS from the first byte.
     Implicit,
-    /// Never.
+    /// No encryption.
     None,
 }
 
-/// The mail server, and in whose name mail is sent.
+/// The mail server and the sender.
 #[derive(Clone, Debug)]
 pub struct MailSettings {
     /// Host of the server.
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// How the way to it is encrypted.
+    /// Encryption of the connection.
     pub tls: MailTls,
-    /// Whether its certificate must be valid.
+    /// Whether the server's certificate must be valid.
     pub verify: bool,
-    /// Who logs in; empty for nobody.
+    /// User name; empty for no login.
     pub username: String,
-    /// With what.
+    /// Password.
     pub password: Secret,
-    /// The sender.
+    /// Sender address.
     pub from: String,
-    /// The name in EHLO.
+    /// The host name sent in EHLO.
     pub ehlo_name: String,
-    /// How long one try may take; servers look long at what they take (RFC 5321 4.5.3.2).
+    /// Longest duration of one attempt; servers may take long to accept a message (RFC 5321 4.5.3.2).
     pub attempt_timeout: Duration,
 }
 
@@ -71,21 +71,21 @@ impl MailChannel {
     }
 
     pub(in crate::notify) async fn send(&self, message: &OutgoingMessage) -> Result<(), SendError> {
-        let letter = email::build_email(message, &self.settings.from)?;
+        let email = email::build_email(message, &self.settings.from)?;
         let deadline = Deadline::within(self.settings.attempt_timeout);
         let stream = self.connect(deadline).await?;
         let late =
             |_| SendError::transient(format!("no end within {} s", self.settings.attempt_timeout.as_secs()));
-        tokio::time::timeout_at(deadline.at, self.submit(stream, &letter)).await.map_err(late)?
+        tokio::time::timeout_at(deadline.at, self.submit(stream, &email)).await.map_err(late)?
     }
 
     async fn submit(
         &self,
         stream: Box<dyn AsyncTokioStream>,
-        letter: &lettre::Message,
+        email: &lettre::Message,
     ) -> Result<(), SendError> {
         let hello = ClientId::Domain(self.settings.ehlo_name.clone());
-        // What goes wrong before the message is about the server, not about this message.
+        // Errors before the message are about the server, not about this message.
         let before = |error: SmtpError| SendError::transient(describe_error(&error));
         let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await.map_err(before)?;
         if !self.settings.username.is_empty() {
@@ -94,9 +94,9 @@ impl MailChannel {
                 SendError::transient(describe_error(&error)).redact(&self.settings.password.0)
             })?;
         }
-        let sent = server.send(letter.envelope(), &letter.formatted()).await;
+        let sent = server.send(email.envelope(), &email.formatted()).await;
         sent.map_err(|error| SendError { is_retryable: !error.is_permanent(), ..before(error) })?;
-        // It was taken: a server that hangs up without a farewell changes nothing.
+        // The message was accepted: an error while closing the session does not matter.
         let _ = tokio::time::timeout(Duration::from_secs(1), server.quit()).await;
         Ok(())
     }
@@ -125,7 +125,7 @@ impl MailChannel {
         let options = TlsOptions { verify: self.settings.verify, ..TlsOptions::default() };
         let mut trace = ConnectTrace::default();
         let stream = self.net.handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
-        // After STARTTLS the server does not greet again, but lettre waits for it.
+        // After STARTTLS the server does not greet again, but lettre expects a greeting.
         Ok(Box::new(BoundedStream::new(stream, address, !implicit)))
     }
 

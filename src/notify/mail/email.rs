@@ -1,4 +1,4 @@
-//! A message as mail (RFC 5322, 2045): text, HTML beside it, files behind it.
+//! A message as an email (RFC 5322, 2045): text, alternative HTML, and attachments.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,10 +10,11 @@ use crate::domain::Capture;
 use crate::notify::contract::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
-/// The mail that tells `message`, sent by `from`. The same message has the same `Message-ID` at each try;
-/// those of one outage stand in one thread.
+/// Builds the email for `message`, sent by `from`. The same message has the same `Message-ID` at each attempt; the
+/// messages of one episode form one thread.
 pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Letter, SendError> {
-    let bad = |what: &str, error: &dyn std::fmt::Display| SendError::permanent(format!("{what}: {error}"));
+    let invalid =
+        |what: &str, error: &dyn std::fmt::Display| SendError::permanent(format!("{what}: {error}"));
     let from: Mailbox =
         from.parse().map_err(|error| SendError::transient(format!("`mail.from`: {error}")))?;
     let to: Address = message
@@ -21,7 +22,7 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
         .address
         .trim()
         .parse()
-        .map_err(|error| bad("the address is no mail address", &error))?;
+        .map_err(|error| invalid("the address is no mail address", &error))?;
     let domain = from.email.domain().to_owned();
     let id = |name: &str| format!("<{}@{domain}>", sanitize_file_name(name));
     let at = u64::try_from(message.content.at.as_micros()).unwrap_or_default();
@@ -35,13 +36,13 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
         let thread = id(&format!("episode-{episode}"));
         builder = builder.in_reply_to(thread.clone()).references(thread);
     }
-    // RFC 3834: nobody answers this with an absence note.
+    // RFC 3834: prevents automatic replies such as absence notes.
     builder = builder.raw_header(HeaderValue::new(
         HeaderName::new_from_ascii_str("Auto-Submitted"),
         "auto-generated".to_owned(),
     ));
     let text = SinglePart::plain(message.text.clone());
-    let letter = match (&message.html, message.attachments.is_empty()) {
+    let email = match (&message.html, message.attachments.is_empty()) {
         (None, true) => builder.singlepart(text),
         (Some(html), true) => {
             builder.multipart(MultiPart::alternative_plain_html(message.text.clone(), html.clone()))
@@ -50,11 +51,12 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
             builder.multipart(with_attachments(MultiPart::mixed().singlepart(text), &message.attachments))
         }
         (Some(html), false) => {
-            let words = MultiPart::alternative_plain_html(message.text.clone(), html.clone());
-            builder.multipart(with_attachments(MultiPart::mixed().multipart(words), &message.attachments))
+            let alternatives = MultiPart::alternative_plain_html(message.text.clone(), html.clone());
+            builder
+                .multipart(with_attachments(MultiPart::mixed().multipart(alternatives), &message.attachments))
         }
     };
-    letter.map_err(|error| bad("the mail cannot be written", &error))
+    email.map_err(|error| invalid("the mail cannot be written", &error))
 }
 
 fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
@@ -69,13 +71,13 @@ fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
     parts
 }
 
-/// `name` with nothing in it that means something in a header.
+/// Replaces every character of `name` that has a meaning in a header.
 fn sanitize_file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().take(200).map(plain).collect()
 }
 
-/// Whatever made the subject: a header has one line.
+/// Replaces control characters with spaces, since a header has one line.
 fn to_single_line(subject: &str) -> String {
     subject.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

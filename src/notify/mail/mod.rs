@@ -1,5 +1,5 @@
-//! Mail: written by lettre, handed to one mail server over our own stream, so that the egress policy and the
-//! trust of the location hold here too.
+//! Mail: lettre builds it and speaks SMTP to one mail server over Vigie's own network stack, so that the egress policy
+//! and the trusted certificates of the location apply.
 
 mod bounded_stream;
 mod channel;

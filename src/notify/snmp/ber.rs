@@ -1,4 +1,4 @@
-//! As much of the basic encoding rules as traps need (X.690 8).
+//! The subset of the basic encoding rules that traps need (X.690 8).
 
 const INTEGER: u8 = 0x02;
 const OCTETS: u8 = 0x04;
@@ -6,7 +6,7 @@ const OID: u8 = 0x06;
 const SEQUENCE: u8 = 0x30;
 const CONTEXT_TAG: u8 = 0xa0;
 
-/// `content` under `tag`, with its length.
+/// Encodes `content` with its tag and length.
 pub(super) fn encode_tagged(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     if let Ok(short @ 0..=127) = u8::try_from(content.len()) {
@@ -21,7 +21,7 @@ pub(super) fn encode_tagged(tag: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A whole number, in as few bytes as hold its sign.
+/// Encodes an integer in the fewest bytes that hold its sign.
 pub(super) fn encode_integer(number: i64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let spare = |pair: &[u8]| matches!((pair[0], pair[1] & 0x80), (0, 0) | (0xff, 0x80));
@@ -29,17 +29,17 @@ pub(super) fn encode_integer(number: i64) -> Vec<u8> {
     encode_tagged(INTEGER, &bytes[skip..])
 }
 
-/// The content of an unsigned number: `TimeTicks` and the like.
+/// Encodes the content of an unsigned number, such as `TimeTicks`.
 pub(super) fn unsigned_content(number: i64) -> Vec<u8> {
     encode_integer(number.max(0))[2..].to_vec()
 }
 
-/// Bytes or text.
+/// Encodes an octet string.
 pub(super) fn encode_octets(bytes: &[u8]) -> Vec<u8> {
     encode_tagged(OCTETS, bytes)
 }
 
-/// An object identifier; the first two arcs share a number (X.690 8.19.4).
+/// Encodes an object identifier; the first two arcs share a number (X.690 8.19.4).
 pub(super) fn encode_oid(arcs: &[u32]) -> Vec<u8> {
     let (first, rest) = match arcs {
         [first, second, rest @ ..] => (first.saturating_mul(40).saturating_add(*second), rest),
@@ -56,12 +56,12 @@ pub(super) fn encode_oid(arcs: &[u32]) -> Vec<u8> {
     encode_tagged(OID, &content)
 }
 
-/// Parts in a row.
+/// Encodes a sequence.
 pub(super) fn encode_sequence(parts: &[Vec<u8>]) -> Vec<u8> {
     encode_tagged(SEQUENCE, &parts.concat())
 }
 
-/// Parts in a row under a tag of their context.
+/// Encodes a sequence under a context-specific tag.
 pub(super) fn encode_context(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     encode_tagged(CONTEXT_TAG | number, &parts.concat())
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_have_their_shortest_form() {
+    fn integers_and_object_identifiers_have_their_shortest_form() {
         for (number, bytes) in [
             (0, &[2, 1, 0][..]),
             (127, &[2, 1, 0x7f]),

@@ -1,4 +1,4 @@
-//! SNMP traps as a channel.
+//! The SNMP trap channel.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::notify::contract::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
-/// The port of trap receivers.
+/// Default port of trap receivers.
 const PORT: u16 = 162;
 
-/// The community of who says none.
+/// Default community.
 const COMMUNITY: &str = "public";
 
-/// Bytes of one text: all of them fit into one packet.
+/// Most bytes of one text, so that all objects fit into one packet.
 const MAX_TEXT_BYTES: usize = 110;
 
 /// `enterpriseSpecific` (RFC 1157 4.1.6).
@@ -64,7 +64,7 @@ impl TrapChannel {
     }
 }
 
-/// `host`, `host:port`, `[v6]:port` or an address alone.
+/// Parses `host`, `host:port`, `[v6]:port` or an address alone.
 fn host_and_port(text: &str) -> Option<(&str, u16)> {
     let found = crate::syntax::text_format::parse_service_address(text.trim(), &[])?;
     Some((found.host, found.port.unwrap_or(PORT)))
@@ -79,7 +79,7 @@ fn build_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, sourc
     let specific = u32::try_from(specific).unwrap_or_default();
     let ticks = encode_tagged(TIME_TICKS, &ber::unsigned_content(ticks));
     let (version, pdu) = if recipient.method == NotificationMethod::SnmpV1 {
-        // The version knows no other address than this.
+        // Version 1 supports IPv4 agent addresses only.
         let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };
         let parts = [
             encode_oid(enterprise),
@@ -94,7 +94,7 @@ fn build_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, sourc
         let trap: Vec<u32> = [enterprise, &[0, specific]].concat();
         let mut bound = vec![varbind(SYS_UP_TIME, ticks), varbind(TRAP_OID, encode_oid(&trap))];
         bound.extend(varbinds(message, enterprise));
-        // The number of a request that nobody answers.
+        // The request id, which no reply refers to.
         let request = i64::from(
             message.key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) >> 1,
         );
@@ -133,12 +133,12 @@ fn varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
     values.into_iter().enumerate().map(object).collect()
 }
 
-/// The beginning of a text, whole characters only.
+/// Returns the beginning of a text, whole characters only.
 fn truncate(text: &str) -> &[u8] {
     &text.as_bytes()[..text.floor_char_boundary(MAX_TEXT_BYTES)]
 }
 
-/// Reads an object identifier such as `1.3.6.1.4.1.8072`; two arcs at least (X.660).
+/// Parses an object identifier such as `1.3.6.1.4.1.8072`; at least two arcs (X.660).
 #[must_use]
 pub fn parse_object_identifier(text: &str) -> Option<Vec<u32>> {
     let arcs: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;

@@ -1,8 +1,8 @@
-//! The built-in templates: a subject for each kind, and bodies that leave out what there is not.
+//! The built-in templates: a subject for each kind, and bodies that omit absent values.
 
 use crate::domain::{NotificationKind, NotificationMethod};
 
-/// The subject of `kind` (behaviour.md 6).
+/// Returns the subject of `kind` (behaviour.md 6).
 pub(super) const fn subject(kind: NotificationKind) -> &'static str {
     match kind {
         NotificationKind::SiteError | NotificationKind::HostagentError => {
@@ -30,7 +30,7 @@ pub(super) const fn subject(kind: NotificationKind) -> &'static str {
     }
 }
 
-/// The plain words for `method`.
+/// Returns the plain text template of `method`.
 pub(super) const fn text(method: NotificationMethod) -> &'static str {
     match method {
         NotificationMethod::Sms => SMS,
@@ -38,7 +38,7 @@ pub(super) const fn text(method: NotificationMethod) -> &'static str {
     }
 }
 
-/// Fits into three short messages.
+/// Fits into three SMS parts.
 const SMS: &str = concat!(
     "{{ brand }}: {{ title }}{% if device_name %} {{ device_name|truncate(80) }}{% endif %}",
     "{% if status != '0' %} (ST={{ status }}){% endif %} {{ status_text|truncate(160) }}",
@@ -125,7 +125,7 @@ Traceroute:
 {% endif %}
 ";
 
-/// The HTML of mail. Styles stand in place: mail programs know no others.
+/// The HTML of mail. Styles are inline, since mail programs support no others.
 pub(super) const HTML: &str = "<!DOCTYPE html>
 <html><head><meta charset=\"utf-8\"></head>
 <body style=\"margin:0;padding:16px;font:14px/1.5 sans-serif;color:#222\">

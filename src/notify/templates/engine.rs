@@ -1,4 +1,4 @@
-//! The engine behind templates: minijinja with fuel, without anything that it brings along but `if` and `for`.
+//! The template engine: minijinja with fuel, without its built-ins except `if` and `for`.
 
 use std::io;
 
@@ -10,27 +10,27 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::template_check;
 use crate::domain::escape_html;
 
-/// Steps of one template.
+/// Most steps of one rendering.
 const FUEL: u64 = 20_000;
-/// Bytes that one comes to.
+/// Most bytes of output.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
-/// Bytes of a list that is put together.
+/// Most bytes of a joined list.
 const MAX_JOINED_BYTES: usize = 16 * 1024;
-/// Characters of a line.
+/// Most characters of a line.
 const MAX_LINE_CHARS: usize = 250;
-/// The escaping of forms.
+/// Name of the escaping of forms.
 const FORM_ESCAPING: &str = "form";
 
-/// Where what a template comes to is put, which says how values are escaped.
+/// Output format of a template, which determines how values are escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
-    /// A line: a subject or title. Line breaks become spaces.
+    /// One line: a subject or title. Line breaks become spaces.
     Line,
     /// Plain text.
     Text,
     /// HTML.
     Html,
-    /// JSON: each value is written as JSON, a text with its quotes.
+    /// JSON: each value is written as JSON, a string with its quotes.
     Json,
     /// `application/x-www-form-urlencoded`.
     Form,
@@ -47,14 +47,14 @@ impl OutputFormat {
     }
 }
 
-/// What `source` comes to with `values`; else why not, in words.
+/// Renders `source` with `values`. An error is a message for people.
 pub(super) fn render(
-    place: OutputFormat,
+    format: OutputFormat,
     source: &str,
     values: &serde_json::Value,
 ) -> Result<String, String> {
     template_check::check_template(source)?;
-    let mut environment = environment(place);
+    let mut environment = environment(format);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.map_err(|error| describe_error(&error))?);
     let template =
@@ -64,7 +64,7 @@ pub(super) fn render(
         .render_captured_to(Value::from(Serde(values)), &mut out)
         .map_err(|error| describe_error(&error))?;
     let text = String::from_utf8(out.bytes).map_err(|_| "it comes to no text".to_owned())?;
-    match place {
+    match format {
         OutputFormat::Line => Ok(to_single_line(&text)),
         OutputFormat::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
             Ok(_) => Ok(text),
@@ -121,7 +121,7 @@ fn join(list: Value, between: Option<String>) -> Result<String, Error> {
     Ok(joined)
 }
 
-/// What comes out, up to [`MAX_OUTPUT_BYTES`] bytes.
+/// A writer that holds at most [`MAX_OUTPUT_BYTES`] bytes.
 #[derive(Default)]
 struct BoundedWriter {
     bytes: Vec<u8>,
@@ -153,14 +153,14 @@ fn describe_error(error: &Error) -> String {
     }
 }
 
-/// One line, of which nobody can make two.
+/// Joins text into one line without control characters.
 fn to_single_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: Vec<&str> = spaced.split_whitespace().collect();
     words.join(" ").chars().take(MAX_LINE_CHARS).collect()
 }
 
-/// Plain words as HTML that looks the same.
+/// Converts plain text to HTML that looks the same.
 pub(super) fn text_to_html(text: &str) -> String {
     let text = escape_html(text);
     format!(

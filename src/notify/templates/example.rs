@@ -1,4 +1,4 @@
-//! Notices to try templates on: nothing in them is real.
+//! Example content for trying out templates.
 
 use serde_json::{Map, json};
 
@@ -7,13 +7,13 @@ use crate::domain::{
     NotificationKind, Status, Timestamp,
 };
 
-/// A notice of `kind`.
+/// Returns example content of `kind`.
 pub(super) fn example_content(kind: NotificationKind) -> NotificationContent {
     // 2026-01-01 12:00 UTC.
     let at = Timestamp::from_seconds(1_767_268_800);
     let status = if kind.is_clear() { Status::OK } else { Status::HTTP_ERROR };
-    let mut more = Map::new();
-    more.insert("traceroute".to_owned(), json!(" 1  192.0.2.1  0.4 ms\n 2  198.51.100.7  3.1 ms\n"));
+    let mut extra = Map::new();
+    extra.insert("traceroute".to_owned(), json!(" 1  192.0.2.1  0.4 ms\n 2  198.51.100.7  3.1 ms\n"));
     NotificationContent {
         kind,
         customer: CustomerId(1),
@@ -50,6 +50,6 @@ pub(super) fn example_content(kind: NotificationKind) -> NotificationContent {
             "issuer": "CN=Example CA",
             "not_after": "2026-02-01T00:00:00Z",
         }),
-        extra: more,
+        extra,
     }
 }

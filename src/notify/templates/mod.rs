@@ -1,8 +1,7 @@
-//! The words of messages: by the templates of an account, or the built-in ones.
+//! Rendering of messages from the templates of an account or the built-in ones.
 //!
-//! Templates are written by users, and what goes into them by whoever answers a check. So what a template may do
-//! is little ([`template_check`]), what it may use is bounded ([`engine`]), and every value is escaped by the place that it
-//! goes to: HTML, JSON, a form, a line.
+//! Users write templates, and monitored targets supply values. So templates may do little ([`template_check`]), their
+//! resources are bounded ([`engine`]), and every value is escaped for its output format: HTML, JSON, a form, a line.
 
 mod built_in;
 mod engine;

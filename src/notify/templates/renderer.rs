@@ -1,4 +1,4 @@
-//! Composes messages from templates.
+//! Rendering of messages from templates.
 
 use super::engine::OutputFormat;
 use super::template::{MessageTemplate, RenderedMessage, TemplateError};
@@ -6,22 +6,22 @@ use super::variables::TemplateVariables;
 use super::{built_in, engine, example};
 use crate::domain::{NotificationContent, NotificationKind, NotificationMethod};
 
-/// Makes words.
+/// Renders messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MessageRenderer {}
 
 impl MessageRenderer {
-    /// The words of `notice` by `method`.
+    /// Renders `content` for `method`.
     ///
     /// # Errors
-    /// When `template` cannot be used, takes too much work, or comes to more than a message may hold.
+    /// When `template` is invalid, takes too much work, or renders more than a message may hold.
     pub fn render(
         &self,
         content: &NotificationContent,
         method: NotificationMethod,
         template: Option<&MessageTemplate>,
     ) -> Result<RenderedMessage, TemplateError> {
-        let facts = TemplateVariables::from_content(content);
+        let variables = TemplateVariables::from_content(content);
         let none = MessageTemplate::default();
         let own = template.unwrap_or(&none);
         let is_body = method == NotificationMethod::JsonPost
@@ -32,13 +32,13 @@ impl MessageRenderer {
             "subject",
             OutputFormat::Line,
             own_or_built_in(&own.subject, built_in::subject(content.kind)),
-            &facts,
+            &variables,
         )?;
         let text = render_part(
             "text",
             OutputFormat::Text,
             own_or_built_in(own_text, built_in::text(method)),
-            &facts,
+            &variables,
         )?;
         let html = match method {
             NotificationMethod::MailHtml if own.html.is_empty() && !own_text.is_empty() => {
@@ -48,15 +48,16 @@ impl MessageRenderer {
                 "html",
                 OutputFormat::Html,
                 own_or_built_in(&own.html, built_in::HTML),
-                &facts,
+                &variables,
             )?),
             _ => None,
         };
-        let body = is_body.then(|| render_part("text", OutputFormat::Json, &own.text, &facts)).transpose()?;
+        let body =
+            is_body.then(|| render_part("text", OutputFormat::Json, &own.text, &variables)).transpose()?;
         Ok(RenderedMessage { subject, text, html, body })
     }
 
-    /// Everything that is wrong with `template`, seen on the examples of its kinds.
+    /// Returns the errors of `template`, found by rendering the examples of its kinds.
     #[must_use]
     pub fn validate(&self, template: &MessageTemplate) -> Vec<TemplateError> {
         let methods = template.method.map_or_else(
@@ -64,20 +65,20 @@ impl MessageRenderer {
             |method| vec![method],
         );
         let kinds = NotificationKind::ALL.iter().map(|(kind, ..)| *kind);
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         for kind in kinds.filter(|kind| template.kind.is_none_or(|only| only == *kind)) {
             for method in &methods {
-                if let Err(fault) = self.render(&example::example_content(kind), *method, Some(template))
-                    && !faults.contains(&fault)
+                if let Err(error) = self.render(&example::example_content(kind), *method, Some(template))
+                    && !errors.contains(&error)
                 {
-                    faults.push(fault);
+                    errors.push(error);
                 }
             }
         }
-        faults
+        errors
     }
 
-    /// A notice of `kind` to try templates on.
+    /// Returns example content of `kind` for trying out templates.
     #[must_use]
     pub fn example_content(&self, kind: NotificationKind) -> NotificationContent {
         example::example_content(kind)
@@ -92,12 +93,12 @@ pub(super) fn render_part(
     part: &'static str,
     format: OutputFormat,
     source: &str,
-    facts: &TemplateVariables,
+    variables: &TemplateVariables,
 ) -> Result<String, TemplateError> {
-    engine::render(format, source, facts.as_value()).map_err(|reason| TemplateError { part, reason })
+    engine::render(format, source, variables.as_value()).map_err(|reason| TemplateError { part, reason })
 }
 
-/// What `source` comes to in a form or JSON with nothing but these `values`: for bodies that settings describe.
+/// Renders `source` in `format` with only these `values`: for bodies that settings describe.
 pub(in crate::notify) fn render_body(
     format: OutputFormat,
     source: &str,

@@ -1,8 +1,8 @@
-//! A message template, and what it makes.
+//! A message template, and its result.
 
 use crate::domain::{NotificationKind, NotificationMethod};
 
-/// Words of an account for messages of one kind and method; an empty part is that of the built-in template.
+/// An account's template for messages of one kind and method; an empty part falls back to the built-in template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageTemplate {
     /// For messages of this kind; `None` for all.
@@ -11,7 +11,7 @@ pub struct MessageTemplate {
     pub method: Option<NotificationMethod>,
     /// The subject or title: one line.
     pub subject: String,
-    /// Plain words. Of a template for JSON POST alone: the whole JSON body.
+    /// Plain text. In a template for JSON POST alone: the whole JSON body.
     pub text: String,
     /// The same as HTML, for mail.
     pub html: String,
@@ -23,11 +23,11 @@ pub struct MessageTemplate {
 pub struct TemplateError {
     /// `subject`, `text` or `html`.
     pub part: &'static str,
-    /// Why, with the line.
+    /// Description of the error, with the line.
     pub reason: String,
 }
 
-/// The words of one message.
+/// A rendered message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderedMessage {
     /// Title or subject: one line.
@@ -36,6 +36,6 @@ pub struct RenderedMessage {
     pub text: String,
     /// HTML, for mail that has it.
     pub html: Option<String>,
-    /// The whole JSON body, when the account wrote it.
+    /// The whole JSON body, when the account's template defines it.
     pub body: Option<String>,
 }

@@ -1,23 +1,23 @@
-//! What a template may say: values, filters, `if` and `for`. Whatever could pile up memory or turn off escaping
-//! is refused before the engine sees it: assignments (doubling a text thirty times is a gigabyte, for next to no
+//! Restricts templates to values, filters, `if` and `for`. Everything that could exhaust memory or turn off escaping
+//! is refused before the engine parses it: assignments (doubling a text thirty times gives a gigabyte with hardly any
 //! work), repetition, macros, `raw`, `autoescape`.
 
-/// Bytes of a template.
+/// Most bytes of a template.
 const MAX_TEMPLATE_BYTES: usize = 64 * 1024;
-/// Statements that there are.
+/// The supported statements.
 const ALLOWED_STATEMENTS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
-/// Texts that may be put together with `~` in one template.
+/// Most concatenations with `~` in one template.
 const MAX_CONCATENATIONS: usize = 50;
 
-/// Why `source` is refused, with the line; `Ok` when it may be tried.
+/// Checks `source`; returns why it is refused, with the line.
 pub(super) fn check_template(source: &str) -> Result<(), String> {
     if source.len() > MAX_TEMPLATE_BYTES {
         return Err(format!("it has more than {MAX_TEMPLATE_BYTES} bytes"));
     }
     let mut at = 0;
-    let mut joints = 0;
+    let mut concatenations = 0;
     while let Some(found) = source[at..].find('{').map(|found| at + found) {
-        let refused = |reason: String| {
+        let refuse = |reason: String| {
             let line = source[..found].matches('\n').count() + 1;
             Err(format!("line {line}: {reason}"))
         };
@@ -25,25 +25,25 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
         at = if rest.starts_with("{#") {
             match rest.find("#}") {
                 Some(end) => found + end + 2,
-                None => return refused("a comment does not end".to_owned()),
+                None => return refuse("a comment does not end".to_owned()),
             }
         } else if rest.starts_with("{{") || rest.starts_with("{%") {
-            match tag_length(rest, &mut joints) {
+            match tag_length(rest, &mut concatenations) {
                 Ok(length) => found + length,
-                Err(reason) => return refused(reason),
+                Err(reason) => return refuse(reason),
             }
         } else {
             found + 1
         };
-        if joints > MAX_CONCATENATIONS {
-            return refused(format!("more than {MAX_CONCATENATIONS} texts are put together with `~`"));
+        if concatenations > MAX_CONCATENATIONS {
+            return refuse(format!("more than {MAX_CONCATENATIONS} texts are put together with `~`"));
         }
     }
     Ok(())
 }
 
-/// Bytes of the tag that `text` begins with.
-fn tag_length(text: &str, joints: &mut usize) -> Result<usize, String> {
+/// Returns the length in bytes of the tag that `text` begins with.
+fn tag_length(text: &str, concatenations: &mut usize) -> Result<usize, String> {
     let is_statement = text.starts_with("{%");
     let end = if is_statement { "%}" } else { "}}" };
     let mut quote: Option<char> = None;
@@ -68,18 +68,18 @@ fn tag_length(text: &str, joints: &mut usize) -> Result<usize, String> {
             '"' | '\'' => quote = Some(character),
             '{' | '}' => return Err("there are no maps in templates".to_owned()),
             '*' | '+' => return Err(format!("there is no `{character}` in templates")),
-            '~' => *joints += 1,
+            '~' => *concatenations += 1,
             _ => {}
         }
     }
     let length = length.ok_or_else(|| format!("`{}` is not closed by `{end}`", &text[..2]))?;
     if is_statement {
-        let mut words = text[2..length - 2].trim_start_matches('-').split_whitespace();
-        let word = words.next().unwrap_or_default().trim_end_matches('-');
-        if !ALLOWED_STATEMENTS.contains(&word) {
-            return Err(format!("there is no `{word}` in templates; there are `if` and `for`"));
+        let mut tokens = text[2..length - 2].trim_start_matches('-').split_whitespace();
+        let keyword = tokens.next().unwrap_or_default().trim_end_matches('-');
+        if !ALLOWED_STATEMENTS.contains(&keyword) {
+            return Err(format!("there is no `{keyword}` in templates; there are `if` and `for`"));
         }
-        if words.any(|word| word.trim_end_matches('-') == "recursive") {
+        if tokens.any(|keyword| keyword.trim_end_matches('-') == "recursive") {
             return Err("loops are not recursive in templates".to_owned());
         }
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_piles_up_or_escapes_is_refused_with_its_line() {
+    fn statements_that_exhaust_memory_or_disable_escaping_are_refused_with_their_line() {
         for (source, reason) in [
             ("a\n{% set x = 1 %}", "line 2: there is no `set`"),
             ("{% macro a() %}{% endmacro %}", "no `macro`"),

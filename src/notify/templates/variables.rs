@@ -1,59 +1,63 @@
-//! What templates can name: the fields of the JSON, and what only people want to see.
+//! The variables of templates: the fields of the JSON object, and some for people only.
 
 use serde_json::{Value, json};
 
 use crate::domain::{MonitorType, NotificationContent};
 use crate::notify::fields::json_fields;
 
-/// Characters of one text.
+/// Most characters of one text.
 const MAX_TEXT_CHARS: usize = 2_000;
-/// Characters of a traceroute.
+/// Most characters of a traceroute.
 const MAX_TRACEROUTE_CHARS: usize = 8_000;
-/// Entries of one list.
+/// Most entries of one list.
 const MAX_LIST_ITEMS: usize = 100;
-/// Signs of a bar over the whole width.
+/// Characters of a full-width bar.
 const BAR_WIDTH: u64 = 30;
 
-/// Values for templates, cleaned and bounded.
+/// Template variables, sanitized and bounded.
 pub(super) struct TemplateVariables(Value);
 
 impl TemplateVariables {
-    /// Those of `notice`.
+    /// Returns the variables of `content`.
     pub(super) fn from_content(content: &NotificationContent) -> Self {
-        let mut facts = json_fields(content, "", "");
-        facts.shift_remove("key");
-        facts.shift_remove("text");
-        facts.insert("title".to_owned(), json!(content.kind.title()));
-        facts.insert("is_clear".to_owned(), json!(content.kind.is_clear()));
-        facts.insert("locations".to_owned(), facts.get("rotated_locations").cloned().unwrap_or_default());
-        facts.insert("phases".to_owned(), phases_variable(&content.phases));
-        facts.insert("certificate".to_owned(), certificate_variable(&content.certificate));
-        facts.insert("properties".to_owned(), properties_variable(content));
-        facts.insert("scripted".to_owned(), json!(content.monitor_type == Some(MonitorType::BrowserScript)));
-        facts.insert("duration".to_owned(), json!(format_duration(content)));
-        let verified =
-            content.verification.as_ref().map(|said| format!("{} ({})", said.status.text(), said.status));
-        facts.insert("verified".to_owned(), json!(verified));
-        let mut more = content.extra.clone();
-        let traceroute = more.shift_remove("traceroute");
-        facts.insert("more".to_owned(), Value::Object(more));
-        for value in facts.values_mut() {
+        let mut variables = json_fields(content, "", "");
+        variables.shift_remove("key");
+        variables.shift_remove("text");
+        variables.insert("title".to_owned(), json!(content.kind.title()));
+        variables.insert("is_clear".to_owned(), json!(content.kind.is_clear()));
+        variables
+            .insert("locations".to_owned(), variables.get("rotated_locations").cloned().unwrap_or_default());
+        variables.insert("phases".to_owned(), phases_variable(&content.phases));
+        variables.insert("certificate".to_owned(), certificate_variable(&content.certificate));
+        variables.insert("properties".to_owned(), properties_variable(content));
+        variables
+            .insert("scripted".to_owned(), json!(content.monitor_type == Some(MonitorType::BrowserScript)));
+        variables.insert("duration".to_owned(), json!(format_duration(content)));
+        let verified = content
+            .verification
+            .as_ref()
+            .map(|verification| format!("{} ({})", verification.status.text(), verification.status));
+        variables.insert("verified".to_owned(), json!(verified));
+        let mut extra = content.extra.clone();
+        let traceroute = extra.shift_remove("traceroute");
+        variables.insert("more".to_owned(), Value::Object(extra));
+        for value in variables.values_mut() {
             sanitize(value, MAX_TEXT_CHARS);
         }
         if let Some(mut traceroute) = traceroute {
             sanitize(&mut traceroute, MAX_TRACEROUTE_CHARS);
-            facts.insert("traceroute".to_owned(), traceroute);
+            variables.insert("traceroute".to_owned(), traceroute);
         }
-        Self(Value::Object(facts))
+        Self(Value::Object(variables))
     }
 
-    /// All of them.
+    /// Returns all variables.
     pub(super) fn as_value(&self) -> &Value {
         &self.0
     }
 }
 
-/// Replaces what a terminal or mail program would obey, and cuts what is too long.
+/// Replaces control characters that a terminal or mail program would interpret, and truncates long texts and lists.
 fn sanitize(value: &mut Value, max: usize) {
     match value {
         Value::String(text) => {
@@ -91,7 +95,7 @@ fn phases_variable(phases: &[(String, u64)]) -> Value {
     phases.iter().map(phase).collect()
 }
 
-/// Microseconds as people read them.
+/// Formats microseconds for people.
 fn format_micros(micros: u64) -> String {
     match micros {
         0..1_000 => format!("{micros} µs"),
@@ -100,7 +104,7 @@ fn format_micros(micros: u64) -> String {
     }
 }
 
-/// The server's own of a chain.
+/// Returns the server's own certificate of a chain.
 fn certificate_variable(certificate: &Value) -> Value {
     match certificate {
         Value::Array(chain) => chain.first().cloned().unwrap_or_default(),
@@ -113,7 +117,7 @@ fn properties_variable(content: &NotificationContent) -> Value {
     content.properties.iter().map(property).collect()
 }
 
-/// How long the outage has lasted, in words; empty without one.
+/// Formats how long the episode has lasted; empty without one.
 fn format_duration(content: &NotificationContent) -> String {
     let Some(since) = content.since else { return String::new() };
     match content.at.since(since).as_secs() {

@@ -1,5 +1,5 @@
-//! What is known of the accounts, as far as the loop needs it without waiting: read anew when the directory forgot
-//! it, and kept from before while the store cannot be read.
+//! Account data that the alert engine reads without waiting. It is reloaded when the account cache invalidates it, and
+//! the old data stays in use while the store cannot be read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::catalog::{AccountCache, AccountFacts};
 use crate::domain::CustomerId;
 
-/// The accounts of the monitors that are watched.
+/// Facts of the accounts that have monitors.
 pub(super) struct AccountSnapshots {
     accounts: Arc<AccountCache>,
     known: HashMap<CustomerId, VersionedFacts>,
-    /// Those that could not be read so far.
+    /// Accounts that could not be read so far.
     missing: HashSet<CustomerId>,
-    /// What the directory had counted when all were read.
+    /// Generation of the account cache at the last complete refresh.
     generation: u64,
-    /// Counts what was read.
+    /// Version of the last facts read.
     versions: u64,
 }
 
@@ -30,7 +30,7 @@ impl AccountSnapshots {
         Self { accounts, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
     }
 
-    /// Brings all up to date; costs nothing while nothing changed.
+    /// Reloads what changed; does nothing when nothing changed.
     pub(super) async fn refresh(&mut self) {
         let generation = self.accounts.generation();
         let mut customers: Vec<CustomerId> = self.missing.iter().copied().collect();
@@ -46,14 +46,14 @@ impl AccountSnapshots {
         }
     }
 
-    /// Makes `customer` known, now or as soon as it can be read.
+    /// Loads `customer`, now or as soon as it can be read.
     pub(super) async fn ensure_loaded(&mut self, customer: CustomerId) {
         if !self.known.contains_key(&customer) {
             self.reload(customer).await;
         }
     }
 
-    /// What is known of `customer`, and the version of that.
+    /// Returns the facts of `customer` and their version.
     pub(super) fn get(&self, customer: CustomerId) -> Option<(&AccountFacts, u64)> {
         self.known.get(&customer).map(|known| (known.facts.as_ref(), known.version))
     }

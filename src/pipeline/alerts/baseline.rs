@@ -1,4 +1,4 @@
-//! What a page is compared with before the first result of this process: the last one that was kept.
+//! Loads the last stored page, which the first result of this process is compared with.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 use super::location_results::good_page;
 use super::monitor_entry::{MonitorEntry, PageFingerprint};
 
-/// Whether `result` has a page that there is nothing yet to compare with.
+/// Whether `result` has a page but the entry has no baseline yet.
 pub(super) fn needs_baseline(entry: &MonitorEntry, result: &CheckResult) -> bool {
     let known = entry.pages.iter().any(|(location, _)| *location == result.location_id);
     !known && good_page(result).is_some()
 }
 
-/// What was `read`; an error is told by the log.
+/// Returns the value of `read`; logs an error.
 fn log_read_error<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
     if let Err(error) = &read {
         tracing::error!(
@@ -27,7 +27,7 @@ fn log_read_error<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<
     read.ok()
 }
 
-/// The last good page; `None` when there is none, or it cannot be read.
+/// Loads the page of the last passing result; `None` when there is none, or it cannot be read.
 pub(super) async fn load_last_page(
     results: &dyn ResultStore,
     monitor: MonitorId,
@@ -43,7 +43,7 @@ pub(super) async fn load_last_page(
     page.results.first().and_then(good_page)
 }
 
-/// The objects of the last page that was kept; `None` when there is none, or it cannot be read.
+/// Loads the objects of the last stored page; `None` when there is none, or it cannot be read.
 pub(super) async fn load_last_objects(
     results: &dyn ResultStore,
     monitor: MonitorId,
@@ -51,7 +51,7 @@ pub(super) async fn load_last_objects(
 ) -> Option<PageBaseline> {
     let states = log_read_error(monitor, results.states_for(vec![monitor]).await)?;
     let state = states.iter().find(|state| state.location_id == location)?;
-    // The run that was planned last before it began: the one that it was.
+    // The newest run planned before the full page check started is the run of that check.
     let thru = state.full_page_at? + Duration::from_micros(1);
     let filter = ResultFilter {
         monitors: vec![monitor],

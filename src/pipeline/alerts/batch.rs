@@ -1,4 +1,4 @@
-//! One turn of the loop: what came in, what follows from it.
+//! Processing of one batch of results and commands.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -16,44 +16,44 @@ use crate::domain::{
 };
 use crate::store::{AlertChanges, Evidence, NewRecord, VerifiedCheck};
 
-/// How long a traceroute waits at most for the alert that waited for it: both are made due together.
+/// How long a traceroute notification waits at most for the alert that it belongs to: both become due together.
 const TRACE_NOTIFY_OFFSET: Duration = Duration::from_millis(500);
 
-/// What a turn came to.
+/// Outcome of a batch.
 #[derive(Default)]
 pub(in crate::pipeline) struct BatchOutcome {
-    /// What is kept with the results of the turn.
+    /// Changes to store together with the results of the batch.
     pub(in crate::pipeline) alert_changes: AlertChanges,
-    /// Runs that were missed because a location was away; to be kept with the results.
+    /// Missed runs at offline locations, to be stored with the results.
     pub(in crate::pipeline) missed_results: Vec<CheckResult>,
-    /// What begins once all is kept.
+    /// Actions to start after the commit.
     pub(in crate::pipeline) after: PostCommitActions,
 }
 
-/// What begins once all is kept.
+/// Actions to start after the commit.
 #[derive(Default)]
 pub(in crate::pipeline) struct PostCommitActions {
     pub(super) verifications: Vec<VerificationRequest>,
     pub(super) traceroutes: Vec<TracerouteJob>,
-    /// Checks whose messages need not wait any more.
+    /// Checks whose notifications need not wait any longer.
     pub(super) release_checks: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
-    /// Whether there are new messages.
+    /// Whether there are new notifications.
     pub(super) wakes_delivery: bool,
 }
 
-/// What is gathered in a turn.
+/// Data collected while a batch is processed.
 #[derive(Default)]
 pub(super) struct BatchContext {
     pub(super) now: Timestamp,
     pub(super) effects: VecDeque<(MonitorId, Effect)>,
-    /// Monitors whose watch is to be kept, or forgotten.
+    /// Monitors whose alert state must be stored or deleted.
     pub(super) dirty_monitors: HashSet<MonitorId>,
     pub(super) notifications: Vec<PendingNotification>,
-    /// Those that come with traceroutes.
+    /// Notifications that are sent with a traceroute.
     pub(super) traceroute_notifications: Vec<PendingNotification>,
     pub(super) traces: Vec<TracerouteJob>,
-    /// Checks that are traced.
+    /// Checks with a traceroute.
     pub(super) traced_checks: HashSet<CheckId>,
     pub(super) asks: Vec<VerificationRequest>,
     pub(super) hasten: Vec<CheckId>,
@@ -62,7 +62,7 @@ pub(super) struct BatchContext {
     pub(super) missed: Vec<CheckResult>,
 }
 
-/// Somebody who is told.
+/// A notification for one recipient, not rendered yet.
 pub(super) struct PendingNotification {
     pub(super) monitor: MonitorId,
     pub(super) recipient: RecipientId,
@@ -71,8 +71,8 @@ pub(super) struct PendingNotification {
 }
 
 impl AlertEngine {
-    /// Takes `results` and `words`. Time passes only in a turn after which nothing waits: where several answers are
-    /// late, all of them count before runs are closed.
+    /// Processes `results` and `commands`. Timers run only when `time_passes`, in a batch after which nothing is queued:
+    /// late results all count before runs are closed.
     pub(in crate::pipeline) async fn process_batch(
         &mut self,
         results: &mut [CheckResult],
@@ -84,21 +84,21 @@ impl AlertEngine {
             self.locations.refresh(batch.now);
         }
         self.accounts.refresh().await;
-        let mut answers = Vec::new();
+        let mut verifications = Vec::new();
         for command in commands {
             match command {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
                     self.apply_changes(upserts, removed, &mut batch).await;
                 }
                 IngestCommand::VerificationDone { monitor, planned_at, answer } => {
-                    answers.push((monitor, planned_at, answer));
+                    verifications.push((monitor, planned_at, answer));
                 }
                 IngestCommand::TracerouteDone { result, file, messages } => {
                     batch.hasten.push(result.check_id);
                     batch.changes.evidence.extend(file.map(|file| Evidence { result, file }));
                     let now = batch.now;
                     let due = messages.into_iter().map(move |mut message| {
-                        // Behind the alert that waited for it, which is made due after this is kept.
+                        // Due after the alert that waited for it, which is due once this is stored.
                         (message.created_at, message.not_before) = (now, now + TRACE_NOTIFY_OFFSET);
                         message
                     });
@@ -114,7 +114,7 @@ impl AlertEngine {
         for result in &mut *results {
             self.on_result(result, &mut batch).await;
         }
-        for (monitor, planned_at, answer) in answers {
+        for (monitor, planned_at, answer) in verifications {
             self.on_input(monitor, AlertInput::Verification(planned_at, answer), &mut batch);
         }
         if time_passes {
@@ -126,7 +126,7 @@ impl AlertEngine {
         self.record_recovered_locations(&mut batch);
         self.write_notifications(&mut batch, results).await;
         self.store_states(&mut batch);
-        let rings = !batch.changes.notifications.is_empty();
+        let wakes_delivery = !batch.changes.notifications.is_empty();
         let BatchContext { asks, traces, hasten, events, changes, missed, .. } = batch;
         BatchOutcome {
             alert_changes: changes,
@@ -136,12 +136,12 @@ impl AlertEngine {
                 traceroutes: traces,
                 release_checks: hasten,
                 events,
-                wakes_delivery: rings,
+                wakes_delivery,
             },
         }
     }
 
-    /// Takes `result`; what is compared with earlier runs is judged first.
+    /// Applies `result` after comparing its page with earlier runs.
     async fn on_result(&mut self, result: &mut CheckResult, batch: &mut BatchContext) {
         let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.active) else {
             return;
@@ -165,23 +165,23 @@ impl AlertEngine {
             }
             objects = entry.compare_objects(result, rule);
         }
-        let heard = entry.location_result(result, &rules, objects);
-        let moment = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
-        let effects = entry.apply(AlertInput::Result(heard), &rules, moment);
+        let location_result = entry.location_result(result, &rules, objects);
+        let context = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
+        let effects = entry.apply(AlertInput::Result(location_result), &rules, context);
         self.queue_effects(result.monitor_id, effects, batch);
     }
 
-    /// Lets something else happen to `monitor`.
-    pub(super) fn on_input(&mut self, monitor: MonitorId, what: AlertInput, batch: &mut BatchContext) {
+    /// Applies another input to the alert state of `monitor`.
+    pub(super) fn on_input(&mut self, monitor: MonitorId, input: AlertInput, batch: &mut BatchContext) {
         let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.active) else { return };
         let Some((facts, version)) = self.accounts.get(entry.monitor.customer) else { return };
         let rules = entry.rules(facts, version, self.settings);
-        let moment = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
-        let effects = entry.apply(what, &rules, moment);
+        let context = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
+        let effects = entry.apply(input, &rules, context);
         self.queue_effects(monitor, effects, batch);
     }
 
-    /// Notes what follows for the rest of the turn, and when to look again.
+    /// Queues the effects for the rest of the batch and sets the next timer.
     pub(super) fn queue_effects(
         &mut self,
         monitor: MonitorId,
@@ -217,7 +217,7 @@ impl AlertEngine {
         }
     }
 
-    /// Puts off a timer that its look did not bring forward, so that the loop does not turn on the spot.
+    /// Defers a timer that its tick did not move, so that the loop does not spin.
     fn defer_timer(&mut self, monitor: MonitorId, now: Timestamp) {
         let later = now + Duration::from_secs(1);
         if let Some(entry) =
@@ -232,8 +232,8 @@ impl AlertEngine {
         let Some(entry) = self.monitors.get(&monitor) else { return };
         match effect {
             Effect::RequestVerification { planned_at, check, location, failed } => {
-                let second = self.select_verifier(entry, &failed, (location, check));
-                match second {
+                let verifier = self.select_verifier(entry, &failed, (location, check));
+                match verifier {
                     Ok((location, longest)) => {
                         batch.asks.push(VerificationRequest {
                             monitor: entry.monitor.clone(),
@@ -273,7 +273,7 @@ impl AlertEngine {
             Effect::UpdateEpisode(change) => {
                 batch.changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
             }
-            // Its audience is that of the news that follows.
+            // Its recipients are those of the notification that follows.
             Effect::RunTraceroute { planned_at, location, check, audience: _ } => {
                 if self.traceroutes.try_acquire(location, batch.now) {
                     let result = result_key(monitor, planned_at, location);
@@ -302,7 +302,7 @@ impl AlertEngine {
         }
     }
 
-    /// Who is asked about a failure, and how long its check may take; or why nobody is.
+    /// Returns the location to verify a failure and its longest check duration, or the status when there is none.
     fn select_verifier(
         &self,
         entry: &MonitorEntry,
@@ -319,7 +319,7 @@ impl AlertEngine {
         Ok((location, rules.policy.run_plan.max_check_duration))
     }
 
-    /// What follows comes before what is left of the turn, as it would have if it had followed at once.
+    /// Applies a verification. Its effects come before the remaining ones, as if they had followed at once.
     fn apply_verification(
         &mut self,
         monitor: MonitorId,
@@ -341,7 +341,7 @@ impl AlertEngine {
         }
     }
 
-    /// Adds the watches that changed to what is kept; those that are idle are forgotten.
+    /// Adds changed alert states to the stored changes; default states are deleted.
     fn store_states(&mut self, batch: &mut BatchContext) {
         let mut touched: Vec<MonitorId> = batch.dirty_monitors.drain().collect();
         touched.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the alert engine takes beside results, and what it shows.
+//! Commands to the alert engine, and the health that it publishes.
 
 use crate::sync::RwLock;
 use std::collections::HashMap;
@@ -11,22 +11,22 @@ use crate::domain::{
 use crate::schema::Monitor;
 use crate::store::ResultKey;
 
-/// What the loop hears beside results.
+/// A command to the ingest loop.
 pub(in crate::pipeline) enum IngestCommand {
-    /// New versions of monitors, and removed ones.
+    /// Monitors were changed or removed.
     UpdateMonitors { upserts: Vec<Monitor>, removed: Vec<MonitorId> },
-    /// What a second location said.
+    /// Another location has verified a failure.
     VerificationDone { monitor: MonitorId, planned_at: Timestamp, answer: Verification },
-    /// A traceroute has ended; without a file when it came to none.
+    /// A traceroute has ended; without a file when it failed.
     TracerouteDone { result: ResultKey, file: Option<Capture>, messages: Vec<NewNotification> },
-    /// Somebody acknowledged an outage.
+    /// Someone acknowledged an episode.
     AcknowledgeEpisode { monitor: MonitorId, episode: EpisodeId },
 }
 
-/// How monitors are, for those who show it. Those that are not in it were not heard of yet.
+/// Published health of the monitors. A monitor without an entry has had no input yet.
 pub(in crate::pipeline) type HealthMap = Arc<RwLock<HashMap<MonitorId, MonitorHealth>>>;
 
-/// The result of a check of `monitor`.
+/// Returns the key of a check of `monitor`.
 pub(super) fn result_key(monitor: MonitorId, planned_at: Timestamp, location: LocationId) -> ResultKey {
     let run = RunId::new(monitor, planned_at);
     ResultKey {

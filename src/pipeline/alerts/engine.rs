@@ -1,4 +1,4 @@
-//! The alert engine: the watches of all monitors, and how they are loaded.
+//! The alert engine: the alert states of all monitors, and how they are loaded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use super::verifications::VerificationRunner;
 use crate::domain::MonitorId;
 use crate::store::StoreError;
 
-/// Watches every monitor. It belongs to the loop that takes results, which alone changes it.
+/// Tracks the alert state of every monitor. Owned by the ingest loop, which alone changes it.
 pub struct AlertEngine {
     pub(super) dependencies: AlertEngineDependencies,
     pub(super) settings: AlertEngineSettings,
-    /// What answers come back through.
+    /// Receives the outcomes of verifications and traceroutes.
     pub(super) commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
     pub(super) monitors: HashMap<MonitorId, MonitorEntry>,
     pub(super) accounts: AccountSnapshots,
@@ -31,41 +31,41 @@ pub struct AlertEngine {
     pub(super) verifications: VerificationRunner,
     pub(super) traceroutes: TracerouteRunner,
     pub(super) health_map: HealthMap,
-    /// What was kept, until the monitors are there.
+    /// State loaded from the store, until the monitors are known.
     pub(super) restored_state: Option<RestoredState>,
 }
 
 impl AlertEngine {
-    /// Reads what was kept; nothing is watched yet.
+    /// Loads the stored state; no monitor is tracked yet.
     ///
     /// # Errors
-    /// As the store's.
+    /// Fails when the store does.
     pub(in crate::pipeline) async fn load(
         dependencies: AlertEngineDependencies,
         settings: AlertEngineSettings,
-        words: tokio::sync::mpsc::WeakSender<IngestCommand>,
-        healths: HealthMap,
+        commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
+        health_map: HealthMap,
     ) -> Result<Self, StoreError> {
-        let start = RestoredState::load(&dependencies).await?;
-        let mut places = Locations::new(Arc::clone(&dependencies.planner));
-        places.refresh(dependencies.clock.now());
+        let restored_state = RestoredState::load(&dependencies).await?;
+        let mut locations = Locations::new(Arc::clone(&dependencies.planner));
+        locations.refresh(dependencies.clock.now());
         Ok(Self {
             accounts: AccountSnapshots::new(Arc::clone(&dependencies.accounts)),
-            locations: places,
+            locations,
             offline: OfflineLocations::default(),
             timers: TimerHeap::default(),
             verifications: VerificationRunner::default(),
             traceroutes: TracerouteRunner::default(),
             monitors: HashMap::new(),
-            restored_state: Some(start),
+            restored_state: Some(restored_state),
             dependencies,
             settings,
-            commands: words,
-            health_map: healths,
+            commands,
+            health_map,
         })
     }
 
-    /// Waits until time has something to do: at most a second, so that a clock that was set is seen.
+    /// Waits until a timer is due, at most a second so that clock steps are noticed.
     pub(in crate::pipeline) async fn wait_for_timer(&self) {
         let longest = Duration::from_secs(1);
         let now = self.dependencies.clock.now();
@@ -73,7 +73,7 @@ impl AlertEngine {
         self.dependencies.clock.sleep(pause).await;
     }
 
-    /// Notes how `monitor` is, when that changed.
+    /// Publishes the health of `monitor` when it changed.
     pub(super) fn publish_health(&mut self, monitor: MonitorId) {
         let Some(entry) = self.monitors.get_mut(&monitor) else { return };
         let health = entry.state.health();

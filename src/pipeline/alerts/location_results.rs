@@ -1,4 +1,4 @@
-//! What alerting needs of a result, and what is judged by earlier ones.
+//! Conversion of check results for alerting, with comparisons to earlier runs.
 
 use crate::alerting::{ExpiringCertificate, LocationResult, PageChange};
 use crate::domain::{CheckResult, Outcome, Status, Warning};
@@ -9,7 +9,7 @@ use super::monitor_entry::{MonitorEntry, PageFingerprint};
 use super::monitor_rules::MonitorRules;
 
 impl MonitorEntry {
-    /// What `result` says; notes its page. `objects` is what became of those of its page.
+    /// Converts `result` and remembers its page. `objects` is the change of its page's objects.
     pub(super) fn location_result(
         &mut self,
         result: &mut CheckResult,
@@ -39,12 +39,12 @@ impl MonitorEntry {
         }
     }
 
-    /// A change of the page since the last good run at this location (behaviour.md 4, content change): told by
-    /// its size. The result says of its text, too.
+    /// Detects a change of the page's size since the last passing run at this location (behaviour.md 4, content
+    /// change). A change of its text is recorded in the result, too.
     fn detect_page_change(&mut self, result: &mut CheckResult) -> Option<PageChange> {
         let now = good_page(result)?;
-        let place = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
-        let Some((_, before)) = place else {
+        let entry = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
+        let Some((_, before)) = entry else {
             self.pages.push((result.location_id, Some(now)));
             return None;
         };
@@ -59,8 +59,8 @@ impl MonitorEntry {
         is_resized.then_some(PageChange { before: before.bytes, now: bytes, object_changes: None })
     }
 
-    /// Compares the objects of its page with those of the run before at this location, and makes it an error or
-    /// a warning when they differ (fields.md 3). A warning is told as a change of the page.
+    /// Compares the objects of the page with those of the previous run at this location, and makes the result an error
+    /// or a warning when they differ (fields.md 3). A warning is returned as a page change.
     pub(super) fn compare_objects(
         &mut self,
         result: &mut CheckResult,
@@ -68,8 +68,8 @@ impl MonitorEntry {
     ) -> Option<PageChange> {
         let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
         let full = result.details.page.as_deref_mut()?;
-        let place = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
-        let (_, known) = place?;
+        let entry = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
+        let (_, known) = entry?;
         let changes = match known {
             Some(before) if is_good => page_comparison::compare(before, full, &rule),
             _ => Vec::new(),
@@ -108,11 +108,11 @@ impl MonitorEntry {
     }
 }
 
-/// The page of a good run. A redirect that was not followed is no page.
+/// Returns the page of a passing run. A redirect that was not followed has no page.
 pub(super) fn good_page(result: &CheckResult) -> Option<PageFingerprint> {
     let page = result.facts.http.as_ref()?;
-    let good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
-    (good && !(300..400).contains(&page.http_status))
+    let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
+    (is_good && !(300..400).contains(&page.http_status))
         .then(|| PageFingerprint { bytes: page.body_bytes, text: page.text_sha256.clone() })
 }
 

@@ -1,6 +1,6 @@
-//! Who is to be woken, done: the watches of all monitors, fed by the loop that takes results (`ingest`), and what
-//! follows from them. A turn of that loop takes results, words from elsewhere and the passing of time, and comes to
-//! one transaction; what leaves the process begins after it was kept (architecture.md 4).
+//! Alert engine: tracks the alert states of all monitors, fed by the ingest loop (`ingest`). Each batch of that loop
+//! processes results, commands and timers and yields one transaction; effects outside the process start after it is
+//! committed (architecture.md 4).
 
 mod account_snapshots;
 mod baseline;

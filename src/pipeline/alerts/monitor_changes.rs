@@ -1,4 +1,4 @@
-//! Monitors come, change, rest and go.
+//! Added, changed, deactivated and removed monitors.
 
 use super::batch::BatchContext;
 use super::engine::AlertEngine;
@@ -9,8 +9,8 @@ use crate::domain::MonitorId;
 use crate::schema::Monitor;
 
 impl AlertEngine {
-    /// Takes new versions and lets others go. An outage of a monitor that is disabled, rests or is removed ends
-    /// without a clear (behaviour.md 6).
+    /// Applies changed and removed monitors. The episode of a monitor that is disabled, paused or removed ends without
+    /// a clear (behaviour.md 6).
     pub(super) async fn apply_changes(
         &mut self,
         upserts: Vec<Monitor>,
@@ -24,9 +24,9 @@ impl AlertEngine {
             self.accounts.ensure_loaded(monitor.customer).await;
             self.upsert(monitor, batch);
         }
-        // The first change has all monitors: what is left of the start belongs to none.
-        if let Some(start) = self.restored_state.take() {
-            let (monitors, episodes) = start.into_leftovers();
+        // The first change contains all monitors: restored state that is left belongs to removed ones.
+        if let Some(restored_state) = self.restored_state.take() {
+            let (monitors, episodes) = restored_state.into_leftovers();
             batch.changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = batch.now;
             batch
@@ -39,21 +39,24 @@ impl AlertEngine {
     fn upsert(&mut self, monitor: Monitor, batch: &mut BatchContext) {
         let (id, active) = (monitor.id, monitor.is_planned(batch.now));
         if !self.monitors.contains_key(&id) {
-            let started = self.restored_state.as_mut().map(|start| start.restore_monitor(monitor.clone()));
-            let (entry, over) = started.unwrap_or_else(|| (MonitorEntry::new(monitor.clone()), Vec::new()));
+            let started = self
+                .restored_state
+                .as_mut()
+                .map(|restored_state| restored_state.restore_monitor(monitor.clone()));
+            let (entry, ended) = started.unwrap_or_else(|| (MonitorEntry::new(monitor.clone()), Vec::new()));
             batch
                 .changes
                 .episodes
-                .extend(over.into_iter().map(|stored| stored_forms::end_episode_record(stored, batch.now)));
+                .extend(ended.into_iter().map(|stored| stored_forms::end_episode_record(stored, batch.now)));
             self.monitors.insert(id, entry);
         }
         let Some(entry) = self.monitors.get_mut(&id) else { return };
         let was_active = std::mem::replace(&mut entry.active, active);
         (entry.monitor, entry.rules) = (monitor, None);
         if active && !was_active {
-            let questions = entry.state.pending_verifications();
-            batch.effects.extend(questions.into_iter().map(|question| (id, question)));
-            // So that it notices when its next run does not come.
+            let requests = entry.state.pending_verifications();
+            batch.effects.extend(requests.into_iter().map(|request| (id, request)));
+            // Makes the state expect its next run, so that a missing one is noticed.
             self.on_input(id, AlertInput::Tick, batch);
         } else if !active && (was_active || entry.has_stored_state) {
             let effects = entry.state.close(batch.now);

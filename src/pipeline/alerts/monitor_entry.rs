@@ -1,4 +1,4 @@
-//! A monitor that is watched.
+//! A monitor that the alert engine tracks.
 
 use std::sync::Arc;
 
@@ -10,38 +10,38 @@ use crate::domain::{LocationId, Timestamp, Verification};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::schema::Monitor;
 
-/// A monitor that is watched.
+/// A monitor that the alert engine tracks.
 pub(super) struct MonitorEntry {
-    /// Its version.
+    /// Its current revision.
     pub(super) monitor: Monitor,
-    /// Whether it is planned: neither disabled nor at rest.
+    /// Whether it is planned: neither disabled nor paused.
     pub(super) active: bool,
-    /// What is remembered of its runs.
+    /// Its alert state.
     pub(super) state: AlertState,
-    /// What it says of alerting, by which state of its account.
+    /// Its alerting rules, with the version of the account facts that they come from.
     pub(super) rules: Option<(u64, Arc<MonitorRules>)>,
-    /// Whether the store has a watch of it.
+    /// Whether the store has an alert state of it.
     pub(super) has_stored_state: bool,
-    /// The earliest timer that is set for it.
+    /// Its earliest timer.
     pub(super) timer: Option<Timestamp>,
-    /// The last good page at each location, where a change is told.
+    /// The last good page at each location, where changes are notified.
     pub(super) pages: Vec<(LocationId, Option<PageFingerprint>)>,
-    /// The objects of the last page at each location, where they are compared; none where there was no page yet.
+    /// The objects of the last page at each location, where they are compared; `None` when there was no page yet.
     pub(super) objects: Vec<(LocationId, Option<PageBaseline>)>,
-    /// What was told last of how it is.
+    /// Health that was published last.
     pub(super) health: Option<MonitorHealth>,
 }
 
-/// What is remembered of a page.
+/// Identifies the content of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageFingerprint {
-    /// Decoded bytes.
+    /// Decoded size in bytes.
     pub(super) bytes: u64,
-    /// The fingerprint of its text.
+    /// Hash of its text.
     pub(super) text: Option<String>,
 }
 
-/// What a decision is made by, beside the monitor.
+/// Inputs of a decision beside the monitor.
 #[derive(Clone, Copy)]
 pub(super) struct InputContext<'a> {
     pub(super) facts: &'a AccountFacts,
@@ -49,7 +49,7 @@ pub(super) struct InputContext<'a> {
     pub(super) now: Timestamp,
 }
 
-/// What happens to a watch.
+/// An input to an alert state.
 pub(super) enum AlertInput {
     Result(LocationResult),
     Verification(Timestamp, Verification),
@@ -71,7 +71,7 @@ impl MonitorEntry {
         }
     }
 
-    /// Its rules, by `version` of what is known of its account.
+    /// Returns its rules for `version` of the account facts.
     pub(super) fn rules(
         &mut self,
         facts: &AccountFacts,
@@ -88,21 +88,21 @@ impl MonitorEntry {
         }
     }
 
-    /// Lets the watch take it; answers what follows.
+    /// Applies an input to the alert state; returns the effects.
     pub(super) fn apply(
         &mut self,
-        what: AlertInput,
+        input: AlertInput,
         rules: &MonitorRules,
-        moment: InputContext<'_>,
+        context: InputContext<'_>,
     ) -> Vec<Effect> {
         let cx = AlertContext {
             policy: &rules.policy,
-            contacts: &moment.facts.contacts,
-            calendar: &moment.facts.calendar,
-            offline_locations: moment.offline_locations,
-            now: moment.now,
+            contacts: &context.facts.contacts,
+            calendar: &context.facts.calendar,
+            offline_locations: context.offline_locations,
+            now: context.now,
         };
-        match what {
+        match input {
             AlertInput::Result(result) => self.state.on_result(result, &cx),
             AlertInput::Verification(planned_at, answer) => {
                 self.state.on_verification(planned_at, answer, &cx)

@@ -1,4 +1,4 @@
-//! What a monitor and its account say of alerting, put together.
+//! Alerting rules of a monitor, combined with its account's settings.
 
 use crate::alerting::AlertPolicy;
 use crate::catalog::AccountFacts;
@@ -9,38 +9,41 @@ use crate::schema::Monitor;
 use super::settings::AlertEngineSettings;
 use crate::evaluate::page_comparison::PageComparisonRule;
 
-/// What a version of a monitor says, ready for use.
+/// Alerting rules of one revision of a monitor.
 pub(super) struct MonitorRules {
-    /// Of alerting.
+    /// Alerting settings.
     pub(super) policy: AlertPolicy,
-    /// Of certificates.
+    /// When to report certificates.
     pub(super) certificate_expiry: ExpiryRule,
-    /// Of the objects of its page, where they are compared.
+    /// How to compare the objects of its page, if they are compared.
     pub(super) page_objects: Option<PageComparisonRule>,
 }
 
-/// The rules of this version of `monitor`.
+/// Builds the rules of this revision of `monitor`.
 pub(super) fn monitor_rules(
     monitor: &Monitor,
     facts: &AccountFacts,
     settings: AlertEngineSettings,
 ) -> MonitorRules {
-    let wanted = monitor.document.settings();
+    let monitor_settings = monitor.document.settings();
     let pool: Vec<LocationId> = facts.location_pool(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
-    let expiry = wanted.certificate_dates.expiry_rule(facts.certificate_days);
+    let expiry = monitor_settings.certificate_dates.expiry_rule(facts.certificate_days);
     let policy = AlertPolicy {
         monitor_id: monitor.id,
-        mode: wanted.location_mode,
+        mode: monitor_settings.location_mode,
         primary_location: plan.pool.first().copied().unwrap_or(LocationId(0)),
         run_plan: plan,
         quorum: facts.quorum,
-        notify_on_error: wanted.alerting.notify_on_error,
-        notify_on_content_change: wanted.full_page.is_some_and(|page| page.notify_on_content_change),
+        notify_on_error: monitor_settings.alerting.notify_on_error,
+        notify_on_content_change: monitor_settings
+            .full_page
+            .is_some_and(|page| page.notify_on_content_change),
         notify_on_expiry: expiry != ExpiryRule::Disabled,
-        traceroute: wanted.alerting.traceroute_on_error,
+        traceroute: monitor_settings.alerting.traceroute_on_error,
         no_data_runs: settings.no_data_runs,
     };
-    let page = wanted.full_page.and_then(|page| page.comparison_rule(settings.size_tolerance_percent));
+    let page =
+        monitor_settings.full_page.and_then(|page| page.comparison_rule(settings.size_tolerance_percent));
     MonitorRules { policy, certificate_expiry: expiry, page_objects: page }
 }

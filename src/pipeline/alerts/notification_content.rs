@@ -1,4 +1,4 @@
-//! What somebody is told, written out of the decision, the result and the account.
+//! Builds the content of a notification from the decision, the result and the account.
 
 use std::collections::HashMap;
 
@@ -13,21 +13,21 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 
-/// Reasons of one content view that are told.
+/// Most reasons of one content view in a notification.
 const MAX_REASONS: usize = 5;
 
-/// What a notice is written from, beside the news.
+/// Sources of the content, beside the draft.
 pub(super) struct ContentSources<'a, 'r> {
     pub(super) monitor: &'a Monitor,
     pub(super) facts: &'a AccountFacts,
-    /// Results that are at hand.
+    /// Finds loaded results.
     pub(super) results: &'a dyn Fn(CheckId) -> Option<&'r CheckResult>,
-    /// Names of locations that the account does not have, such as verifying ones.
+    /// Returns names of locations that the account does not have, such as verifying ones.
     pub(super) name: &'a dyn Fn(LocationId) -> String,
     pub(super) now: Timestamp,
 }
 
-/// `draft` as it is told.
+/// Builds the content for `draft`.
 pub(super) fn build_content(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> NotificationContent {
     let (monitor, facts) = (from.monitor, from.facts);
     let cause = draft.deciding_result.as_ref();
@@ -64,13 +64,13 @@ pub(super) fn build_content(draft: &NotificationDraft, from: &ContentSources<'_,
     }
 }
 
-/// The status code, 0 for what is over or no error, and its words.
-fn status_line(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
-    let cause = news.deciding_result.as_ref();
+/// Returns the status code, 0 for clears and for what is not an error, and its text.
+fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
+    let cause = draft.deciding_result.as_ref();
     let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
-    match news.kind {
+    match draft.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
-        NotificationKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
+        NotificationKind::NoData => (found, format!("no data of {} runs in a row", draft.errcount)),
         NotificationKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
             let text = page.map(|page| match &page.object_changes {
@@ -80,35 +80,43 @@ fn status_line(news: &NotificationDraft, result: Option<&CheckResult>, now: Time
             (Status::OK, text.unwrap_or_else(|| "content changed".to_owned()))
         }
         NotificationKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
-            Some(news) if news.not_after < now => (
+            Some(certificate) if certificate.not_after < now => (
                 Status::VALIDATION_FAILED,
-                format!("the certificate `{}` ended {}", news.subject, news.not_after),
+                format!("the certificate `{}` ended {}", certificate.subject, certificate.not_after),
             ),
-            Some(news) => (Status::OK, format!("the certificate `{}` ends {}", news.subject, news.not_after)),
+            Some(certificate) => (
+                Status::OK,
+                format!("the certificate `{}` ends {}", certificate.subject, certificate.not_after),
+            ),
             None => (Status::OK, "the certificate ends soon".to_owned()),
         },
         _ => (found, result.map_or_else(|| found.text().to_owned(), |result| result.status_text.clone())),
     }
 }
 
-/// Every location of the run, those that were not heard too.
+/// Returns every location of the run, also those without a result.
 fn locations(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
-    let heard = |heard: &LocationResult| LocationReport {
-        location_id: heard.location,
-        name: location_name(heard.location, from),
-        status: Some(heard.status),
-        status_text: match (from.results)(heard.check_id).and_then(|result| result.reasons.first()) {
-            Some(reason) => format!("{}: {reason}", heard.status.text()),
-            None => heard.status.text().to_owned(),
+    let to_report = |reported: &LocationResult| LocationReport {
+        location_id: reported.location,
+        name: location_name(reported.location, from),
+        status: Some(reported.status),
+        status_text: match (from.results)(reported.check_id).and_then(|result| result.reasons.first()) {
+            Some(reason) => format!("{}: {reason}", reported.status.text()),
+            None => reported.status.text().to_owned(),
         },
     };
-    let silent = |location: &LocationId| LocationReport {
+    let unreported = |location: &LocationId| LocationReport {
         location_id: *location,
         name: location_name(*location, from),
         status: None,
         status_text: "not heard".to_owned(),
     };
-    draft.location_results.iter().map(heard).chain(draft.unreported_locations.iter().map(silent)).collect()
+    draft
+        .location_results
+        .iter()
+        .map(to_report)
+        .chain(draft.unreported_locations.iter().map(unreported))
+        .collect()
 }
 
 fn location_name(location: LocationId, from: &ContentSources<'_, '_>) -> String {
@@ -116,20 +124,20 @@ fn location_name(location: LocationId, from: &ContentSources<'_, '_>) -> String 
     known.map_or_else(|| (from.name)(location), |known| known.name.clone())
 }
 
-/// Those of the attempt that decided.
+/// Returns the phases of the attempt that decided.
 fn phases(result: &CheckResult) -> Vec<(String, u64)> {
     let phases = result.phases();
-    let took = |phase: Phase| Some((phase.name().to_owned(), u64::from(phases.micros(phase)?)));
-    Phase::ALL.into_iter().filter_map(took).collect()
+    let duration = |phase: Phase| Some((phase.name().to_owned(), u64::from(phases.micros(phase)?)));
+    Phase::ALL.into_iter().filter_map(duration).collect()
 }
 
-/// The peer's own certificate, as results show it.
+/// Returns the peer's own certificate, as results show it.
 fn certificate(result: &CheckResult) -> Value {
     let own = result.facts.tls.as_ref().and_then(|tls| tls.certificates.first());
     own.and_then(|own| serde_json::to_value(own).ok()).unwrap_or_default()
 }
 
-/// The content views that failed, of those whose errors are told.
+/// Returns the failed content views whose errors are notified.
 fn failed_views(result: &CheckResult) -> Vec<Value> {
     let view = |view: &ContentViewResult| {
         let reasons: Vec<String> = view.failures.iter().take(MAX_REASONS).map(ToString::to_string).collect();
@@ -144,40 +152,41 @@ fn failed_views(result: &CheckResult) -> Vec<Value> {
     result.details.views.iter().filter(|view| view.should_notify()).map(view).collect()
 }
 
-/// What else the kind has to tell.
+/// Returns additional fields of the kind.
 fn extra_fields(
-    news: &NotificationDraft,
+    draft: &NotificationDraft,
     result: Option<&CheckResult>,
     now: Timestamp,
 ) -> Map<String, Value> {
-    let mut more = Map::new();
+    let mut extra = Map::new();
     let views = result.map(failed_views).unwrap_or_default();
     if !views.is_empty() {
-        more.insert("content_views".to_owned(), Value::Array(views));
+        extra.insert("content_views".to_owned(), Value::Array(views));
     }
     let browser = result.and_then(|result| result.details.browser.as_ref());
     if let Some(trace) = browser.and_then(|browser| browser.trace_id.as_ref()) {
-        more.insert("trace_id".to_owned(), json!(trace));
+        extra.insert("trace_id".to_owned(), json!(trace));
     }
-    let cause = news.deciding_result.as_ref();
+    let cause = draft.deciding_result.as_ref();
     if let (NotificationKind::WebChange, Some(page)) =
-        (news.kind, cause.and_then(|cause| cause.page.as_ref()))
+        (draft.kind, cause.and_then(|cause| cause.page.as_ref()))
     {
-        more.insert("bytes_before".to_owned(), json!(page.before));
-        more.insert("bytes_now".to_owned(), json!(page.now));
+        extra.insert("bytes_before".to_owned(), json!(page.before));
+        extra.insert("bytes_now".to_owned(), json!(page.now));
     }
     let certificate = cause.and_then(|cause| cause.certificate.as_ref());
-    if let (NotificationKind::CertificateExpiration, Some(news)) = (news.kind, certificate) {
-        let days = if news.not_after > now { news.not_after.since(now).as_secs() / 86_400 } else { 0 };
-        more.insert("certificate_subject".to_owned(), json!(news.subject));
-        more.insert("certificate_not_after".to_owned(), json!(news.not_after));
-        more.insert("certificate_days_left".to_owned(), json!(days));
+    if let (NotificationKind::CertificateExpiration, Some(certificate)) = (draft.kind, certificate) {
+        let days =
+            if certificate.not_after > now { certificate.not_after.since(now).as_secs() / 86_400 } else { 0 };
+        extra.insert("certificate_subject".to_owned(), json!(certificate.subject));
+        extra.insert("certificate_not_after".to_owned(), json!(certificate.not_after));
+        extra.insert("certificate_days_left".to_owned(), json!(days));
     }
-    more
+    extra
 }
 
-/// Names what is told to whom; a repeat of the same news makes the same key, which the store drops and receivers
-/// get as idempotency key.
+/// Identifies a notification to a recipient. A repeat of the same notification has the same key: the store drops it,
+/// and receivers get the key as idempotency key.
 pub(super) fn deduplication_key(
     content: &NotificationContent,
     recipient: crate::domain::RecipientId,
@@ -190,16 +199,16 @@ pub(super) fn deduplication_key(
     format!("{}-{about}-{}-{recipient}", content.kind.name(), content.at.as_micros())
 }
 
-/// Results that a notice about `news` is written from.
+/// Returns the results that the content of `draft` is built from.
 pub(super) fn referenced_results(draft: &NotificationDraft) -> impl Iterator<Item = &LocationResult> {
     draft.deciding_result.iter().chain(&draft.location_results)
 }
 
-/// Finds results in `at_hand` and then in `fetched`.
+/// Finds a result in `loaded`, then in `fetched`.
 pub(super) fn find_result<'a>(
-    at_hand: &HashMap<CheckId, &'a CheckResult>,
+    loaded: &HashMap<CheckId, &'a CheckResult>,
     fetched: &'a HashMap<CheckId, CheckResult>,
     id: CheckId,
 ) -> Option<&'a CheckResult> {
-    at_hand.get(&id).copied().or_else(|| fetched.get(&id))
+    loaded.get(&id).copied().or_else(|| fetched.get(&id))
 }

@@ -1,4 +1,4 @@
-//! Messages of a turn.
+//! Notifications of a batch.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,50 +15,54 @@ use crate::domain::{
 use crate::store::MonitorState;
 
 impl AlertEngine {
-    /// Writes what `turn` has to tell. Results that are not of this turn are read from the store; where that fails,
-    /// the message goes out with less.
+    /// Builds the notifications of `batch`. Results that are not in the batch are read from the store; when that fails,
+    /// the message contains less.
     pub(super) async fn write_notifications(&self, batch: &mut BatchContext, results: &[CheckResult]) {
-        let mut tellings = std::mem::take(&mut batch.notifications);
-        tellings.append(&mut batch.traceroute_notifications);
-        if tellings.is_empty() && batch.traces.is_empty() {
+        let mut notifications = std::mem::take(&mut batch.notifications);
+        notifications.append(&mut batch.traceroute_notifications);
+        if notifications.is_empty() && batch.traces.is_empty() {
             return;
         }
-        let at_hand = results_by_check(results);
-        let fetched = self.fetch_missing_results(&tellings, &at_hand).await;
-        let find = |id: CheckId| find_result(&at_hand, &fetched, id);
+        let loaded = results_by_check(results);
+        let fetched = self.fetch_missing_results(&notifications, &loaded).await;
+        let find = |id: CheckId| find_result(&loaded, &fetched, id);
         let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
-        for pending in tellings {
+        for pending in notifications {
             let PendingNotification { monitor, recipient, group, draft } = pending;
             let kind = draft.kind;
-            // Recipients of the same news follow one another.
-            let same =
-                |(of, told, at, notice): &(MonitorId, NotificationKind, Timestamp, NotificationContent)| {
-                    *of == monitor
-                        && *told == kind
-                        && *at == draft.planned_at
-                        && notice.episode == draft.episode
-                };
+            // Recipients of the same notification are adjacent.
+            let same = |(of, written_kind, at, content): &(
+                MonitorId,
+                NotificationKind,
+                Timestamp,
+                NotificationContent,
+            )| {
+                *of == monitor
+                    && *written_kind == kind
+                    && *at == draft.planned_at
+                    && content.episode == draft.episode
+            };
             if !written.as_ref().is_some_and(same) {
                 written = self
                     .build_content(monitor, &draft, &find, batch.now)
-                    .map(|notice| (monitor, kind, draft.planned_at, notice));
+                    .map(|content| (monitor, kind, draft.planned_at, content));
             }
-            let Some((.., notice)) = &written else { continue };
-            let waits = draft.awaits_trace
+            let Some((.., content)) = &written else { continue };
+            let is_delayed = draft.awaits_trace
                 && draft.deciding_result.is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
-            let not_before = if waits { batch.now + self.settings.trace_wait } else { batch.now };
+            let not_before = if is_delayed { batch.now + self.settings.trace_wait } else { batch.now };
             let message = NewNotification {
-                key: deduplication_key(notice, recipient),
+                key: deduplication_key(content, recipient),
                 recipient,
                 group,
-                content: notice.clone(),
+                content: content.clone(),
                 created_at: batch.now,
                 not_before,
             };
             if kind == NotificationKind::Traceroute {
-                // Goes out with what it found.
+                // Sent once the traceroute is complete.
                 let trace =
-                    batch.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
+                    batch.traces.iter_mut().find(|trace| Some(trace.result.check_id) == content.check_id);
                 if let Some(trace) = trace {
                     trace.messages.push(message);
                 }
@@ -85,36 +89,38 @@ impl AlertEngine {
         Some(build_content(draft, &sources))
     }
 
-    /// Results that are wanted and not `at_hand`.
+    /// Reads referenced results that are not in `loaded`.
     async fn fetch_missing_results(
         &self,
-        tellings: &[PendingNotification],
-        at_hand: &HashMap<CheckId, &CheckResult>,
+        notifications: &[PendingNotification],
+        loaded: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
-        let mut seen = HashSet::new();
-        let mut places: Vec<MonitorState> = Vec::new();
-        for pending in tellings {
-            for heard in referenced_results(&pending.draft) {
-                if !at_hand.contains_key(&heard.check_id) && seen.insert(heard.check_id) {
-                    places.push(MonitorState {
+        let mut requested = HashSet::new();
+        let mut states: Vec<MonitorState> = Vec::new();
+        for pending in notifications {
+            for location_result in referenced_results(&pending.draft) {
+                if !loaded.contains_key(&location_result.check_id)
+                    && requested.insert(location_result.check_id)
+                {
+                    states.push(MonitorState {
                         monitor_id: pending.monitor,
-                        location_id: heard.location,
-                        check_id: heard.check_id,
-                        planned_at: heard.planned_at,
-                        outcome: heard.outcome,
-                        status: heard.status,
+                        location_id: location_result.location,
+                        check_id: location_result.check_id,
+                        planned_at: location_result.planned_at,
+                        outcome: location_result.outcome,
+                        status: location_result.status,
                         total_us: 0,
-                        since: heard.planned_at,
+                        since: location_result.planned_at,
                         streak: 1,
                         full_page_at: None,
                     });
                 }
             }
         }
-        if places.is_empty() {
+        if states.is_empty() {
             return HashMap::new();
         }
-        match Arc::clone(&self.dependencies.results).latest_results(places).await {
+        match Arc::clone(&self.dependencies.results).latest_results(states).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
                 tracing::warn!(error = %error, "failed to read results; notifications are sent without their details");

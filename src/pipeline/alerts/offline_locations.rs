@@ -1,5 +1,5 @@
-//! Locations without a live agent: an event in each account that misses runs there, once when that begins and once
-//! when it is over (behaviour.md 5).
+//! Locations without a live agent: an event in each account that misses runs there, once when the location goes
+//! offline and once when it is back (behaviour.md 5).
 
 use std::collections::HashSet;
 
@@ -9,31 +9,31 @@ use crate::catalog::json_object::into_object;
 use crate::domain::{CustomerId, LocationId, RecordKind, Timestamp};
 use crate::store::NewRecord;
 
-/// Who was told that a location is away.
+/// Pairs of account and offline location for which an event was recorded.
 #[derive(Default)]
 pub(super) struct OfflineLocations(HashSet<(CustomerId, LocationId)>);
 
 impl OfflineLocations {
-    /// Whether `customer` was not told yet that `location` is away.
+    /// Marks `location` as offline for `customer`; returns whether it was not marked yet.
     pub(super) fn mark_offline(&mut self, customer: CustomerId, location: LocationId) -> bool {
         self.0.insert((customer, location))
     }
 
-    /// Takes those whose location is not among `away` any more.
-    pub(super) fn take_recovered(&mut self, away: &[LocationId]) -> Vec<(CustomerId, LocationId)> {
-        self.0.extract_if(|(_, location)| !away.contains(location)).collect()
+    /// Removes and returns the pairs whose location is not in `offline` any more.
+    pub(super) fn take_recovered(&mut self, offline: &[LocationId]) -> Vec<(CustomerId, LocationId)> {
+        self.0.extract_if(|(_, location)| !offline.contains(location)).collect()
     }
 }
 
-/// The event that says so.
+/// Builds the event that a location went offline or is back.
 pub(super) fn location_event(
     customer: CustomerId,
     name: &str,
     location: LocationId,
-    away: bool,
+    is_offline: bool,
     at: Timestamp,
 ) -> NewRecord {
-    let (event, what) = if away {
+    let (event, what) = if is_offline {
         ("location_away", "has no live agent; runs there are recorded as missed")
     } else {
         ("location_back", "has a live agent again")

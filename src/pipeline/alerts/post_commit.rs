@@ -1,34 +1,28 @@
-//! What begins once a turn is kept.
+//! Actions after a batch was committed.
 
 use super::batch::PostCommitActions;
 use super::engine::AlertEngine;
 use crate::store::ConfigChange;
 
 impl AlertEngine {
-    /// Asks, traces, reports, and wakes the delivery.
+    /// Starts verifications and traceroutes, records events, and wakes the delivery.
     pub(in crate::pipeline) fn run_post_commit(&self, after: PostCommitActions) {
-        let PostCommitActions {
-            verifications: asks,
-            traceroutes: traces,
-            release_checks: hasten,
-            events,
-            wakes_delivery: rings,
-        } = after;
-        for request in asks {
+        let PostCommitActions { verifications, traceroutes, release_checks, events, wakes_delivery } = after;
+        for request in verifications {
             self.verifications.start(request, &self.dependencies, self.commands.clone());
         }
-        for trace in traces {
+        for trace in traceroutes {
             self.traceroutes.start(trace, &self.dependencies, self.commands.clone());
         }
-        if rings {
+        if wakes_delivery {
             self.dependencies.wakeup.wake();
         }
-        if hasten.is_empty() && events.is_empty() {
+        if release_checks.is_empty() && events.is_empty() {
             return;
         }
         let dependencies = self.dependencies.clone();
         tokio::spawn(async move {
-            for check in hasten {
+            for check in release_checks {
                 if let Err(error) =
                     dependencies.outbox.release_for_check(check, dependencies.clock.now()).await
                 {

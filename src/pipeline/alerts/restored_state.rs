@@ -1,4 +1,4 @@
-//! The start of a process: what was remembered of monitors comes back with them.
+//! Restores the alert states of monitors when the process starts.
 
 use std::collections::HashMap;
 
@@ -9,36 +9,36 @@ use crate::domain::MonitorId;
 use crate::schema::Monitor;
 use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
 
-/// What was kept, until its monitors come.
+/// State loaded from the store, until its monitors are known.
 pub(super) struct RestoredState {
     alert_states: HashMap<MonitorId, AlertState>,
     states: HashMap<MonitorId, Vec<MonitorState>>,
-    /// Outages that are open in the store.
+    /// Episodes that are open in the store.
     open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
 
 impl RestoredState {
     pub(super) async fn load(dependencies: &AlertEngineDependencies) -> Result<Self, StoreError> {
-        let mut watches = HashMap::new();
+        let mut alert_states = HashMap::new();
         for (monitor, body) in dependencies.alert_store.alert_states().await? {
-            // Begun anew, it would forget an open outage and who waits for its end.
-            let watch = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
+            // A new state would lose an open episode and the recipients that wait for its clear.
+            let alert_state = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
                 table: "watches",
                 row: format!("monitor_id {monitor}"),
                 column: "body",
                 reason: error.to_string(),
             })?;
-            watches.insert(monitor, watch);
+            alert_states.insert(monitor, alert_state);
         }
         let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
         for state in dependencies.results.states().await? {
             states.entry(state.monitor_id).or_default().push(state);
         }
         let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
-        let mut open: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
-        let kept =
+        let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
+        let page =
             dependencies.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-        let left_out = kept.total.saturating_sub(kept.items.len() as u64);
+        let left_out = page.total.saturating_sub(page.items.len() as u64);
         if left_out > 0 {
             return Err(StoreError::Undecodable {
                 table: "episodes",
@@ -47,23 +47,24 @@ impl RestoredState {
                 reason: "the errors before this one in the log name them".to_owned(),
             });
         }
-        for episode in kept.items {
-            open.entry(episode.monitor_id).or_default().push(episode);
+        for episode in page.items {
+            open_episodes.entry(episode.monitor_id).or_default().push(episode);
         }
-        Ok(Self { alert_states: watches, states, open_episodes: open })
+        Ok(Self { alert_states, states, open_episodes })
     }
 
-    /// `monitor` with what is remembered of it, and outages that this knows nothing of and that are over therefore.
+    /// Returns the entry of `monitor` with its restored state, and the stored episodes that have ended, since the state
+    /// does not know them.
     pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (MonitorEntry, Vec<StoredEpisode>) {
         let (id, mut entry) = (monitor.id, MonitorEntry::new(monitor));
         let states = self.states.remove(&id).unwrap_or_default();
         match self.alert_states.remove(&id) {
-            Some(watch) => (entry.state, entry.has_stored_state) = (watch, true),
+            Some(alert_state) => (entry.state, entry.has_stored_state) = (alert_state, true),
             None if states.is_empty() => {}
             None => entry.state.restore(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
         }
-        let mut over = self.open_episodes.remove(&id).unwrap_or_default();
-        over.retain(|episode| {
+        let mut ended = self.open_episodes.remove(&id).unwrap_or_default();
+        ended.retain(|episode| {
             Some(episode.id) != entry.state.open_episode() || {
                 if episode.acknowledged_at.is_some() {
                     entry.state.acknowledge(episode.id);
@@ -71,10 +72,10 @@ impl RestoredState {
                 false
             }
         });
-        (entry, over)
+        (entry, ended)
     }
 
-    /// What is left when all monitors came: theirs are gone.
+    /// Returns what is left once all monitors are known: data of monitors that no longer exist.
     pub(super) fn into_leftovers(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
         (self.alert_states.into_keys().collect(), self.open_episodes.into_values().flatten().collect())
     }

@@ -1,4 +1,4 @@
-//! How monitors are watched, and what watching works with.
+//! Settings and dependencies of the alert engine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,35 +9,35 @@ use crate::pipeline::planner::Planner;
 use crate::pipeline::wakeup::Wakeup;
 use crate::store::{AlertStore, ConfigStore, Outbox, ResultStore};
 
-/// What watching works with.
+/// Dependencies of the alert engine.
 #[derive(Clone)]
 pub struct AlertEngineDependencies {
-    /// Keeps watches and outages.
+    /// Stores alert states and episodes.
     pub alert_store: Arc<dyn AlertStore>,
-    /// Keeps messages.
+    /// Stores notifications.
     pub outbox: Arc<dyn Outbox>,
-    /// Finds results that messages tell of.
+    /// Reads the results that notifications refer to.
     pub results: Arc<dyn ResultStore>,
-    /// Takes events.
+    /// Stores events.
     pub config_store: Arc<dyn ConfigStore>,
-    /// Knows the accounts.
+    /// Supplies account data.
     pub accounts: Arc<AccountCache>,
-    /// Checks from another location, and traces.
+    /// Runs verifications and traceroutes.
     pub planner: Arc<dyn Planner>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
-    /// Rung when there are new messages.
+    /// Woken when there are new notifications.
     pub wakeup: Wakeup,
 }
 
-/// How watching is done.
+/// Settings of the alert engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlertEngineSettings {
-    /// Runs without data after which that is told; 0 never.
+    /// Consecutive runs without data after which recipients are notified; 0 never.
     pub no_data_runs: u32,
-    /// How long a message waits for a traceroute (behaviour.md 6).
+    /// How long a notification waits for a traceroute (behaviour.md 6).
     pub trace_wait: Duration,
-    /// Percent of its size within which an object of a page may grow and shrink.
+    /// By how many percent the size of a page object may change.
     pub size_tolerance_percent: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What the store gets: outages, and runs that were missed because a location was away.
+//! Records for the store: episodes, and missed runs at offline locations.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use crate::domain::{CheckId, CheckMetadata, CheckResult, LocationId, MissedReaso
 use crate::schema::Monitor;
 use crate::store::StoredEpisode;
 
-/// `change` of an outage of `monitor`, as it is kept.
+/// Converts `change` of an episode of `monitor` to its stored form.
 pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisode {
-    // Writes without fail: string keys, no foreign maps.
+    // Serialization cannot fail: all map keys are strings.
     let body = serde_json::to_value(change).unwrap_or_default();
     StoredEpisode {
         id: change.id,
@@ -25,7 +25,7 @@ pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeChange) -> Store
     }
 }
 
-/// `kept`, ended at `at` without a good run: its monitor is gone, or what was remembered of it.
+/// Ends `stored` at `at` without recovery, since its monitor or its alert state no longer exists.
 pub(super) fn end_episode_record(mut stored: StoredEpisode, at: Timestamp) -> StoredEpisode {
     let end = crate::alerting::EpisodeEnd { at, recovered: false };
     stored.ended_at = Some(at);
@@ -33,14 +33,14 @@ pub(super) fn end_episode_record(mut stored: StoredEpisode, at: Timestamp) -> St
     stored
 }
 
-/// The run of `monitor` that `location`, which is away, did not check.
+/// Builds the missed result of a run of `monitor` at `location`, which is offline.
 pub(super) fn missed_result(
     monitor: &Monitor,
     location: LocationId,
     planned_at: Timestamp,
     now: Timestamp,
 ) -> CheckResult {
-    let of = CheckMetadata {
+    let metadata = CheckMetadata {
         monitor_id: monitor.id,
         monitor_name: monitor.name().into(),
         revision: monitor.revision,
@@ -48,10 +48,10 @@ pub(super) fn missed_result(
         location_id: location,
     };
     let missed = MissedRuns { reason: MissedReason::LocationAway, slots: 1, last_planned_at: planned_at };
-    CheckResult::missed(of, planned_at, now.max(planned_at), missed)
+    CheckResult::missed(metadata, planned_at, now.max(planned_at), missed)
 }
 
-/// Results by their ids.
+/// Indexes results by check id.
 pub(super) fn results_by_check(results: &[CheckResult]) -> HashMap<CheckId, &CheckResult> {
     results.iter().map(|result| (result.check_id, result)).collect()
 }

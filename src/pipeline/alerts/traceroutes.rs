@@ -1,4 +1,5 @@
-//! Traceroutes on errors: from where the check failed, within a rate, as evidence after the result (behaviour.md 6).
+//! Traceroutes on errors: from the location of the failed check, rate-limited, added to the result as evidence
+//! (behaviour.md 6).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,26 +14,26 @@ use crate::domain::{Capture, LocationId, NewNotification, Timestamp};
 use crate::schema::Monitor;
 use crate::store::ResultKey;
 
-/// Traceroutes that run at once.
+/// Most traceroutes at once.
 const MAX_CONCURRENT: usize = 4;
-/// Traceroutes of a location that may begin in a burst.
+/// Most traceroutes of a location in a burst.
 const BURST_PER_LOCATION: f64 = 20.0;
-/// Traceroutes of a location that may begin in a second, on the whole.
+/// Sustained rate of traceroutes of a location, per second.
 const PER_SECOND: f64 = 0.5;
-/// Bytes of the file that go into a message.
+/// Most bytes of the file that are copied into a message.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 
-/// A traceroute that is to begin.
+/// A traceroute to start.
 pub(super) struct TracerouteJob {
     pub(super) monitor: Monitor,
     pub(super) result: ResultKey,
-    /// The peer of the failed check.
+    /// Peer address of the failed check.
     pub(super) address: Option<IpAddr>,
-    /// Messages that go out with it.
+    /// Notifications that are sent once it is complete.
     pub(super) messages: Vec<NewNotification>,
 }
 
-/// Traceroutes under way, and how many may begin.
+/// Runs traceroutes and limits their rate.
 pub(super) struct TracerouteRunner {
     permits: Arc<Semaphore>,
     budgets: HashMap<LocationId, (f64, Timestamp)>,
@@ -45,10 +46,10 @@ impl Default for TracerouteRunner {
 }
 
 impl TracerouteRunner {
-    /// Whether one more may begin at `location`; counts it then.
+    /// Whether another traceroute may start at `location`; counts it if so.
     pub(super) fn try_acquire(&mut self, location: LocationId, now: Timestamp) -> bool {
         let (left, at) = self.budgets.entry(location).or_insert((BURST_PER_LOCATION, now));
-        // A clock that was set back gives nothing.
+        // A clock that was set back adds nothing.
         let since = if now > *at { now.since(*at).as_secs_f64() } else { 0.0 };
         (*left, *at) = ((*left + since * PER_SECOND).min(BURST_PER_LOCATION), now);
         let admitted = *left >= 1.0;
@@ -58,17 +59,17 @@ impl TracerouteRunner {
         admitted
     }
 
-    /// Begins; how it ended comes back as a word.
+    /// Starts a traceroute; its outcome is sent as a command.
     pub(super) fn start(
         &self,
         trace: TracerouteJob,
         dependencies: &AlertEngineDependencies,
-        words: WeakSender<IngestCommand>,
+        commands: WeakSender<IngestCommand>,
     ) {
-        let (places, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
+        let (permits, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
         let TracerouteJob { monitor, result, address, messages } = trace;
         let tracing = tokio::spawn(async move {
-            let _place = places.acquire().await.ok()?;
+            let _permit = permits.acquire().await.ok()?;
             match planner.trace(monitor, result.location_id, address).await {
                 Ok(file) => Some(file),
                 Err(error) => {
@@ -78,18 +79,18 @@ impl TracerouteRunner {
             }
         });
         tokio::spawn(async move {
-            // A panic in it was told when it happened; the messages go out without it.
+            // A panic in the task is logged already; the traceroute notifications are then dropped.
             let file = tracing.await.ok().flatten();
             let messages = file.as_ref().map(|file| attach_text(messages, file)).unwrap_or_default();
-            if let Some(words) = words.upgrade() {
+            if let Some(commands) = commands.upgrade() {
                 // Fails only at the end of the process.
-                let _ = words.send(IngestCommand::TracerouteDone { result, file, messages }).await;
+                let _ = commands.send(IngestCommand::TracerouteDone { result, file, messages }).await;
             }
         });
     }
 }
 
-/// The messages, with what the file says.
+/// Adds the text of the file to the messages.
 fn attach_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
     let content = file.content.as_deref().unwrap_or_default();
     let text = String::from_utf8_lossy(content.get(..MAX_TEXT_BYTES).unwrap_or(content)).into_owned();
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traceroutes_begin_in_a_burst_and_then_at_a_rate_for_each_location() {
+    fn each_location_has_a_burst_and_a_rate_of_traceroutes() {
         let (mut traces, start) = (TracerouteRunner::default(), Timestamp::from_seconds(1000));
         let admitted = |traces: &mut TracerouteRunner, location, now| {
             (0..100).filter(|_| traces.try_acquire(LocationId(location), now)).count()

@@ -1,4 +1,4 @@
-//! Asking another location to look at a failure (behaviour.md 5, 3 "70–79").
+//! Verification of failures by another location (behaviour.md 5, 3 "70–79").
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,26 +13,26 @@ use crate::domain::{CheckResult, LocationId, Outcome, Status, Timestamp, Verific
 use crate::pipeline::planner::PlanError;
 use crate::schema::Monitor;
 
-/// Questions that are asked at once.
+/// Most verifications at once.
 const MAX_CONCURRENT: usize = 256;
-/// Questions that wait for their turn; more are answered with 72 at once, which fails open.
+/// Most queued verifications; further ones end with 72 at once, which fails open.
 const MAX_WAITING: usize = 20_000;
-/// What a second location gets beyond the longest time that a check of the monitor may take.
+/// Extra time beyond the longest check of the monitor.
 const GRACE: Duration = Duration::from_secs(30);
-/// Time until a location with too much to do is asked again.
+/// Pause before a busy location is asked again.
 const BUSY_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// A question that was kept and is to be asked.
+/// A verification to start, after its request was committed.
 pub(super) struct VerificationRequest {
     pub(super) monitor: Monitor,
     pub(super) planned_at: Timestamp,
-    /// Who is asked.
+    /// Location that verifies.
     pub(super) location: LocationId,
-    /// The longest time that a check of the monitor may take.
+    /// Longest duration of a check of the monitor.
     pub(super) longest: Duration,
 }
 
-/// Questions under way.
+/// Runs verifications.
 #[derive(Clone)]
 pub(super) struct VerificationRunner {
     permits: Arc<Semaphore>,
@@ -46,34 +46,34 @@ impl Default for VerificationRunner {
 }
 
 impl VerificationRunner {
-    /// Whether one more can wait.
+    /// Whether another verification can be queued.
     pub(super) fn has_capacity(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) < MAX_WAITING
     }
 
-    /// Asks; the answer comes back as a word. Without one, because the process ends, it is asked again at the next
-    /// start.
+    /// Starts a verification; its outcome is sent as a command. When the process ends first, the verification is
+    /// requested again at the next start.
     pub(super) fn start(
         &self,
         request: VerificationRequest,
         dependencies: &AlertEngineDependencies,
-        words: WeakSender<IngestCommand>,
+        commands: WeakSender<IngestCommand>,
     ) {
-        let (asks, dependencies) = (self.clone(), dependencies.clone());
+        let (runner, dependencies) = (self.clone(), dependencies.clone());
         self.waiting.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
             let (monitor, planned_at) = (request.monitor.id, request.planned_at);
             let limit = request.longest + GRACE;
-            let answer = tokio::select! {
-                answer = asks.run_verification(request, &dependencies) => answer,
+            let outcome = tokio::select! {
+                outcome = runner.run_verification(request, &dependencies) => outcome,
                 () = dependencies.clock.sleep(limit) => Some((Status::VERIFIED_NO_ANSWER, None, None)),
             };
-            asks.waiting.fetch_sub(1, Ordering::Relaxed);
-            let Some((status, location_id, found)) = answer else { return };
+            runner.waiting.fetch_sub(1, Ordering::Relaxed);
+            let Some((status, location_id, found)) = outcome else { return };
             let answer = Verification { status, location_id, found, at: dependencies.clock.now() };
-            if let Some(words) = words.upgrade() {
+            if let Some(commands) = commands.upgrade() {
                 // Fails only at the end of the process.
-                let _ = words.send(IngestCommand::VerificationDone { monitor, planned_at, answer }).await;
+                let _ = commands.send(IngestCommand::VerificationDone { monitor, planned_at, answer }).await;
             }
         });
     }
@@ -84,7 +84,7 @@ impl VerificationRunner {
         dependencies: &AlertEngineDependencies,
     ) -> Option<VerificationOutcome> {
         // The semaphore is never closed.
-        let _place = self.permits.acquire().await.ok()?;
+        let _permit = self.permits.acquire().await.ok()?;
         let location = Some(request.location);
         loop {
             match dependencies.planner.run_once(request.monitor.clone(), request.location).await {
@@ -97,7 +97,7 @@ impl VerificationRunner {
     }
 }
 
-/// Status of the answer, who gave it, what its check came to.
+/// Status of the verification, the location that verified, and the status of its check.
 type VerificationOutcome = (Status, Option<LocationId>, Option<Status>);
 
 fn outcome_from_result(result: &CheckResult, location: Option<LocationId>) -> VerificationOutcome {
@@ -108,7 +108,7 @@ fn outcome_from_result(result: &CheckResult, location: Option<LocationId>) -> Ve
     }
 }
 
-/// The answer when nobody is asked.
+/// Returns the verification when no location is asked.
 pub(super) fn not_verified(status: Status, at: Timestamp) -> Verification {
     Verification { status, location_id: None, found: None, at }
 }

@@ -1,17 +1,16 @@
-//! What goes with a mail: the traceroute, and when the recipient asks for them screenshots and what the target
-//! answered.
+//! Attachments of mail: the traceroute, and on the recipient's request screenshots and the target's response.
 
 use std::sync::Arc;
 
 use crate::domain::{Capture, CheckId, NotificationMethod, Recipient};
 use crate::store::ResultStore;
 
-/// Bytes of all files of one message.
+/// Most bytes of all attachments of one message.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
-/// The file that a traceroute is kept as.
+/// Name of a stored traceroute.
 const TRACEROUTE: &str = "traceroute.txt";
 
-/// The files of `check` that go to `recipient`. What cannot be read is left out: the message matters more.
+/// Returns the files of `check` for `recipient`. Files that cannot be read are left out: the message matters more.
 pub(super) async fn attachments_for(
     results: Option<&Arc<dyn ResultStore>>,
     check: Option<CheckId>,
@@ -24,13 +23,13 @@ pub(super) async fn attachments_for(
     let Ok(Some(result)) = results.result(check).await else { return Vec::new() };
     let mut left = MAX_BYTES;
     let mut files = Vec::new();
-    for told in result.captures.iter().filter(|file| is_wanted_by(recipient, file)) {
-        if told.bytes > left {
+    for capture in result.captures.iter().filter(|file| is_wanted_by(recipient, file)) {
+        if capture.bytes > left {
             continue;
         }
-        match results.capture(check, told.name.clone()).await {
+        match results.capture(check, capture.name.clone()).await {
             Ok(Some(file)) => {
-                left -= told.bytes.min(left);
+                left -= capture.bytes.min(left);
                 files.push(file);
             }
             Ok(None) => {}
@@ -40,7 +39,7 @@ pub(super) async fn attachments_for(
     files
 }
 
-/// The traceroute among them, to be read in the mail itself.
+/// Returns the text of the traceroute among `files`, to be shown in the mail itself.
 pub(super) fn traceroute_text(files: &[Capture]) -> Option<String> {
     let content = files.iter().find(|file| file.name == TRACEROUTE)?.content.as_deref()?;
     Some(String::from_utf8_lossy(content).into_owned())

@@ -1,13 +1,13 @@
-//! How long to wait after a failed try.
+//! The delay after a failed attempt.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use super::settings::DeliverySettings;
 
-/// The pause after `failures` tries in a row failed: doubled with each, up to the longest, and then up to a
-/// quarter shorter or longer, so that those who failed together do not come back together. The share hangs on
-/// `key`: the same each time it is asked for.
+/// Returns the delay after `failures` consecutive failed attempts: it doubles with each up to a maximum, and varies
+/// by up to a quarter, so that recipients that failed together are not retried together. The variation depends on
+/// `key` and `failures` only.
 pub(super) fn retry_delay(settings: &DeliverySettings, key: &str, failures: u32) -> Duration {
     let doubled =
         settings.initial_retry_delay.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));

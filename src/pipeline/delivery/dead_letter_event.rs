@@ -1,4 +1,4 @@
-//! Messages that were given up are reported: in the log, as an event of the account, in the metrics.
+//! The event about notifications that were given up.
 
 use serde_json::{Map, Value, json};
 
@@ -7,10 +7,10 @@ use crate::store::{ConfigChange, NewRecord};
 
 /// Type of the event, for filters.
 const EVENT_TYPE: &str = "notification_given_up";
-/// Who reports it.
+/// Creator of the event.
 const EVENT_REPORTER: &str = "vigie";
 
-/// The event that tells of `message`, which was given up because of `error`.
+/// Builds the event that `message` was given up because of `error`.
 pub(super) fn dead_notification_event(
     message: &Notification,
     recipient: &Recipient,

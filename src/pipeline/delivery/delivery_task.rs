@@ -1,4 +1,4 @@
-//! The task that delivers messages, from its start to its end.
+//! The task that delivers notifications.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::worker::DeliveryWorker;
 use crate::pipeline::wakeup::Wakeup;
 
-/// Delivery under way.
+/// Handle of the running delivery task.
 pub struct DeliveryTask {
     end: tokio::sync::watch::Sender<Option<Duration>>,
     task: JoinHandle<()>,
 }
 
 impl DeliveryTask {
-    /// Begins to deliver. `bell` is rung by whoever puts something into the outbox.
+    /// Starts the delivery. `wakeup` is woken by every writer to the outbox.
     #[must_use]
     pub fn start(dependencies: DeliveryDependencies, settings: DeliverySettings, wakeup: Wakeup) -> Self {
         let (end, ended) = tokio::sync::watch::channel(None);
@@ -23,15 +23,14 @@ impl DeliveryTask {
         Self { end, task }
     }
 
-    /// Delivers what can be delivered at once, at most for `within`, and ends. Everything else stays in the
-    /// outbox for the next start.
+    /// Delivers what is due, for at most `within`, and stops. Everything else stays in the outbox for the next start.
     pub async fn drain(self, within: Duration) {
         self.end.send_replace(Some(within));
-        let aborting = self.task.abort_handle();
-        // Tries that hang are cut off by the worker; this holds a store that does not answer.
+        let abort_handle = self.task.abort_handle();
+        // The worker aborts attempts that hang; this timeout covers a store that does not respond.
         if tokio::time::timeout(within * 2 + Duration::from_secs(5), self.task).await.is_err() {
             tracing::warn!("delivery did not stop in time; it continues at the next start");
-            aborting.abort();
+            abort_handle.abort();
         }
     }
 }

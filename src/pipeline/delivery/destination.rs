@@ -1,4 +1,4 @@
-//! Who a message goes to, as the account has it now.
+//! The current destination of a notification.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use crate::vault::Keyring;
 use super::template::template_from_fields;
 use crate::catalog::record_settings::log_and_skip;
 
-/// A recipient with all that sending to it takes.
+/// A recipient with everything needed to send to it.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// Who.
+    /// The recipient.
     pub recipient: Recipient,
-    /// What lets a message in there.
+    /// Its credential.
     pub secret: Secret,
-    /// The words of the account for this message; `None` for the built-in ones.
+    /// The account's template for this notification; `None` for the built-in one.
     pub template: Option<MessageTemplate>,
 }
 
-/// Knows recipients.
+/// Looks up destinations.
 pub trait DestinationLookup: Send + Sync + 'static {
-    /// Who `message` goes to; `None` when the recipient was removed.
+    /// Returns the destination of `message`; `None` when the recipient was removed.
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
 }
 
-/// The recipients of all accounts.
+/// The destinations of all accounts.
 pub struct AccountDestinations {
-    /// Who there is.
+    /// Supplies recipients and groups.
     pub accounts: Arc<AccountCache>,
-    /// Their secrets, and templates.
+    /// Stores their secrets, and the templates.
     pub config: Arc<dyn ConfigStore>,
-    /// Opens secrets.
+    /// Decrypts secrets.
     pub vault: Arc<Keyring>,
 }
 

@@ -1,4 +1,4 @@
-//! One message for many that were held back.
+//! A digest: one message for many that were held back.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use crate::domain::{
     NewNotification, Notification, NotificationContent, NotificationKind, Status, Timestamp,
 };
 
-/// Messages that a digest names; the others are counted.
+/// Most messages that a digest lists; the others are counted.
 const MAX_LISTED: usize = 50;
 
-/// The digest of `held`, the oldest first; `None` of none. Its key hangs on the first of them: while it waits to
-/// be sent, asking for it again makes no second one.
+/// Builds the digest of `held`, oldest first; `None` when it is empty. Its key depends on the first message only, so
+/// that a digest that is still queued is not enqueued again.
 pub(super) fn digest_of_held(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
     let (first, last) = (held.first()?, held.last()?);
     let recipient = first.message.recipient;
@@ -26,23 +26,23 @@ pub(super) fn digest_of_held(held: &[Notification], now: Timestamp) -> Option<Ne
     if held.len() > MAX_LISTED {
         lines.push(format!("… and {} more", held.len() - MAX_LISTED));
     }
-    let mut notice = empty_content(NotificationKind::Digest, &first.message.content, now);
-    notice.status_text = format!("{} messages were held back: {}", held.len(), counts.join(", "));
-    notice.reasons = lines;
-    notice.errcount = u32::try_from(held.len()).unwrap_or(u32::MAX);
-    notice.extra.insert("count".to_owned(), json!(held.len()));
-    notice.extra.insert("last".to_owned(), json!(last.id));
+    let mut content = empty_content(NotificationKind::Digest, &first.message.content, now);
+    content.status_text = format!("{} messages were held back: {}", held.len(), counts.join(", "));
+    content.reasons = lines;
+    content.errcount = u32::try_from(held.len()).unwrap_or(u32::MAX);
+    content.extra.insert("count".to_owned(), json!(held.len()));
+    content.extra.insert("last".to_owned(), json!(last.id));
     Some(NewNotification {
         key: format!("digest-{}-{recipient}", first.id),
         recipient,
         group: None,
-        content: notice,
+        content,
         created_at: now,
         not_before: now,
     })
 }
 
-/// The number of the last message that `digest` tells of.
+/// Returns the id of the last message that `digest` covers.
 pub(super) fn last_included_id(digest: &NotificationContent) -> Option<i64> {
     digest.extra.get("last").and_then(Value::as_i64)
 }
@@ -61,7 +61,7 @@ fn summary_line(message: &Notification) -> String {
     )
 }
 
-/// A notice of `kind` that is about no monitor, in the name of the same account as `like`.
+/// Returns content of `kind` that is about no monitor, with the account data of `like`.
 fn empty_content(kind: NotificationKind, like: &NotificationContent, now: Timestamp) -> NotificationContent {
     NotificationContent {
         kind,

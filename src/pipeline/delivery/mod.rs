@@ -1,9 +1,9 @@
-//! Messages leave the process: what is due in the outbox is written out, handed to a channel, and how that
-//! ended is noted (behaviour.md 6 "Delivery").
+//! Delivery: renders due notifications of the outbox, sends them through a channel and records the outcome
+//! (behaviour.md 6 "Delivery").
 //!
-//! Each recipient has a lane of its own: one message at a time, in their order, so that a slow or broken
-//! receiver holds up nobody else. A lane that fails waits, longer each time; one that had its share of a minute
-//! holds the rest back, and tells of them in one digest.
+//! Each recipient has its own queue: one message at a time, in order, so that a slow or broken receiver does not
+//! delay others. A failing queue waits, longer each time; a queue over its limit per minute holds the rest back and
+//! reports them in one digest.
 
 mod attachments;
 mod backoff;

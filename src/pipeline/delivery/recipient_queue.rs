@@ -1,4 +1,4 @@
-//! The lane of one recipient: whether its next message may go now, be held back, or has to wait.
+//! The queue of one recipient: whether its next message is sent, held back, or has to wait.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,42 +7,42 @@ use super::backoff;
 use super::settings::DeliverySettings;
 use crate::domain::Timestamp;
 
-/// What the limit counts in.
+/// Window of the rate limit.
 const RATE_WINDOW: Duration = Duration::from_mins(1);
-/// Tries after which a message is taken to fail by itself: the one behind it gets its chance.
+/// Attempts after which the message itself is assumed to be the cause, so that the next one is tried.
 const SKIP_AFTER_ATTEMPTS: u32 = 3;
 
-/// What may happen to the next message of a lane.
+/// What to do with the next message of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextAction {
-    /// It goes out.
+    /// Send it.
     Send,
-    /// The recipient had its share of this minute.
+    /// Hold it back: the recipient is over its limit.
     HoldBack,
-    /// One is on its way, or the last one failed a moment ago.
+    /// Wait: a message is being sent, or the last one failed recently.
     Wait,
 }
 
-/// What is remembered of a recipient.
+/// Delivery state of one recipient.
 #[derive(Debug, Default)]
 pub(super) struct RecipientQueue {
-    /// A message is on its way, or how it ended is not noted yet.
+    /// A message is being sent, or its outcome is not stored yet.
     pub(super) is_busy: bool,
     not_before: Option<Timestamp>,
-    /// Tries in a row that failed.
+    /// Consecutive failed attempts.
     failures: u32,
-    /// A message that failed often stepped aside since the lane opened, until then.
+    /// Set after a message that failed often was skipped: when that message is due again.
     skipped_until: Option<Timestamp>,
-    /// When messages were taken within the last minute.
+    /// When messages were accepted within the last minute.
     sent_at: VecDeque<Timestamp>,
-    /// When those that are held back are told of.
+    /// When the digest of the messages held back is due.
     pub(super) digest_at: Option<Timestamp>,
-    /// When it was last reported that messages were given up.
+    /// When an event about messages given up was last recorded.
     pub(super) reported_at: Option<Timestamp>,
 }
 
 impl RecipientQueue {
-    /// What may happen to its next message; a digest is beyond the limit.
+    /// Returns what to do with the next message; digests are exempt from the limit.
     pub(super) fn next_action(
         &mut self,
         now: Timestamp,
@@ -62,23 +62,23 @@ impl RecipientQueue {
         NextAction::Send
     }
 
-    /// Whether its last try failed.
+    /// Whether the last attempt failed.
     pub(super) fn is_failing(&self) -> bool {
         self.failures > 0
     }
 
     fn is_ready(&self, now: Timestamp, settings: &DeliverySettings) -> bool {
-        // A pause that is longer than any can be was made before the clock was set back.
+        // A delay longer than the longest one was set before the clock was set back.
         let longest = settings.max_retry_delay * 2 + Duration::from_hours(1);
         self.not_before.is_none_or(|at| at <= now || at > now + longest)
     }
 
-    /// When it opens, if it is closed.
+    /// Returns when the queue is ready, unless it is ready now.
     pub(super) fn ready_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.not_before.filter(|at| *at > now)
     }
 
-    /// The receiver took a message.
+    /// Records that the receiver accepted a message.
     pub(super) fn on_sent(&mut self, now: Timestamp, is_digest: bool) {
         (self.failures, self.not_before, self.skipped_until) = (0, None, None);
         if !is_digest {
@@ -86,35 +86,35 @@ impl RecipientQueue {
         }
     }
 
-    /// The receiver refused a message for good: that says nothing of the next one.
+    /// Records that the receiver rejected a message for good, which does not delay the next one.
     pub(super) fn on_rejected(&mut self) {
         self.not_before = None;
     }
 
-    /// A try failed, the `attempts`th of its message. Answers when that one is tried again. The lane waits as
-    /// long, so that messages stay in their order; only one that failed often lets the next one by, once.
+    /// Records the failed attempt number `attempts` of a message; returns when to retry it. The queue waits as long, so
+    /// that messages stay in order. Only a message that failed often lets the next one go first, once.
     pub(super) fn on_failed(
         &mut self,
         now: Timestamp,
         key: &str,
         attempts: u32,
-        asked: Option<Duration>,
+        retry_after: Option<Duration>,
         settings: &DeliverySettings,
     ) -> Timestamp {
         self.failures = self.failures.saturating_add(1);
         let pause = backoff::retry_delay(settings, key, self.failures.max(attempts));
-        let again_at = now + pause.max(asked.unwrap_or_default());
-        if attempts >= SKIP_AFTER_ATTEMPTS && self.skipped_until.is_none() && asked.is_none() {
-            self.skipped_until = Some(again_at);
+        let retry_at = now + pause.max(retry_after.unwrap_or_default());
+        if attempts >= SKIP_AFTER_ATTEMPTS && self.skipped_until.is_none() && retry_after.is_none() {
+            self.skipped_until = Some(retry_at);
             self.not_before = None;
         } else {
-            // By then the one that stepped aside is due as well, and it is the older one.
-            self.not_before = self.skipped_until.take().max(Some(again_at));
+            // By then the skipped message is due as well, and it is the older one.
+            self.not_before = self.skipped_until.take().max(Some(retry_at));
         }
-        again_at
+        retry_at
     }
 
-    /// Whether nothing of it has to be remembered.
+    /// Whether the queue has no state worth keeping.
     pub(super) fn is_idle(&mut self, now: Timestamp) -> bool {
         self.prune_window(now);
         !self.is_busy
@@ -126,7 +126,7 @@ impl RecipientQueue {
     }
 
     fn prune_window(&mut self, now: Timestamp) {
-        // One from the future was taken before the clock was set back.
+        // A time in the future is from before the clock was set back.
         self.sent_at.retain(|at| *at <= now && now.since(*at) < RATE_WINDOW);
     }
 }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_a_minute_goes_out_and_the_rest_is_held_until_the_minute_is_over() {
+    fn messages_over_the_limit_are_held_back_until_the_minute_is_over() {
         let settings = DeliverySettings { per_minute: 2, ..DeliverySettings::default() };
         let mut queue = RecipientQueue::default();
         for second in [0, 10] {
@@ -160,15 +160,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_fails_waits_and_opens_again() {
+    fn a_failing_queue_waits_and_then_sends_again() {
         let settings = DeliverySettings::default();
         let mut queue = RecipientQueue::default();
-        let again = queue.on_failed(at(0), "a", 1, None, &settings);
-        assert!(again > at(3) && again < at(7), "{again}");
+        let retry_at = queue.on_failed(at(0), "a", 1, None, &settings);
+        assert!(retry_at > at(3) && retry_at < at(7), "{retry_at}");
         assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
-        assert_eq!(queue.next_action(again, false, &settings), NextAction::Send);
-        let asked = queue.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
-        assert_eq!((asked, queue.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
+        assert_eq!(queue.next_action(retry_at, false, &settings), NextAction::Send);
+        let requested = queue.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
+        assert_eq!((requested, queue.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
         assert_eq!(
             queue.next_action(at(-7_200), false, &settings),
             NextAction::Send,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_fails_by_itself_lets_the_next_one_by_but_a_dead_receiver_is_left_alone() {
+    fn a_message_that_fails_often_is_skipped_unless_the_next_one_fails_too() {
         let settings = DeliverySettings::default();
         let mut queue = RecipientQueue::default();
         queue.on_failed(at(0), "poison", 2, None, &settings);

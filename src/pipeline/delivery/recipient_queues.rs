@@ -1,4 +1,4 @@
-//! The lanes of all recipients, and how much goes to one host at once.
+//! The queues of all recipients, and the limit of concurrent messages to one host.
 
 use std::collections::HashMap;
 
@@ -6,60 +6,60 @@ use super::recipient_queue::RecipientQueue;
 use super::settings::DeliverySettings;
 use crate::domain::{NotificationMethod, Recipient, RecipientId, Timestamp};
 
-/// Lanes from which on idle ones are let go.
+/// Number of queues above which idle ones are removed.
 const PRUNE_THRESHOLD: usize = 1_000;
 
-/// Every lane that has something to remember.
+/// The queues that have state.
 #[derive(Debug, Default)]
 pub(super) struct RecipientQueues {
     queues: HashMap<RecipientId, RecipientQueue>,
-    /// Messages on their way, by host.
+    /// Messages being sent, by host.
     hosts: HashMap<String, usize>,
 }
 
 impl RecipientQueues {
-    /// The lane of `recipient`.
+    /// Returns the queue of `recipient`.
     pub(super) fn queue_mut(&mut self, recipient: RecipientId) -> &mut RecipientQueue {
         self.queues.entry(recipient).or_default()
     }
 
-    /// Takes a place of `host`; `false` when it has none left.
+    /// Reserves a slot of `host`; `false` when it has none left.
     pub(super) fn try_acquire_host(&mut self, host: &str, settings: &DeliverySettings) -> bool {
-        let going = self.hosts.entry(host.to_owned()).or_default();
-        let free = *going < settings.max_per_host;
-        *going += usize::from(free);
+        let in_flight = self.hosts.entry(host.to_owned()).or_default();
+        let free = *in_flight < settings.max_per_host;
+        *in_flight += usize::from(free);
         free
     }
 
-    /// Gives it back.
+    /// Releases the slot.
     pub(super) fn release_host(&mut self, host: &str) {
-        if let Some(going) = self.hosts.get_mut(host) {
-            *going = going.saturating_sub(1);
-            if *going == 0 {
+        if let Some(in_flight) = self.hosts.get_mut(host) {
+            *in_flight = in_flight.saturating_sub(1);
+            if *in_flight == 0 {
                 self.hosts.remove(host);
             }
         }
     }
 
-    /// How many lanes wait or are busy: each may show one message that cannot go yet.
+    /// Returns how many queues wait or are busy: each may have one due message that cannot be sent yet.
     pub(super) fn waiting_count(&self, now: Timestamp) -> usize {
         self.queues.values().filter(|queue| queue.is_busy || queue.ready_at(now).is_some()).count()
     }
 
-    /// Recipients whose digest is due.
+    /// Returns the recipients whose digest is due.
     pub(super) fn due_digests(&self, now: Timestamp) -> Vec<RecipientId> {
         let due = |queue: &RecipientQueue| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
         self.queues.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
     }
 
-    /// When the next lane opens or the next digest is due.
+    /// Returns when the next queue is ready or the next digest is due.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let moments =
+        let due_times =
             |queue: &RecipientQueue| [queue.ready_at(now), queue.digest_at.filter(|_| !queue.is_busy)];
-        self.queues.values().flat_map(moments).flatten().min()
+        self.queues.values().flat_map(due_times).flatten().min()
     }
 
-    /// Lets go of what is idle.
+    /// Removes idle queues.
     pub(super) fn prune(&mut self, now: Timestamp) {
         if self.queues.len() > PRUNE_THRESHOLD {
             self.queues.retain(|_, queue| !queue.is_idle(now));
@@ -67,7 +67,7 @@ impl RecipientQueues {
     }
 }
 
-/// What messages to `recipient` share with others: the server behind its address.
+/// Returns the server behind the recipient's address, which recipients may share.
 pub(super) fn destination_host(recipient: &Recipient) -> String {
     match recipient.method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => "mail".to_owned(),

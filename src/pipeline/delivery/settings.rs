@@ -1,4 +1,4 @@
-//! How messages are delivered, and what delivery works with.
+//! Settings and dependencies of the delivery.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use crate::notify::{MessageRenderer, MessageSender};
 use crate::store::{ConfigStore, Outbox, ResultStore};
 use crate::telemetry::Metrics;
 
-/// How messages are delivered.
+/// Settings of the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliverySettings {
-    /// Messages to one recipient within a minute; the rest goes into a digest. 0 is no limit.
+    /// Most messages to one recipient within a minute; the rest goes into a digest. 0 is no limit.
     pub per_minute: u32,
-    /// Messages that are handed over at once, over all recipients.
+    /// Most messages sent at once, over all recipients.
     pub max_concurrent: usize,
-    /// Those among them that go to one host.
+    /// Most messages sent at once to one host.
     pub max_per_host: usize,
-    /// The pause after a first failed try; it doubles with each further one.
+    /// Delay after a first failed attempt; it doubles with each further one.
     pub initial_retry_delay: Duration,
-    /// The longest pause between two tries.
+    /// Longest delay between two attempts.
     pub max_retry_delay: Duration,
-    /// How old a message may become before it is given up.
+    /// Age at which a message is given up.
     pub max_age: Duration,
 }
 
@@ -39,23 +39,23 @@ impl Default for DeliverySettings {
     }
 }
 
-/// What delivery works with.
+/// Dependencies of the delivery.
 #[derive(Clone)]
 pub struct DeliveryDependencies {
-    /// What is to be delivered.
+    /// Notifications to deliver.
     pub outbox: Arc<dyn Outbox>,
-    /// Who is meant.
+    /// Looks up destinations.
     pub destinations: Arc<dyn DestinationLookup>,
-    /// Makes the words.
+    /// Renders messages.
     pub renderer: Arc<MessageRenderer>,
-    /// Hands messages over.
+    /// Sends messages.
     pub sender: Arc<dyn MessageSender>,
-    /// Where screenshots and answers of targets are kept; without it nothing is attached.
+    /// Stores screenshots and responses of targets; without it, nothing is attached.
     pub results: Option<Arc<dyn ResultStore>>,
-    /// Where messages that were given up are reported as events; without it only the log says so.
+    /// Records events about messages given up; without it, they are only logged.
     pub ledger: Option<Arc<dyn ConfigStore>>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
-    /// Counts.
+    /// Metrics.
     pub metrics: Arc<Metrics>,
 }

@@ -1,4 +1,4 @@
-//! Templates of messages, out of their records.
+//! Message templates from their records.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use crate::notify::MessageTemplate;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::record::{TemplateSettings, read_fields};
 
-/// The template that these fields are.
+/// Reads a template from record fields.
 ///
 /// # Errors
-/// A field whose value cannot be used.
+/// Fails when a field has an invalid value.
 pub(crate) fn template_from_fields(fields: &Map<String, Value>) -> Result<MessageTemplate, InvalidSettings> {
     let settings: TemplateSettings<'_> = read_fields(fields)?;
     Ok(MessageTemplate {

@@ -1,4 +1,4 @@
-//! The one task that owns all lanes: takes what is due, lets it go, notes how it ended.
+//! The task that owns all queues: sends due messages and records their outcomes.
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
@@ -20,22 +20,22 @@ use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::Wakeup;
 use crate::store::{DeliveryOutcome, StoreError};
 
-/// Messages that are looked at in one round, beside one of each lane that waits.
+/// Due messages read in one round, in addition to one for each waiting queue.
 const MAX_DUE: usize = 256;
-/// Messages of one recipient that are held back in one go.
+/// Most messages of one recipient held back in one round.
 const MAX_HELD_PER_RECIPIENT: u32 = 500;
-/// Messages that one digest stands for at most.
+/// Most messages that one digest covers.
 const MAX_DIGEST_SIZE: u32 = 10_000;
-/// The longest sleep: due times can move while nobody rings.
+/// Longest sleep, since due times can change without a wakeup.
 const MAX_SLEEP: Duration = Duration::from_mins(1);
-/// How soon to look again when everything that is due has to wait, or the store is in trouble.
+/// Delay when everything due has to wait, or the store fails.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Time between two digests to one recipient.
 const DIGEST_INTERVAL: Duration = Duration::from_mins(1);
-/// Time between two reports of given up messages to one recipient.
+/// Time between two events about messages given up for one recipient.
 const REPORT_INTERVAL: Duration = Duration::from_hours(1);
 
-/// How a message came back.
+/// Outcome of one attempt.
 struct SendOutcome {
     message: Notification,
     recipient: Recipient,
@@ -49,11 +49,11 @@ pub(super) struct DeliveryWorker {
     wakeup: Wakeup,
     queues: RecipientQueues,
     in_flight: JoinSet<SendOutcome>,
-    /// How messages ended, as far as the store does not know it yet.
+    /// Outcomes that the store does not have yet.
     unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
-    /// Lanes that are free once it does.
+    /// Recipients whose queue is free once the outcomes are stored.
     released_recipients: Vec<RecipientId>,
-    /// The store is in trouble, and that was told.
+    /// Whether the current store failure was logged.
     store_error_logged: bool,
 }
 
@@ -76,9 +76,9 @@ impl DeliveryWorker {
     }
 
     pub(super) async fn run(mut self, mut end: watch::Receiver<Option<Duration>>) {
-        if let Ok(holding) = self.dependencies.outbox.recipients_with_held().await {
+        if let Ok(recipients) = self.dependencies.outbox.recipients_with_held().await {
             let now = self.dependencies.clock.now();
-            for recipient in holding {
+            for recipient in recipients {
                 self.queues.queue_mut(recipient).digest_at = Some(now);
             }
         }
@@ -87,7 +87,7 @@ impl DeliveryWorker {
             let clock = Arc::clone(&self.dependencies.clock);
             tokio::select! {
                 _ = end.changed() => break end.borrow().unwrap_or_default(),
-                Some(back) = self.in_flight.join_next(), if !self.in_flight.is_empty() => self.on_send_finished(back.ok()).await,
+                Some(finished) = self.in_flight.join_next(), if !self.in_flight.is_empty() => self.on_send_finished(finished.ok()).await,
                 () = self.wakeup.wait() => {}
                 () = clock.sleep(pause) => {}
             }
@@ -95,18 +95,17 @@ impl DeliveryWorker {
         self.drain(within).await;
     }
 
-    /// Lets go what can go now and ends; tries that take longer than `within` are cut off and made again at the
-    /// next start.
+    /// Sends what is due and stops. Attempts that take longer than `within` are aborted and repeated at the next start.
     async fn drain(&mut self, within: Duration) {
         let until = Instant::now() + within;
         loop {
-            // An error of the store was told; what is left stays in the outbox.
+            // A store error was logged already; the rest stays in the outbox.
             let progress = self.dispatch_due().await.unwrap_or(false);
             if self.in_flight.is_empty() && !progress {
                 break;
             }
             match tokio::time::timeout_at(until, self.in_flight.join_next()).await {
-                Ok(Some(back)) => self.on_send_finished(back.ok()).await,
+                Ok(Some(finished)) => self.on_send_finished(finished.ok()).await,
                 Ok(None) => {}
                 Err(_) => break,
             }
@@ -117,10 +116,10 @@ impl DeliveryWorker {
         }
     }
 
-    /// One round; answers how long nothing is to be done.
+    /// Runs one round; returns how long to sleep.
     async fn run_once(&mut self) -> Duration {
-        while let Some(back) = self.in_flight.try_join_next() {
-            self.on_send_finished(back.ok()).await;
+        while let Some(finished) = self.in_flight.try_join_next() {
+            self.on_send_finished(finished.ok()).await;
         }
         match self.dispatch_due().await {
             Ok(true) => return Duration::ZERO,
@@ -136,13 +135,13 @@ impl DeliveryWorker {
         let due = self.dependencies.outbox.next_due().await.unwrap_or_default();
         match [due, self.queues.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
-            // Due, and still here: it waits for its lane, of which others know nothing.
+            // Due, but its queue is not ready, which the outbox does not know.
             Some(at) if at <= now => RETRY_DELAY,
             Some(at) => at.since(now).min(MAX_SLEEP),
         }
     }
 
-    /// Notes what ended and lets go what is due; answers whether there may be more to do at once.
+    /// Stores outcomes and sends due messages; returns whether there may be more to do at once.
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
         let now = self.dependencies.clock.now();
@@ -150,22 +149,22 @@ impl DeliveryWorker {
         self.write_digests(now).await?;
         let max = u32::try_from(MAX_DUE + self.queues.waiting_count(now)).unwrap_or(u32::MAX);
         let due = self.dependencies.outbox.due(now, max, 1).await?;
-        let mut over = HashSet::new();
+        let mut over_limit = HashSet::new();
         for message in due {
             let (recipient, is_digest) = (message.message.recipient, is_digest(&message));
             let queue = self.queues.queue_mut(recipient);
             match queue.next_action(now, is_digest, &self.settings) {
                 NextAction::Wait => {}
-                NextAction::HoldBack => drop(over.insert(recipient)),
+                NextAction::HoldBack => drop(over_limit.insert(recipient)),
                 NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
-                // Behind a receiver that is down for long, tries are for what is still of use.
+                // After a long downtime of the receiver, only messages that are not too old are sent.
                 NextAction::Send if queue.is_failing() && self.is_expired(&message, now) => {
                     self.expire(&message, now).await?;
                 }
                 NextAction::Send => self.dispatch(message).await?,
             }
         }
-        let held = self.hold_back(&over, now).await?;
+        let held = self.hold_back(&over_limit, now).await?;
         Ok(held || !self.unsaved_outcomes.is_empty())
     }
 
@@ -182,7 +181,7 @@ impl DeliveryWorker {
         Ok(())
     }
 
-    /// Keeps how messages ended; their lanes are free then.
+    /// Stores outcomes and frees the queues of their recipients.
     async fn save_outcomes(&mut self) -> Result<(), StoreError> {
         if !self.unsaved_outcomes.is_empty() {
             self.dependencies
@@ -197,24 +196,29 @@ impl DeliveryWorker {
         Ok(())
     }
 
-    /// Holds back what waits for the recipients in `over`.
-    async fn hold_back(&mut self, over: &HashSet<RecipientId>, now: Timestamp) -> Result<bool, StoreError> {
-        if over.is_empty() {
+    /// Holds back the due messages of the recipients in `over_limit`.
+    async fn hold_back(
+        &mut self,
+        over_limit: &HashSet<RecipientId>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        if over_limit.is_empty() {
             return Ok(false);
         }
         let max = MAX_HELD_PER_RECIPIENT
-            .saturating_mul(u32::try_from(over.len()).unwrap_or(u32::MAX))
+            .saturating_mul(u32::try_from(over_limit.len()).unwrap_or(u32::MAX))
             .max(MAX_DIGEST_SIZE);
         let due = self.dependencies.outbox.due(now, max, MAX_HELD_PER_RECIPIENT).await?;
-        let held =
-            due.iter().filter(|message| over.contains(&message.message.recipient) && !is_digest(message));
+        let held = due
+            .iter()
+            .filter(|message| over_limit.contains(&message.message.recipient) && !is_digest(message));
         let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
         self.dependencies.metrics.record_notifications("held", held.len());
         self.unsaved_outcomes.extend(held);
         Ok(true)
     }
 
-    /// Puts digests into the outbox for those who have messages held back.
+    /// Enqueues the due digests of messages held back.
     async fn write_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
         for recipient in self.queues.due_digests(now) {
             let held = self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await?;
@@ -226,7 +230,7 @@ impl DeliveryWorker {
         Ok(())
     }
 
-    /// Who `message` goes to; it ends here when the recipient is gone.
+    /// Returns the destination of `message`; marks the message dead when the recipient no longer exists.
     async fn find_destination(
         &mut self,
         message: &Notification,
@@ -241,7 +245,7 @@ impl DeliveryWorker {
         Ok(found)
     }
 
-    /// Sends `message`, in a task of its own.
+    /// Sends `message` in a task of its own.
     async fn dispatch(&mut self, message: Notification) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
         let Some(to) = self.find_destination(&message, now).await? else { return Ok(()) };
@@ -255,7 +259,7 @@ impl DeliveryWorker {
             let started = Instant::now();
             let recipient = to.recipient.clone();
             let method = recipient.method;
-            // A defect in one channel ends its message alone.
+            // A panic in one channel fails its message alone.
             let sent = AssertUnwindSafe(render_and_send(&dependencies, &message, to)).catch_unwind().await;
             let outcome =
                 sent.unwrap_or_else(|_| Err(SendError::transient("a defect of Vigie; see its log")));
@@ -265,9 +269,9 @@ impl DeliveryWorker {
         Ok(())
     }
 
-    /// Takes how a message came back; `None` only of a task that was cut off.
-    async fn on_send_finished(&mut self, back: Option<SendOutcome>) {
-        let Some(SendOutcome { message, recipient, host, outcome }) = back else { return };
+    /// Handles the outcome of an attempt; `None` for an aborted task.
+    async fn on_send_finished(&mut self, finished: Option<SendOutcome>) {
+        let Some(SendOutcome { message, recipient, host, outcome }) = finished else { return };
         let now = self.dependencies.clock.now();
         self.queues.release_host(&host);
         self.released_recipients.push(recipient.id);
@@ -321,8 +325,8 @@ impl DeliveryWorker {
         );
         self.dependencies.metrics.record_notifications("dead", 1);
         let queue = self.queues.queue_mut(recipient.id);
-        let told = queue.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
-        if let Some(config) = self.dependencies.ledger.as_ref().filter(|_| !told) {
+        let is_reported = queue.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
+        if let Some(config) = self.dependencies.ledger.as_ref().filter(|_| !is_reported) {
             queue.reported_at = Some(now);
             let event = dead_letter_event::dead_notification_event(message, recipient, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
@@ -334,7 +338,7 @@ impl DeliveryWorker {
         self.resolve_digest(message, dead, now).await;
     }
 
-    /// What a digest stood for ends with it.
+    /// Records the outcome of a digest for the messages that it covers.
     async fn resolve_digest(&mut self, message: &Notification, end: DeliveryOutcome, now: Timestamp) {
         let Some(last) = digest::last_included_id(&message.message.content).filter(|_| is_digest(message))
         else {
@@ -343,12 +347,12 @@ impl DeliveryWorker {
         let recipient = message.message.recipient;
         match self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await {
             Ok(held) => {
-                let (told, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
-                self.unsaved_outcomes.extend(told.iter().map(|held| (held.id, end.clone())));
+                let (included, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
+                self.unsaved_outcomes.extend(included.iter().map(|held| (held.id, end.clone())));
                 let queue = self.queues.queue_mut(recipient);
                 queue.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
-            // They come again with the next one: told twice is better than never.
+            // They are part of the next digest: better twice than never.
             Err(error) => {
                 tracing::warn!(error = %error, "failed to store which notifications a digest contained")
             }
@@ -360,38 +364,38 @@ fn is_digest(message: &Notification) -> bool {
     message.message.content.kind == NotificationKind::Digest
 }
 
-/// Makes the words and hands the message to its channel.
+/// Renders the message and sends it through its channel.
 async fn render_and_send(
     dependencies: &DeliveryDependencies,
     message: &Notification,
     to: Destination,
 ) -> Result<(), SendError> {
     let Destination { recipient, secret, template } = to;
-    let (new, composer) = (&message.message, &dependencies.renderer);
+    let (new, renderer) = (&message.message, &dependencies.renderer);
     let attachments =
         attachments::attachments_for(dependencies.results.as_ref(), new.content.check_id, &recipient).await;
-    let mut notice = new.content.clone();
+    let mut content = new.content.clone();
     if let Some(traceroute) = attachments::traceroute_text(&attachments) {
-        notice.extra.entry("traceroute").or_insert(traceroute.into());
+        content.extra.entry("traceroute").or_insert(traceroute.into());
     }
-    let words = match composer.render(&notice, recipient.method, template.as_ref()) {
-        Err(fault) if template.is_some() => {
-            // Somebody is to be told something: better in other words than not at all.
-            tracing::warn!(recipient_id = %recipient.id, error = %fault, "failed to use a template; used the built-in one");
-            composer.render(&notice, recipient.method, None)
+    let rendered = match renderer.render(&content, recipient.method, template.as_ref()) {
+        Err(error) if template.is_some() => {
+            // The recipient must be notified: the built-in text is better than none.
+            tracing::warn!(recipient_id = %recipient.id, error = %error, "failed to use a template; used the built-in one");
+            renderer.render(&content, recipient.method, None)
         }
-        words => words,
+        rendered => rendered,
     };
-    let words = words.map_err(|fault| SendError::permanent(fault.to_string()))?;
+    let rendered = rendered.map_err(|error| SendError::permanent(error.to_string()))?;
     let message = OutgoingMessage {
         key: new.key.clone(),
-        content: notice,
+        content,
         recipient,
         secret,
-        subject: words.subject,
-        text: words.text,
-        html: words.html,
-        body: words.body,
+        subject: rendered.subject,
+        text: rendered.text,
+        html: rendered.html,
+        body: rendered.body,
         attachments,
     };
     dependencies.sender.send(&message).await

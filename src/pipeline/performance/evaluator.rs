@@ -1,4 +1,4 @@
-//! Looks at the rules of all performance alerts each minute.
+//! Evaluates the rules of all performance alerts each minute.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -26,30 +26,30 @@ use crate::store::{
 use super::notification_content::{PerformanceEvent, build_content};
 use super::rule::rule_from_record;
 
-/// Between two looks.
+/// Time between two evaluations.
 const EVALUATION_INTERVAL: Duration = Duration::from_mins(1);
 const HOUR: i64 = 3_600_000_000;
 
-/// What watching works with.
+/// Dependencies of the evaluator.
 #[derive(Clone)]
 pub struct PerformanceDependencies {
-    /// Where the rules are.
+    /// Stores the rules.
     pub config: Arc<dyn ConfigStore>,
-    /// Where the checks are.
+    /// Stores the results.
     pub results: Arc<dyn ResultStore>,
-    /// Where it is kept what is raised.
+    /// Stores the active alerts.
     pub states: Arc<dyn PerformanceAlertStore>,
     /// The monitors.
     pub monitors: Arc<MonitorCache>,
-    /// Who is told.
+    /// Supplies recipients.
     pub accounts: Arc<AccountCache>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
-    /// Rung when there are messages.
+    /// Woken when there are notifications.
     pub wakeup: Wakeup,
 }
 
-/// Watches performance alerts.
+/// Evaluates performance alerts.
 pub struct PerformanceEvaluator {
     dependencies: PerformanceDependencies,
     active: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
@@ -57,7 +57,7 @@ pub struct PerformanceEvaluator {
     baseline_means: HashMap<i64, (i64, Vec<MeanDuration>)>,
 }
 
-/// What one look makes to be kept.
+/// Changes of one evaluation, to be stored.
 #[derive(Default)]
 struct EvaluationChanges {
     raised: Vec<((i64, LocationId), ActivePerformanceAlert)>,
@@ -66,29 +66,29 @@ struct EvaluationChanges {
 }
 
 impl PerformanceEvaluator {
-    /// Knows what is raised from before.
+    /// Creates the evaluator and loads the active alerts.
     ///
     /// # Errors
-    /// As the store's.
+    /// Fails when the store does.
     pub async fn new(dependencies: PerformanceDependencies) -> Result<Self, StoreError> {
-        let mut raised = BTreeMap::new();
-        for kept in dependencies.states.active().await? {
-            // Left out, it would be raised and told a second time.
+        let mut active = BTreeMap::new();
+        for stored in dependencies.states.active().await? {
+            // Skipping it would raise and notify the alert a second time.
             let alert: ActivePerformanceAlert =
-                serde_json::from_str(&kept.body).map_err(|error| StoreError::Undecodable {
+                serde_json::from_str(&stored.body).map_err(|error| StoreError::Undecodable {
                     table: "raised",
-                    row: format!("alert {}, location_id {}", kept.alert, kept.location),
+                    row: format!("alert {}, location_id {}", stored.alert, stored.location),
                     column: "body",
                     reason: error.to_string(),
                 })?;
-            raised.insert((kept.alert, kept.location), alert);
+            active.insert((stored.alert, stored.location), alert);
         }
-        let performance = Self { dependencies, active: raised, baseline_means: HashMap::new() };
+        let performance = Self { dependencies, active, baseline_means: HashMap::new() };
         performance.active.keys().for_each(|(alert, _)| performance.publish_active(*alert));
         Ok(performance)
     }
 
-    /// Looks each minute until `end`.
+    /// Evaluates each minute until `end`.
     #[must_use]
     pub fn start(mut self, end: CancellationToken) -> JoinHandle<()> {
         tokio::spawn(async move {
@@ -108,47 +108,47 @@ impl PerformanceEvaluator {
         })
     }
 
-    /// Whether this alert is raised anywhere.
+    /// Whether this alert is active anywhere.
     #[must_use]
     pub fn is_active(&self, alert: i64) -> bool {
         self.active.keys().any(|(id, _)| *id == alert)
     }
 
-    /// One look at all rules. What could not be kept is looked at again, with the same end.
+    /// Evaluates all rules once. Changes that cannot be stored are evaluated again, with the same outcome.
     ///
     /// # Errors
-    /// As the store's.
+    /// Fails when the store does.
     pub async fn evaluate(&mut self) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
-        let every = Pagination { limit: u32::MAX, offset: 0 };
+        let all_rows = Pagination { limit: u32::MAX, offset: 0 };
         let filter = RecordFilter::new(RecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> = self
             .dependencies
             .config
-            .records(filter, every)
+            .records(filter, all_rows)
             .await?
             .items
             .iter()
             .filter_map(rule_from_record)
             .collect();
         let mut changes = EvaluationChanges::default();
-        let mut monitor_ids = HashSet::new();
+        let mut rule_ids = HashSet::new();
         for rule in &rules {
             let Some(monitor) = self.dependencies.monitors.get(rule.monitor) else {
-                // Not read yet, as just after a start. When it is removed, so are its rules.
-                monitor_ids.insert(rule.id);
+                // Not loaded yet, just after a start. Removing a monitor removes its rules.
+                rule_ids.insert(rule.id);
                 continue;
             };
             if !monitor.is_planned(now) {
-                // One that does not run is neither slow nor quick; what was raised of it is over.
+                // An inactive monitor has no mean; its active alerts are cleared.
                 continue;
             }
-            monitor_ids.insert(rule.id);
+            rule_ids.insert(rule.id);
             let facts = self.dependencies.accounts.facts(monitor.customer).await?;
             self.evaluate_rule(rule, &monitor, &facts, now, &mut changes).await?;
         }
-        changes.cleared.extend(self.active.keys().filter(|(alert, _)| !monitor_ids.contains(alert)).copied());
-        self.baseline_means.retain(|alert, _| monitor_ids.contains(alert));
+        changes.cleared.extend(self.active.keys().filter(|(alert, _)| !rule_ids.contains(alert)).copied());
+        self.baseline_means.retain(|alert, _| rule_ids.contains(alert));
         self.store_changes(changes).await
     }
 
@@ -162,14 +162,14 @@ impl PerformanceEvaluator {
     ) -> Result<(), StoreError> {
         let bases = self.baseline_means(rule, now).await?;
         for mean in self.dependencies.results.means(rule.monitor, now - rule.window, now).await? {
-            let place = (rule.id, mean.location);
+            let key = (rule.id, mean.location);
             let base = bases.iter().find(|base| base.location == mean.location).copied();
-            let alert = self.active.get(&place);
+            let alert = self.active.get(&key);
             let Some(change) = rule.evaluate(alert.is_some(), Some(mean), base) else { continue };
             match change {
                 PerformanceChange::Raise { limit_us, .. } => {
-                    let named = performance_recipients_for(&facts.contacts, monitor.id);
-                    let told = PerformanceEvent {
+                    let recipients = performance_recipients_for(&facts.contacts, monitor.id);
+                    let event = PerformanceEvent {
                         rule,
                         monitor,
                         facts,
@@ -178,15 +178,13 @@ impl PerformanceEvaluator {
                         since: now,
                         now,
                     };
-                    changes.push_notifications(&told, &named);
-                    let told = named.iter().map(|(recipient, _)| *recipient).collect();
-                    changes
-                        .raised
-                        .push((place, ActivePerformanceAlert { since: now, limit_us, notified: told }));
+                    changes.push_notifications(&event, &recipients);
+                    let notified = recipients.iter().map(|(recipient, _)| *recipient).collect();
+                    changes.raised.push((key, ActivePerformanceAlert { since: now, limit_us, notified }));
                 }
                 PerformanceChange::Clear { .. } => {
                     let since = alert.map_or(now, |alert| alert.since);
-                    let named: Vec<_> = performance_recipients_for(&facts.contacts, monitor.id)
+                    let recipients: Vec<_> = performance_recipients_for(&facts.contacts, monitor.id)
                         .into_iter()
                         .filter(|(id, _)| alert.is_some_and(|alert| alert.notified.contains(id)))
                         .filter(|(id, _)| {
@@ -203,16 +201,16 @@ impl PerformanceEvaluator {
                             since,
                             now,
                         },
-                        &named,
+                        &recipients,
                     );
-                    changes.cleared.push(place);
+                    changes.cleared.push(key);
                 }
             }
         }
         Ok(())
     }
 
-    /// The means of the days before, of whole hours that are rolled up: the newest one or two are not in it.
+    /// Returns the means of the last days over rolled-up whole hours, without the newest one or two.
     async fn baseline_means(
         &mut self,
         rule: &PerformanceRule,
@@ -220,8 +218,8 @@ impl PerformanceEvaluator {
     ) -> Result<Vec<MeanDuration>, StoreError> {
         let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR);
-        if let Some((of, bases)) = self.baseline_means.get(&rule.id)
-            && *of == hour
+        if let Some((cached_hour, bases)) = self.baseline_means.get(&rule.id)
+            && *cached_hour == hour
         {
             return Ok(bases.clone());
         }
@@ -239,7 +237,7 @@ impl PerformanceEvaluator {
             mean.sum_us = mean.sum_us.saturating_add(checks * rollup.mean_us.unwrap_or(0));
         }
         let means: Vec<MeanDuration> = means.into_values().collect();
-        // An hour without a rollup of it may only be late: asked again next time.
+        // No rollup at all may only mean that it is late: read it again next time.
         if !means.is_empty() {
             self.baseline_means.insert(rule.id, (hour, means.clone()));
         }
@@ -250,21 +248,21 @@ impl PerformanceEvaluator {
         if changes.raised.is_empty() && changes.cleared.is_empty() {
             return Ok(());
         }
-        let kept = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
+        let to_row = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
             StoredPerformanceAlert {
                 alert: *alert,
                 location: *location,
-                // Numbers and times: writes without fail.
+                // Serialization cannot fail: only numbers and times.
                 body: serde_json::to_string(raised).unwrap_or_default(),
             }
         };
-        let rows = changes.raised.iter().map(kept).collect();
+        let rows = changes.raised.iter().map(to_row).collect();
         let messages = !changes.notifications.is_empty();
         self.dependencies.states.commit_changes(rows, changes.cleared.clone(), changes.notifications).await?;
         let mut changed: Vec<i64> = changes.cleared.iter().map(|(alert, _)| *alert).collect();
         changed.extend(changes.raised.iter().map(|((alert, _), _)| *alert));
-        for place in &changes.cleared {
-            self.active.remove(place);
+        for key in &changes.cleared {
+            self.active.remove(key);
         }
         self.active.extend(changes.raised);
         for alert in changed {
@@ -276,19 +274,23 @@ impl PerformanceEvaluator {
         Ok(())
     }
 
-    /// Lets the pages and the API know that this alert is raised somewhere, or is not any more.
+    /// Publishes to the pages and the API whether this alert is active anywhere.
     fn publish_active(&self, alert: i64) {
         self.dependencies.accounts.active_performance_alerts().set_active(alert, self.is_active(alert));
     }
 }
 
 impl EvaluationChanges {
-    fn push_notifications(&mut self, event: &PerformanceEvent<'_>, named: &[(RecipientId, Option<i64>)]) {
+    fn push_notifications(
+        &mut self,
+        event: &PerformanceEvent<'_>,
+        recipients: &[(RecipientId, Option<i64>)],
+    ) {
         let kind = match event.change {
             PerformanceChange::Raise { .. } => NotificationKind::PerformanceError,
             PerformanceChange::Clear { .. } => NotificationKind::PerformanceClear,
         };
-        for (recipient, group) in named {
+        for (recipient, group) in recipients {
             let (alert, location) = (event.rule.id, event.location);
             let since = event.since.as_micros();
             self.notifications.push(NewNotification {

@@ -1,5 +1,5 @@
-//! Watches performance alerts: each minute the mean of every rule's window, by location; what is raised is kept with
-//! the messages that it makes, in one transaction (behaviour.md 6).
+//! Performance alerts: each minute, the mean of every rule's window by location. Active alerts are stored in one
+//! transaction with their notifications (behaviour.md 6).
 
 mod evaluator;
 mod notification_content;

@@ -1,4 +1,4 @@
-//! What is told of a performance alert.
+//! Content of notifications about performance alerts.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::catalog::monitor_summary::{custom_properties, display_target};
 use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
 
-/// What a notice is written from.
+/// Sources of the content.
 pub(super) struct PerformanceEvent<'a> {
     pub(super) rule: &'a PerformanceRule,
     pub(super) monitor: &'a Monitor,
@@ -22,7 +22,7 @@ pub(super) struct PerformanceEvent<'a> {
 
 pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind) -> NotificationContent {
     let PerformanceEvent { rule, monitor, facts, location, change, since, now } = event;
-    let (mean_us, limit_us, words) = match *change {
+    let (mean_us, limit_us, comparison) = match *change {
         PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
         PerformanceChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
     };
@@ -33,8 +33,8 @@ pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind
             format!("{}, {percent} % more than the mean of {days} days", format_seconds(limit_us))
         }
     };
-    let text = format!("mean time of {minutes} min is {}, {words} {limit}", format_seconds(mean_us));
-    let more = json!({
+    let text = format!("mean time of {minutes} min is {}, {comparison} {limit}", format_seconds(mean_us));
+    let extra = json!({
         "level": rule.level.as_str(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
         "window_minutes": minutes,
     });
@@ -65,7 +65,7 @@ pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind
         properties: custom_properties(monitor, facts),
         phases: Vec::new(),
         certificate: Value::Null,
-        extra: into_object(more),
+        extra: into_object(extra),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Records of performance alerts as the pure module wants them.
+//! Rules of performance alerts from their records.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{MonitorId, Record};
 use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
 
-/// The rule that `record` keeps; `None` for one that is not watched: it is off, damaged, or about a step, whose
-/// time no probe of this build tells.
+/// Reads the rule of `record`; `None` for one that is not evaluated: it is disabled, damaged, or about a step, whose
+/// time no probe of this build measures.
 pub(super) fn rule_from_record(record: &Record) -> Option<PerformanceRule> {
     let settings: PerformanceAlertSettings = settings_or_skip(record)?;
     if settings.step.is_some() || !settings.enabled || settings.threshold <= 0.0 {

@@ -13,21 +13,21 @@ use crate::service::caller::{Caller, EntryPoint};
 use crate::store::{ConfigStore, TokenStore};
 use crate::sync::{Mutex, RwLock};
 
-/// Accounts, users and what they are logged in with.
+/// Accounts, their users, logins and tokens.
 pub struct AccountService {
     pub(super) config: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) throttle: LoginThrottle,
     pub(super) failed_logins: Mutex<FailedLoginLimiter>,
-    /// Hash of the token of the host.
+    /// Hash of the host token.
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,
-    /// Ends of sessions that were moved since they were last written.
+    /// Extended ends of sessions that are not written to the store yet.
     pub(super) extended_sessions: Mutex<HashMap<TokenHash, Timestamp>>,
 }
 
 impl AccountService {
-    /// Over what is kept.
+    /// Creates the service.
     #[must_use]
     pub fn new(config: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -41,14 +41,14 @@ impl AccountService {
         }
     }
 
-    /// The host itself, as an admin of `customer`: the command line and the server.
+    /// Returns the host itself, as an admin of `customer`: the command line and the server.
     #[must_use]
     pub fn host_caller(customer: CustomerId, via: EntryPoint) -> Caller {
         Caller { customer, user: UserId(0), login: Arc::from("host"), role: Role::Admin, address: None, via }
     }
 }
 
-/// `caller` at `address`.
+/// Sets the address of `caller`.
 pub(super) fn with_address(address: IpAddr, caller: Caller) -> Caller {
     Caller { address: Some(address), ..caller }
 }

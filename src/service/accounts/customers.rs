@@ -1,4 +1,4 @@
-//! Accounts (customers) of an installation: made and listed by the host alone.
+//! Accounts (customers) of an installation, created and listed by the host alone.
 
 use serde_json::{Map, json};
 
@@ -12,7 +12,7 @@ use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl AccountService {
-    /// Makes an account without users; answers its number. For the host alone.
+    /// Creates an account without users and returns its id. For the host alone.
     pub async fn add_customer(&self, caller: &Caller, name: &str) -> Result<CustomerId, ServiceError> {
         require_host(caller)?;
         let name = name.trim();
@@ -26,7 +26,7 @@ impl AccountService {
             )]
             .into());
         }
-        // The first account came with the database and has no unique text.
+        // The first account is created with the database and has no unique key.
         let is_this = |other: &Record| {
             let other: Option<CustomerSettings<'_>> = settings_or_skip(other);
             other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
@@ -47,15 +47,15 @@ impl AccountService {
         };
         let mut entry = caller.audit_entry(now, "create", "customer", AuditObject::Created(0), name);
         entry.after = fields;
-        let made = self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
-        match made {
+        let created = self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
+        match created {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => Err(name_conflict(name)),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// All accounts, by number. For the host alone.
+    /// Returns all accounts, ordered by id. For the host alone.
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, ServiceError> {
         require_host(caller)?;
         let all = Pagination { limit: u32::MAX, offset: 0 };

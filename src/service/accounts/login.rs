@@ -1,4 +1,4 @@
-//! Logins: a password is checked, slowed down when it is guessed at, and noted in the audit trail.
+//! Logins: checks passwords, throttles guessing, and records logins in the audit trail.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry, TokenKind};
 
 impl AccountService {
-    /// Version 3 login. Throttled per login and per address, without locking the owner out.
+    /// Logs in for version 3. Throttled per login and per address, without locking out the owner.
     pub async fn log_in(
         &self,
         username: &str,
@@ -28,7 +28,7 @@ impl AccountService {
         Ok(IssuedToken { token, expires_in: ACCESS_SECONDS })
     }
 
-    /// Legacy login: answers a session, which ends 15 minutes after its last use.
+    /// Logs in for the legacy API. Returns a session, which ends 15 minutes after its last use.
     pub async fn open_session(
         &self,
         login: &str,
@@ -42,7 +42,7 @@ impl AccountService {
         Ok(session)
     }
 
-    /// Who has this login and password.
+    /// Returns the user with this login and password.
     async fn authenticate(
         &self,
         login: &str,
@@ -51,13 +51,13 @@ impl AccountService {
         via: EntryPoint,
     ) -> Result<Record, ServiceError> {
         let key = login_key(login);
-        let began =
+        let attempt =
             self.throttle.try_begin(&key, address, self.clock.now()).map_err(ServiceError::RateLimited)?;
-        let judged = self.verify_password(key, password).await;
-        let (user, right) = judged.inspect_err(|_| self.throttle.cancel(&began))?;
+        let outcome = self.verify_password(key, password).await;
+        let (user, is_correct) = outcome.inspect_err(|_| self.throttle.cancel(&attempt))?;
         match user {
-            Some(user) if right => {
-                self.throttle.record_success(&began, self.clock.now());
+            Some(user) if is_correct => {
+                self.throttle.record_success(&attempt, self.clock.now());
                 if is_active(&user) {
                     return Ok(user);
                 }
@@ -71,19 +71,19 @@ impl AccountService {
         }
     }
 
-    /// The user with this login, if any, and whether the password is right. Takes as long without a user.
+    /// Returns the user with this login, if any, and whether the password is correct. Takes as long without a user.
     async fn verify_password(
         &self,
         key: String,
         password: &str,
     ) -> Result<(Option<Record>, bool), ServiceError> {
         let user = self.config.record_by_unique(RecordKind::User, key).await?;
-        let right =
+        let is_correct =
             matches_hash(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
-        Ok((user, right))
+        Ok((user, is_correct))
     }
 
-    /// Notes that `caller` logged in or out.
+    /// Records that `caller` logged in or out.
     pub(super) async fn audit_login(
         &self,
         caller: &Caller,
@@ -102,8 +102,8 @@ impl AccountService {
         caller.audit_entry(self.clock.now(), action, "user", object, &*caller.login)
     }
 
-    /// Notes a failed login. What was typed as an unknown login is left out: it may well be a password. Such
-    /// entries go to account 1, whose admins look after the host.
+    /// Records a failed login. An unknown login is not recorded as typed, since it may be a password; its entry goes to
+    /// account 1, whose admins manage the host.
     async fn audit_failed_login(
         &self,
         user: Option<&Record>,
@@ -112,13 +112,13 @@ impl AccountService {
         via: EntryPoint,
     ) {
         let now = self.clock.now();
-        let taken = self.failed_logins.lock().try_record(now);
-        let Some(left_out) = taken else {
+        let recorded = self.failed_logins.lock().try_record(now);
+        let Some(suppressed) = recorded else {
             tracing::debug!(%address, "failed login not recorded in the audit trail: too many");
             return;
         };
         tracing::info!(%address, via = via.as_str(), why, "login failed");
-        let stranger = Caller {
+        let unknown_caller = Caller {
             customer: CustomerId(1),
             user: UserId(0),
             login: Arc::from(""),
@@ -129,11 +129,11 @@ impl AccountService {
         let caller = user
             .and_then(|user| caller_from_user(user, via).ok())
             .map(|caller| with_address(address, caller));
-        let mut entry = self.login_entry(&caller.unwrap_or(stranger), "login_failed");
+        let mut entry = self.login_entry(&caller.unwrap_or(unknown_caller), "login_failed");
         let why = if user.is_some() { why } else { "unknown login" };
         entry.after = Map::from_iter([("why".to_owned(), json!(why))]);
-        if left_out > 0 {
-            entry.after.insert("left_out_before".to_owned(), Value::from(left_out));
+        if suppressed > 0 {
+            entry.after.insert("left_out_before".to_owned(), Value::from(suppressed));
         }
         if let Err(error) = self.config.write_changes(Vec::new(), vec![entry]).await {
             tracing::warn!(error_kind = error.kind(), "failed to record a failed login: {error}");

@@ -1,12 +1,12 @@
-//! Slows guessing of passwords down, without locking the owner of a login out.
+//! Throttles password guessing without locking out the owner of a login.
 //!
-//! | Counter | Free failures | Then waits of 1, 2, 4, … s up to | Forgotten after |
+//! | Counter | Free failures | Then delays of 1, 2, 4, … s up to | Reset after |
 //! |---|---|---|---|
-//! | login, from addresses without a good login of it | 5 | 60 s | 15 min |
-//! | login, from an address with a good login of it in the last 30 days | 5 | 60 s | 15 min |
+//! | login, from addresses without a successful login of it | 5 | 60 s | 15 min |
+//! | login, from an address with a successful login of it in the last 30 days | 5 | 60 s | 15 min |
 //! | address (of IPv6 its /64), over all logins | 20 | 15 min | 1 h |
 //!
-//! The second line is why strangers cannot keep the owner out: what they fail counts elsewhere.
+//! Due to the second row, strangers cannot lock out the owner: their failures count in the first row.
 
 use crate::sync::Mutex;
 use std::collections::HashMap;
@@ -18,18 +18,18 @@ use aws_lc_rs::digest;
 
 use crate::domain::Timestamp;
 
-/// Rows of one counter at most; those that matter least go first.
+/// Most entries of one counter; those with the least weight are evicted first.
 const MAX_COUNTERS: usize = 10_000;
-/// How long an address stays known for a good login.
+/// How long an address stays known after a successful login.
 const KNOWN_ADDRESS_TTL: Duration = Duration::from_hours(30 * 24);
 
 const LOGIN_RULE: BackoffRule = BackoffRule { free_failures: 5, max_delay: 60, reset_after: 900 };
 const ADDRESS_RULE: BackoffRule = BackoffRule { free_failures: 20, max_delay: 900, reset_after: 3_600 };
 
-/// Hash of a login, so that long ones take no more memory.
+/// Hash of a login, so that long logins take no more memory.
 type LoginHash = [u8; 32];
 
-/// How one counter slows down; times in seconds.
+/// Parameters of one counter; times in seconds.
 #[derive(Clone, Copy)]
 struct BackoffRule {
     free_failures: u32,
@@ -43,7 +43,7 @@ struct FailureCounter {
     last: Timestamp,
 }
 
-/// An attempt that was let through; it counts as failed until it is told good.
+/// An admitted login attempt; it counts as failed until its success is recorded.
 #[derive(Debug)]
 pub(super) struct LoginAttempt {
     login: LoginHash,
@@ -51,7 +51,7 @@ pub(super) struct LoginAttempt {
     known: bool,
 }
 
-/// The counters.
+/// Throttles login attempts.
 #[derive(Default)]
 pub(super) struct LoginThrottle {
     counters: Mutex<Counters>,
@@ -66,9 +66,9 @@ struct Counters {
 }
 
 impl LoginThrottle {
-    /// Lets an attempt on `login` through, or says after how many seconds one is worth trying.
+    /// Admits an attempt on `login`, or returns the delay in seconds before the next one.
     ///
-    /// It is counted as failed at once: many at the same time get no further than many in a row.
+    /// Counts the attempt as failed at once, so that parallel attempts get no further than sequential ones.
     pub(super) fn try_begin(
         &self,
         login: &str,
@@ -77,15 +77,15 @@ impl LoginThrottle {
     ) -> Result<LoginAttempt, u64> {
         let (login, address) = (hash_login(login), address_prefix(address));
         let mut counters = self.counters.lock();
-        let Counters { logins, pairs, addresses, known_good: good } = &mut *counters;
+        let Counters { logins, pairs, addresses, known_good } = &mut *counters;
         let pair = (login, address);
-        let known = good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
-        let own = if known {
+        let known = known_good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
+        let delay = if known {
             remaining_delay(pairs, &pair, LOGIN_RULE, now)
         } else {
             remaining_delay(logins, &login, LOGIN_RULE, now)
         };
-        let longest = own.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
+        let longest = delay.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
         if longest > 0 {
             return Err(longest);
         }
@@ -98,25 +98,25 @@ impl LoginThrottle {
         Ok(LoginAttempt { login, address, known })
     }
 
-    /// The attempt was good: it does not count, and its address is known for this login.
+    /// Records a successful attempt: it no longer counts as failed, and its address is known for this login.
     pub(super) fn record_success(&self, attempt: &LoginAttempt, now: Timestamp) {
         let LoginAttempt { login, address, known } = attempt;
         let mut counters = self.counters.lock();
-        let Counters { logins, pairs, addresses, known_good: good } = &mut *counters;
+        let Counters { logins, pairs, addresses, known_good } = &mut *counters;
         if *known {
             pairs.remove(&(*login, *address));
         } else {
             uncount_failure(logins, login);
         }
-        // Only this one: an attacker with a login of its own must not clear what it failed elsewhere.
+        // Only this attempt: attackers with a login of their own must not reset their other failures.
         uncount_failure(addresses, address);
-        if good.len() >= MAX_COUNTERS && !good.contains_key(&(*login, *address)) {
-            evict(good, |at| (0, *at));
+        if known_good.len() >= MAX_COUNTERS && !known_good.contains_key(&(*login, *address)) {
+            evict(known_good, |at| (0, *at));
         }
-        good.insert((*login, *address), now);
+        known_good.insert((*login, *address), now);
     }
 
-    /// The attempt could not be judged: it does not count.
+    /// Uncounts an attempt whose password could not be checked.
     pub(super) fn cancel(&self, attempt: &LoginAttempt) {
         let mut counters = self.counters.lock();
         if attempt.known {
@@ -128,7 +128,7 @@ impl LoginThrottle {
     }
 }
 
-/// Seconds until `key` may try again.
+/// Returns the seconds until `key` may try again.
 fn remaining_delay<K: Hash + Eq>(
     rows: &mut HashMap<K, FailureCounter>,
     key: &K,
@@ -136,7 +136,7 @@ fn remaining_delay<K: Hash + Eq>(
     now: Timestamp,
 ) -> u64 {
     let Some(row) = rows.get_mut(key) else { return 0 };
-    // The clock was set back: waits go on from now, not from a time that has yet to come.
+    // After a clock step back, the delay counts from now rather than from a time in the future.
     row.last = row.last.min(now);
     let passed = now.since(row.last);
     if passed >= Duration::from_secs(rule.reset_after) {
@@ -176,7 +176,7 @@ fn uncount_failure<K: Hash + Eq>(rows: &mut HashMap<K, FailureCounter>, key: &K)
     }
 }
 
-/// Removes a quarter of `rows`: those with the least weight.
+/// Removes the quarter of `rows` with the least weight.
 fn evict<K: Hash + Eq + Clone, V>(rows: &mut HashMap<K, V>, weight: impl Fn(&V) -> (u32, Timestamp)) {
     let mut all: Vec<_> = rows.iter().map(|(key, row)| (weight(row), key.clone())).collect();
     all.sort_unstable_by_key(|(weight, _)| *weight);
@@ -191,7 +191,7 @@ fn hash_login(login: &str) -> LoginHash {
     key
 }
 
-/// One subscriber has a /64 of IPv6: all of it counts as one address.
+/// Reduces an address to its counter key: an IPv6 subscriber has a /64, which counts as one address.
 fn address_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -212,20 +212,20 @@ mod tests {
     }
 
     #[test]
-    fn waits_double_up_to_the_longest_and_end_to_the_second() {
+    fn delays_double_up_to_the_longest_and_end_to_the_second() {
         let throttle = LoginThrottle::default();
         let mut now = 0_i64;
         for expected in [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60_u32] {
             if expected > 0 {
-                let told = throttle.try_begin("anna", ip("192.0.2.1"), at(now)).unwrap_err();
-                assert_eq!(told, u64::from(expected));
+                let delay = throttle.try_begin("anna", ip("192.0.2.1"), at(now)).unwrap_err();
+                assert_eq!(delay, u64::from(expected));
                 let early = at(now + i64::from(expected)) - Duration::from_micros(1);
                 assert_eq!(throttle.try_begin("anna", ip("192.0.2.1"), early).unwrap_err(), 1);
             }
             now += i64::from(expected);
             throttle.try_begin("anna", ip("192.0.2.1"), at(now)).unwrap();
         }
-        // A refused attempt does not lengthen the wait, and all is forgotten in time.
+        // A refused attempt does not extend the delay, and the counters reset in time.
         assert!(throttle.try_begin("anna", ip("192.0.2.2"), at(now + 59)).is_err());
         assert!(throttle.try_begin("bert", ip("192.0.2.2"), at(now + 59)).is_ok());
         for _ in 0..5 {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_do_not_keep_the_owner_out() {
+    fn strangers_do_not_lock_out_the_owner() {
         let throttle = LoginThrottle::default();
         let owner = throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap();
         throttle.record_success(&owner, at(0));
@@ -244,7 +244,7 @@ mod tests {
         assert!(throttle.try_begin("anna", ip("198.51.100.250"), at(200)).is_err(), "a stranger may go on");
         let again = throttle.try_begin("anna", ip("192.0.2.1"), at(200)).expect("the owner is kept out");
         throttle.record_success(&again, at(200));
-        // From there, guessing is slowed down all the same.
+        // Guesses from a known address are throttled all the same.
         let fails = (0..30).filter(|_| throttle.try_begin("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
         assert_eq!(fails, 5);
         let later = at(200) + KNOWN_ADDRESS_TTL;
@@ -255,23 +255,23 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_tries_many_logins_is_slowed_down_whatever_it_logs_into_between() {
+    fn an_address_that_tries_many_logins_is_throttled_despite_successes_in_between() {
         let throttle = LoginThrottle::default();
-        let mut through = 0;
+        let mut admitted = 0;
         for n in 0..100 {
             let mine = throttle.try_begin("mallory", ip("2001:db8::1"), at(0));
             if let Ok(attempt) = &mine {
                 throttle.record_success(attempt, at(0));
             }
             let other = ip(&format!("2001:db8::{n:x}"));
-            through += usize::from(throttle.try_begin(&format!("login {n}"), other, at(0)).is_ok());
+            admitted += usize::from(throttle.try_begin(&format!("login {n}"), other, at(0)).is_ok());
         }
-        assert_eq!(through, 20);
+        assert_eq!(admitted, 20);
         assert!(throttle.try_begin("anna", ip("2001:db8:0:1::1"), at(0)).is_ok(), "another network");
     }
 
     #[test]
-    fn a_clock_that_is_set_back_does_not_lengthen_a_wait() {
+    fn a_clock_that_is_set_back_does_not_extend_a_delay() {
         let throttle = LoginThrottle::default();
         for _ in 0..5 {
             throttle.try_begin("anna", ip("192.0.2.1"), at(100_000)).unwrap();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_the_worst_are_remembered() {
+    fn memory_is_bounded_and_the_most_failures_are_kept() {
         let throttle = LoginThrottle::default();
         for _ in 0..5 {
             throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap();
@@ -296,14 +296,14 @@ mod tests {
             }
         }
         let counters = throttle.counters.lock();
-        let Counters { logins, pairs, addresses, known_good: good } = &*counters;
-        let sizes = [logins.len(), pairs.len(), addresses.len(), good.len()];
+        let Counters { logins, pairs, addresses, known_good } = &*counters;
+        let sizes = [logins.len(), pairs.len(), addresses.len(), known_good.len()];
         assert!(sizes.iter().all(|size| *size <= MAX_COUNTERS), "{sizes:?}");
         assert_eq!(logins[&hash_login("anna")].failures, 5);
     }
 
     #[test]
-    fn what_could_not_be_judged_does_not_count() {
+    fn cancelled_attempts_do_not_count() {
         let throttle = LoginThrottle::default();
         for _ in 0..100 {
             let attempt = throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap();

@@ -1,4 +1,4 @@
-//! Who may in: logins, tokens, sessions, and the users and accounts behind them.
+//! Authentication: logins, tokens and sessions, and the users and accounts behind them.
 
 mod account_service;
 mod customers;

@@ -1,4 +1,4 @@
-//! Passwords: their rules, their hashes (argon2id), and ones that are made for people to read.
+//! Passwords: rules, hashes (argon2id), and generated ones that people can read.
 
 use std::sync::OnceLock;
 
@@ -12,22 +12,22 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Position;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-/// Characters that a password has at least.
+/// Fewest characters of a password.
 const MIN_CHARS: usize = 8;
-/// Characters that it has at most (interface.md says nothing; long enough for any phrase).
+/// Most characters of a password (interface.md sets no limit; long enough for any passphrase).
 const MAX_CHARS: usize = 1024;
-/// Hashes that are computed at once. Each takes 19 MiB (argon2id, 2 passes: the least that OWASP advises) and
-/// some 30 ms of a core, which checks want as well.
+/// Hashes computed at once. Each takes 19 MiB (argon2id, 2 passes: the least that OWASP advises) and some 30 ms of a
+/// core, which checks need too.
 const MAX_CONCURRENT_HASHES: usize = 2;
-/// Hashes that wait for their turn; more callers are sent away.
+/// Hashes queued for computation; further callers get an error.
 const MAX_WAITING_HASHES: usize = 64;
-/// Stands for the hash of a login that does not exist, so that asking for one takes as long.
+/// Hash used for a login that does not exist, so that checking it takes as long.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlz$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-/// Letters and digits that nobody takes for others.
+/// Letters and digits that are not easily confused.
 const READABLE_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-/// What is wrong with `password` as a new one; never repeats it.
+/// Checks a new password; the error never contains it.
 #[must_use]
 pub fn validate_password(password: &str) -> Option<ValidationError> {
     if password == MASK {
@@ -47,19 +47,19 @@ pub fn validate_password(password: &str) -> Option<ValidationError> {
     Some(ValidationError::new(ValidationErrorKind::Length, "password", Position::default(), message))
 }
 
-/// What is wrong with `login` as the login of a new user.
+/// Checks the login of a new user.
 #[must_use]
 pub fn validate_login(login: &str) -> Option<ValidationError> {
-    let odd = |c: char| c.is_control() || c.is_whitespace() || c == ':';
+    let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || c == ':';
     let length = login.chars().count();
-    if (1..=255).contains(&length) && !login.contains(odd) {
+    if (1..=255).contains(&length) && !login.contains(is_forbidden) {
         return None;
     }
     let message = "a login has 1 to 255 characters, without spaces, colons and control characters";
     Some(ValidationError::new(ValidationErrorKind::Format, "login", Position::default(), message))
 }
 
-/// The hash of `password` to keep as the private part of a user (PHC string), computed beside the runtime.
+/// Computes the hash to store as private data of a user (PHC string), on a blocking thread.
 pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
     let password = Zeroizing::new(password.to_owned());
     let hash = run_blocking(move || {
@@ -71,7 +71,7 @@ pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
     })
 }
 
-/// Whether `password` has this hash; without one it takes as long, and is wrong.
+/// Whether `password` has this hash. Without a hash it takes as long and returns false.
 pub(super) async fn matches_hash(password: &str, hash: Option<&[u8]>) -> Result<bool, ServiceError> {
     if password.chars().count() > MAX_CHARS {
         return Ok(false);
@@ -83,39 +83,39 @@ pub(super) async fn matches_hash(password: &str, hash: Option<&[u8]>) -> Result<
             let hash = PasswordHash::new(hash)?;
             Argon2::default().verify_password(password.as_bytes(), &hash)
         };
-        let right = matches(known.as_deref().unwrap_or(DUMMY_HASH)).is_ok();
-        right && known.is_some()
+        let is_match = matches(known.as_deref().unwrap_or(DUMMY_HASH)).is_ok();
+        is_match && known.is_some()
     })
     .await
 }
 
-/// A password of some 100 random bits, in groups for people to read and type.
+/// Generates a password of some 100 random bits, in groups for people to read and type.
 #[must_use]
 pub fn generate_password() -> String {
     let mut bytes = [0; 20];
-    // When the system has no random bytes, aws-lc ends the process itself.
+    // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(&mut bytes).is_err() {}
     let letters: Vec<char> =
         bytes.iter().map(|byte| char::from(READABLE_ALPHABET[usize::from(byte % 32)])).collect();
     letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
 }
 
-/// Does `work` on a thread that may block, few at once so that memory is bounded.
+/// Runs `work` on a blocking thread, few at once to bound memory.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ServiceError> {
     static TURNS: OnceLock<(Semaphore, Semaphore)> = OnceLock::new();
-    let (queue, places) = TURNS.get_or_init(|| {
+    let (queue, permits) = TURNS.get_or_init(|| {
         (Semaphore::new(MAX_WAITING_HASHES + MAX_CONCURRENT_HASHES), Semaphore::new(MAX_CONCURRENT_HASHES))
     });
     let _queued = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
-    // Held by the work itself: a caller that goes away does not free the place of what still runs.
-    let place = places.acquire().await.map_err(|_| shutting_down())?;
-    let done = tokio::task::spawn_blocking(move || {
-        let _place = place;
+    // Moved into the work: a cancelled caller must not free the permit of work that still runs.
+    let permit = permits.acquire().await.map_err(|_| shutting_down())?;
+    let task = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
         work()
     });
-    done.await.map_err(|_| shutting_down())
+    task.await.map_err(|_| shutting_down())
 }
 
 fn shutting_down() -> ServiceError {
@@ -127,8 +127,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rules_count_characters_and_say_so_without_the_password() {
-        for (password, good) in [
+    fn rules_count_characters_and_errors_omit_the_password() {
+        for (password, is_valid) in [
             ("seven77".to_owned(), false),
             ("eight888".to_owned(), true),
             ("éééééééé".to_owned(), true),
@@ -137,13 +137,13 @@ mod tests {
             (MASK.to_owned(), false),
         ] {
             let error = validate_password(&password);
-            assert_eq!(error.is_none(), good, "{password}");
+            assert_eq!(error.is_none(), is_valid, "{password}");
             assert!(error.is_none_or(|error| password == MASK || !error.to_string().contains(&password)));
         }
-        for (login, good) in
+        for (login, is_valid) in
             [("", false), ("anna@example.test", true), ("a b", false), ("a:b", false), ("a\n", false)]
         {
-            assert_eq!(validate_login(login).is_none(), good, "{login:?}");
+            assert_eq!(validate_login(login).is_none(), is_valid, "{login:?}");
         }
     }
 
@@ -159,10 +159,10 @@ mod tests {
     }
 
     #[test]
-    fn a_made_password_is_long_enough_and_never_the_same() {
-        let made = generate_password();
-        assert_eq!((made.len(), made.split('-').count()), (23, 4));
-        assert!(validate_password(&made).is_none());
-        assert_ne!(made, generate_password());
+    fn generated_passwords_are_long_enough_and_differ() {
+        let generated = generate_password();
+        assert_eq!((generated.len(), generated.split('-').count()), (23, 4));
+        assert!(validate_password(&generated).is_none());
+        assert_ne!(generated, generate_password());
     }
 }

@@ -1,4 +1,4 @@
-//! Access tokens, sessions and the token of the host: opaque, random, kept as hashes.
+//! Access tokens, sessions and the host token: opaque and random, stored as hashes.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
 
-/// Life of an access token (behaviour.md 1 "Token").
+/// Lifetime of an access token (behaviour.md 1 "Token").
 pub(super) const ACCESS_SECONDS: u64 = 3_600;
-/// Life of a session after its last use (behaviour.md 2).
+/// Lifetime of a session after its last use (behaviour.md 2).
 pub(super) const SESSION_SECONDS: u64 = 900;
-/// How far the written end of a session may lie behind.
+/// How far the stored end of a session may lag behind.
 const EXTEND_WRITE_INTERVAL: Duration = Duration::from_mins(1);
-/// Ends of sessions that wait to be written, at most; beyond, they are written at once.
+/// Most extended sessions that are not written yet; beyond, they are written at once.
 const MAX_UNWRITTEN_EXTENSIONS: usize = 10_000;
-/// Characters of the longest token that was ever given.
+/// Longest token that is looked up; longer ones were never issued.
 const MAX_TOKEN_CHARS: usize = 128;
-/// Between the token of the host and the account that it is meant for.
+/// Separates the host token from the id of the account to act for.
 const ACCOUNT_SEPARATOR: char = '~';
 
 impl TokenPurge for AccountService {
@@ -38,22 +38,22 @@ impl TokenPurge for AccountService {
 }
 
 impl AccountService {
-    /// Who holds this access token.
+    /// Returns the caller of this access token.
     ///
-    /// The token of the host opens account 1; with `~` and a number behind it, the account of that number.
+    /// The host token authenticates for account 1, or with `~` and an id appended, for the account of that id.
     pub async fn authenticate_bearer(&self, token: &str, address: IpAddr) -> Result<Caller, ServiceError> {
         if let Some(caller) = self.authenticate_host(token).await? {
             return Ok(with_address(address, caller));
         }
-        let held = self
+        let found = self
             .find_token(TokenKind::Access, token)
             .await?
             .filter(|(token, user)| self.clock.now() < token.expires_at && is_active(user));
-        let (_, user) = held.ok_or_else(login_expired)?;
+        let (_, user) = found.ok_or_else(login_expired)?;
         Ok(with_address(address, caller_from_user(&user, EntryPoint::V3)?))
     }
 
-    /// Who holds `session` of `login`; moves its end.
+    /// Returns the caller of `session` of `login`; extends the session.
     pub async fn authenticate_session(
         &self,
         login: &str,
@@ -62,9 +62,9 @@ impl AccountService {
     ) -> Result<Caller, ServiceError> {
         let (token, user) = self.find_token(TokenKind::Session, session).await?.ok_or_else(login_expired)?;
         let now = self.clock.now();
-        let moved = self.extended_sessions.lock().get(&token.hash).copied();
-        let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
-        if now >= ends
+        let extended = self.extended_sessions.lock().get(&token.hash).copied();
+        let expires_at = extended.map_or(token.expires_at, |extended| extended.max(token.expires_at));
+        if now >= expires_at
             || login_key(login) != login_key(settings_from_record::<UserSettings<'_>>(&user)?.login)
         {
             return Err(login_expired());
@@ -76,7 +76,7 @@ impl AccountService {
         Ok(with_address(address, caller_from_user(&user, EntryPoint::Legacy)?))
     }
 
-    /// Ends the access token that `caller` sent; that of the host goes on.
+    /// Revokes the access token that `caller` sent; the host token stays valid.
     pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), ServiceError> {
         if caller.user == UserId(0) {
             return Ok(());
@@ -85,8 +85,8 @@ impl AccountService {
         self.audit_login(caller, "logout").await
     }
 
-    /// The token of the host itself: opens everything of account 1 for as long as this process lives. Written
-    /// by the server to a file that only its user reads. A new one each time; the one before ends.
+    /// Creates the host token, which gives full access for as long as this process runs, and returns it. The server
+    /// writes it to a file that only its user can read. The previous one becomes invalid.
     #[must_use]
     pub fn renew_host_token(&self) -> String {
         let token = new_token();
@@ -94,17 +94,17 @@ impl AccountService {
         token.to_string()
     }
 
-    /// Removes what expired.
+    /// Removes expired tokens and sessions; returns how many.
     pub async fn remove_expired(&self) -> Result<u64, StoreError> {
-        let moved = std::mem::take(&mut *self.extended_sessions.lock());
+        let extended = std::mem::take(&mut *self.extended_sessions.lock());
         let now = self.clock.now();
-        for (hash, ends) in moved.into_iter().filter(|(_, ends)| *ends > now) {
-            self.tokens.extend(hash, ends).await?;
+        for (hash, expires_at) in extended.into_iter().filter(|(_, expires_at)| *expires_at > now) {
+            self.tokens.extend(hash, expires_at).await?;
         }
         self.tokens.remove_expired(now).await
     }
 
-    /// Gives `user`, whose password was right, a token that lives for `seconds`.
+    /// Issues a token for `user`, whose password was verified, that lives for `seconds`.
     pub(super) async fn issue_token(
         &self,
         kind: TokenKind,
@@ -114,16 +114,16 @@ impl AccountService {
         let (token, issued_at) = (new_token(), self.clock.now());
         let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(seconds));
         self.tokens.insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
-        // A new password ends all tokens: one that was given for the old password in the meantime too.
-        let now = self.config.record(RecordKind::User, user.id).await?;
-        if now.is_none_or(|now| now.private_data != user.private_data) {
+        // A new password revokes all tokens, including one issued for the old password in the meantime.
+        let current = self.config.record(RecordKind::User, user.id).await?;
+        if current.is_none_or(|current| current.private_data != user.private_data) {
             self.tokens.revoke(hash).await?;
             return Err(ServiceError::InvalidCredentials);
         }
         Ok(token.to_string())
     }
 
-    /// The token and the user that it belongs to, whether both may still in or not.
+    /// Returns the token and its user, even when they are expired or inactive.
     async fn find_token(
         &self,
         kind: TokenKind,
@@ -160,25 +160,25 @@ impl AccountService {
         Ok(Some(Self::host_caller(customer, EntryPoint::Cli)))
     }
 
-    /// Moves the end of a session; on disk at most once a minute, in between in memory.
-    async fn extend_session(&self, token: &StoredToken, ends: Timestamp) -> Result<(), ServiceError> {
+    /// Extends a session; in the store at most once a minute, otherwise in memory.
+    async fn extend_session(&self, token: &StoredToken, expires_at: Timestamp) -> Result<(), ServiceError> {
         {
-            let mut moved = self.extended_sessions.lock();
-            let room = moved.len() < MAX_UNWRITTEN_EXTENSIONS || moved.contains_key(&token.hash);
-            if ends.since(token.expires_at) < EXTEND_WRITE_INTERVAL && room {
-                moved.insert(token.hash, ends);
+            let mut extended = self.extended_sessions.lock();
+            let has_space = extended.len() < MAX_UNWRITTEN_EXTENSIONS || extended.contains_key(&token.hash);
+            if expires_at.since(token.expires_at) < EXTEND_WRITE_INTERVAL && has_space {
+                extended.insert(token.hash, expires_at);
                 return Ok(());
             }
-            moved.remove(&token.hash);
+            extended.remove(&token.hash);
         }
-        Ok(self.tokens.extend(token.hash, ends).await?)
+        Ok(self.tokens.extend(token.hash, expires_at).await?)
     }
 }
 
-/// 256 random bits as text.
+/// Generates 256 random bits as text.
 fn new_token() -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0; 32]);
-    // When the system has no random bytes, aws-lc ends the process itself.
+    // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(bytes.as_mut_slice()).is_err() {}
     Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))
 }

@@ -1,4 +1,4 @@
-//! Users: records of kind user, whose private part is the hash of the password.
+//! Users: records of kind user, with the password hash as private data.
 
 use std::sync::Arc;
 
@@ -16,26 +16,26 @@ use crate::syntax::MASK;
 
 const ALL_ROWS: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
-/// One change of users at a time: of two admins who demote each other at once, one is refused.
+/// Serializes changes of users: of two admins who demote each other at once, one is refused.
 static USER_CHANGE_LOCK: Mutex<()> = Mutex::const_new(());
 
-/// The form of a login that it is found by; unique over all accounts.
+/// Returns the form of a login for lookups, which is unique over all accounts.
 #[must_use]
 pub fn login_key(login: &str) -> String {
     login.trim().to_lowercase()
 }
 
-/// A change of a user is in order as long as this is held: keep it until the change is written.
+/// Guarantees that an authorized change of a user stays valid until this is dropped.
 #[must_use = "keep it until the change is written"]
 #[derive(Debug)]
 pub struct UserChangeGuard {
     _held: MutexGuard<'static, ()>,
 }
 
-/// Whether `caller` may turn the user `before` (`None` for a new one) into one with the fields `after` (`None`
-/// to remove it). Everybody may change the own user as long as its fields stay: that is a new password. Refuses
-/// with 403 what needs an ADMIN (behaviour.md 1 "Roles"), and with 409 what would leave
-/// the account without an ADMIN who can log in.
+/// Authorizes `caller` to change the user `before` (`None` for a new one) to the fields `after` (`None` to remove
+/// it). Users may change themselves as long as the fields stay the same: that is a new password. Refuses with 403
+/// what needs an ADMIN (behaviour.md 1 "Roles"), and with 409 what would leave the account without an ADMIN who can
+/// log in.
 pub async fn authorize_user_change(
     config: &dyn ConfigStore,
     caller: &Caller,
@@ -43,8 +43,9 @@ pub async fn authorize_user_change(
     after: Option<&Map<String, Value>>,
 ) -> Result<UserChangeGuard, ServiceError> {
     let held = USER_CHANGE_LOCK.lock().await;
-    let own = before.is_some_and(|user| UserId(user.id) == caller.user && after == Some(&user.fields));
-    if own {
+    let is_own_password =
+        before.is_some_and(|user| UserId(user.id) == caller.user && after == Some(&user.fields));
+    if is_own_password {
         return Ok(UserChangeGuard { _held: held });
     }
     caller.require_right(Permission::Administer)?;
@@ -74,12 +75,12 @@ pub async fn authorize_user_change(
     Ok(UserChangeGuard { _held: held })
 }
 
-/// Whether these are the fields of an ADMIN who can log in.
+/// Whether the user is an ADMIN who can log in.
 fn is_active_admin(user: &UserSettings<'_>) -> bool {
     user.role == Role::Admin.name() && user.can_log_in()
 }
 
-/// The settings of a user that is to be kept.
+/// Reads the settings of a user to be stored.
 fn user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, ServiceError> {
     read_fields(fields).map_err(ServiceError::from)
 }
@@ -100,7 +101,7 @@ pub(super) fn is_active(user: &Record) -> bool {
     settings_or_skip(user).is_some_and(|user: UserSettings<'_>| user.can_log_in())
 }
 
-/// `user` as who asks.
+/// Returns `user` as a caller.
 pub(super) fn caller_from_user(user: &Record, via: EntryPoint) -> Result<Caller, ServiceError> {
     let known: UserSettings<'_> = settings_from_record(user)?;
     let role = known.role().map_err(|error| {
@@ -112,20 +113,20 @@ pub(super) fn caller_from_user(user: &Record, via: EntryPoint) -> Result<Caller,
 }
 
 impl AccountService {
-    /// Makes the user `admin` of account 1 when there is no user yet; answers the password when one was made.
+    /// Creates the user `admin` of account 1 when there is no user yet; returns the password if one was generated.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
         let one = Pagination { limit: 1, offset: 0 };
         if self.config.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
             return Ok(None);
         }
-        let made = password.is_none().then(generate_password);
-        let password = password.or_else(|| made.clone()).unwrap_or_default();
+        let generated = password.is_none().then(generate_password);
+        let password = password.or_else(|| generated.clone()).unwrap_or_default();
         let (customer, server) = (CustomerId(1), Self::host_caller(CustomerId(1), EntryPoint::Server));
         self.add_user(&server, customer, "admin", Role::Admin, &password).await?;
-        Ok(made)
+        Ok(generated)
     }
 
-    /// Makes a user.
+    /// Creates a user.
     pub async fn add_user(
         &self,
         caller: &Caller,
@@ -168,7 +169,7 @@ impl AccountService {
         }
     }
 
-    /// Users of `customer`, by number.
+    /// Returns the users of `customer`, ordered by id.
     pub async fn users(&self, caller: &Caller, customer: CustomerId) -> Result<Vec<Record>, ServiceError> {
         caller.require_right(Permission::Administer)?;
         self.require_account_access(caller, customer).await?;
@@ -179,7 +180,7 @@ impl AccountService {
             .items)
     }
 
-    /// Gives a user another password, and ends its tokens.
+    /// Sets the password of a user and revokes its tokens.
     pub async fn set_password(
         &self,
         caller: &Caller,
@@ -198,7 +199,7 @@ impl AccountService {
         self.update_user(caller, user.revision, after, shown).await
     }
 
-    /// Lets a user log in or not; ends its tokens either way.
+    /// Enables or disables a user and revokes its tokens.
     pub async fn set_enabled(&self, caller: &Caller, login: &str, enabled: bool) -> Result<(), ServiceError> {
         let user = self.find_user(caller, login).await?;
         let mut after = user.clone();
@@ -223,27 +224,27 @@ impl AccountService {
         let login = settings_from_record::<UserSettings<'_>>(&after)?.login;
         let mut entry = caller.audit_entry(now, "change", "user", AuditObject::Id(after.id), login);
         (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
-        let ends = ConfigChange::RevokeTokens(UserId(after.id));
-        let put = ConfigChange::UpdateRecord { record: Box::new(after), expected };
-        self.config.write_changes(vec![put, ends], vec![entry]).await?;
+        let revoke = ConfigChange::RevokeTokens(UserId(after.id));
+        let update = ConfigChange::UpdateRecord { record: Box::new(after), expected };
+        self.config.write_changes(vec![update, revoke], vec![entry]).await?;
         Ok(())
     }
 
-    /// The user with this login, of the caller's account; the host sees all accounts.
+    /// Returns the user with this login, of the caller's account; the host may access all accounts.
     async fn find_user(&self, caller: &Caller, login: &str) -> Result<Record, ServiceError> {
         let user = self.config.record_by_unique(RecordKind::User, login_key(login)).await?;
         user.filter(|user| caller.user == UserId(0) || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }
 
-    /// Refuses what is about another account, unless the host asks, and an account that does not exist.
+    /// Fails for another account, unless the caller is the host, and for an account that does not exist.
     async fn require_account_access(
         &self,
         caller: &Caller,
         customer: CustomerId,
     ) -> Result<(), ServiceError> {
-        let mine = caller.customer == customer || caller.user == UserId(0);
-        let there = mine && self.config.record(RecordKind::Customer, customer.0).await?.is_some();
-        if there { Ok(()) } else { Err(ServiceError::NotFound) }
+        let is_allowed = caller.customer == customer || caller.user == UserId(0);
+        let exists = is_allowed && self.config.record(RecordKind::Customer, customer.0).await?.is_some();
+        if exists { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

@@ -3,17 +3,17 @@
 use crate::domain::{EpisodeId, MonitorId};
 use crate::store::StoreFuture;
 
-/// The door to what decides about alerts and to what delivers messages.
+/// The interface to the alert engine and the delivery.
 pub trait AlertControl: Send + Sync + 'static {
-    /// Somebody acknowledged the open outage `episode` of `monitor`, which is kept already: it is told no more,
-    /// but its end is.
+    /// Reports that the open episode of `monitor` was acknowledged and stored as such: its errors are no longer
+    /// notified, its end still is.
     fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()>;
 
-    /// There is something new to be delivered.
+    /// Wakes the delivery for new notifications.
     fn wake_delivery(&self);
 }
 
-/// Where nothing decides and nothing delivers, as in tests of the APIs.
+/// Does nothing, for tests of the APIs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoAlertControl;
 

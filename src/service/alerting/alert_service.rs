@@ -1,4 +1,4 @@
-//! Outages and messages for users.
+//! The service for episodes and notifications.
 
 use std::sync::Arc;
 
@@ -10,38 +10,38 @@ use crate::schema::Monitor;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AlertStore, AuditObject, ConfigStore, Outbox};
 
-/// What the use cases work with.
+/// Dependencies of the service.
 #[derive(Clone)]
 pub struct AlertServiceDependencies {
-    /// Outages.
+    /// Stores episodes.
     pub alert_store: Arc<dyn AlertStore>,
-    /// Messages.
+    /// Stores notifications.
     pub outbox: Arc<dyn Outbox>,
-    /// Keeps who did what.
+    /// Stores the audit trail.
     pub config: Arc<dyn ConfigStore>,
-    /// Decides and delivers.
+    /// Controls the alert engine and the delivery.
     pub alert_control: Arc<dyn AlertControl>,
     /// The monitors.
     pub monitors: Arc<MonitorCache>,
-    /// What is known of accounts.
+    /// Supplies account data.
     pub accounts: Arc<AccountCache>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// Outages and messages, for users.
+/// Episodes and notifications, for users.
 pub struct AlertService {
     pub(super) dependencies: AlertServiceDependencies,
 }
 
 impl AlertService {
-    /// Over `parts`.
+    /// Creates the service.
     #[must_use]
     pub fn new(dependencies: AlertServiceDependencies) -> Self {
         Self { dependencies }
     }
 
-    /// Keeps in the audit trail what `caller` did.
+    /// Records an action of `caller` in the audit trail.
     pub(super) async fn audit(
         &self,
         caller: &Caller,
@@ -56,7 +56,7 @@ impl AlertService {
         Ok(())
     }
 
-    /// The monitor of the caller's account with this number.
+    /// Returns the monitor of the caller's account with this id.
     pub(super) fn own_monitor(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
         self.dependencies.monitors.get_for_customer(caller.customer, MonitorId(monitor))
     }

@@ -1,4 +1,4 @@
-//! Outages: what is shown of them, and acknowledging.
+//! Listing and acknowledging episodes.
 
 use serde_json::{Map, Value, json};
 
@@ -10,11 +10,11 @@ use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
 
-/// Messages that are shown with an outage.
+/// Most notifications returned with an episode.
 const MAX_NOTIFICATIONS: u32 = 1000;
 
 impl AlertService {
-    /// Outages of the caller's account, the newest first.
+    /// Returns the episodes of the caller's account, newest first.
     pub async fn episodes(
         &self,
         caller: &Caller,
@@ -34,7 +34,7 @@ impl AlertService {
         Ok(Paginated { total: found.total, items: found.items.iter().filter_map(shown).collect() })
     }
 
-    /// One of them, with the messages about it.
+    /// Returns one episode with its notifications.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, ServiceError> {
         caller.require_right(Permission::View)?;
         let found = self.dependencies.alert_store.episode(caller.customer, id).await?;
@@ -46,7 +46,7 @@ impl AlertService {
         Ok(shown)
     }
 
-    /// Acknowledges an open outage: its errors are told no more, but its end is.
+    /// Acknowledges an open episode: its errors are no longer notified, its end still is.
     pub async fn acknowledge(
         &self,
         caller: &Caller,
@@ -63,30 +63,30 @@ impl AlertService {
             return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
         let login = caller.login.to_string();
-        let noted = self
+        let acknowledged = self
             .dependencies
             .alert_store
             .acknowledge(caller.customer, id, login, self.dependencies.clock.now())
             .await?;
-        let now = self
+        let current = self
             .dependencies
             .alert_store
             .episode(caller.customer, id)
             .await?
             .ok_or(ServiceError::NotFound)?;
-        if !noted && now.acknowledged_by.is_empty() {
+        if !acknowledged && current.acknowledged_by.is_empty() {
             return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
-        // Also when it was acknowledged before: whoever decides may not have heard of it.
+        // Also when it was acknowledged before: the alert engine may not know.
         self.dependencies.alert_control.acknowledge_episode(found.monitor_id, id).await?;
-        if noted {
+        if acknowledged {
             self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }
-        Ok(episode_to_json(&now)?)
+        Ok(episode_to_json(&current)?)
     }
 }
 
-/// An outage as version 3 answers it.
+/// Converts an episode to the version 3 object.
 fn episode_to_json(stored: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
     let body: EpisodeChange =
         serde_json::from_value(Value::Object(stored.body.clone())).map_err(|error| {
@@ -124,12 +124,12 @@ fn cause_to_json(result: &LocationResult) -> Value {
     })
 }
 
-fn verification_to_json(answer: &Verification) -> Value {
+fn verification_to_json(verification: &Verification) -> Value {
     json!({
-        "status": answer.status.0,
-        "status_text": answer.status.text(),
-        "location_id": answer.location_id.map(|id| id.0),
-        "found": answer.found.map(|status| status.0),
-        "at": format_utc(answer.at),
+        "status": verification.status.0,
+        "status_text": verification.status.text(),
+        "location_id": verification.location_id.map(|id| id.0),
+        "found": verification.found.map(|status| status.0),
+        "at": format_utc(verification.at),
     })
 }

@@ -1,5 +1,5 @@
-//! Outages and messages as users see them: lists, acknowledging, sending a dead letter again, test messages, and
-//! templates that are tried.
+//! Episodes and notifications for users: lists, acknowledging, retrying dead notifications, test notifications, and
+//! previews of templates.
 
 mod alert_control;
 mod alert_service;

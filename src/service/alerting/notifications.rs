@@ -1,4 +1,4 @@
-//! Messages: what was sent, to whom, what was given up, and sending that again.
+//! Listing notifications and retrying dead ones.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::store::{NotificationFilter, Paginated, Pagination};
 
 impl AlertService {
-    /// Messages of the caller's account, the newest first.
+    /// Returns the notifications of the caller's account, newest first.
     pub async fn notifications(
         &self,
         caller: &Caller,
@@ -31,17 +31,17 @@ impl AlertService {
         })
     }
 
-    /// One of them.
+    /// Returns one notification.
     pub async fn notification(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
         let found = self.notifications(caller, filter, Pagination { limit: 1, offset: 0 }).await?;
         found.items.into_iter().next().ok_or(ServiceError::NotFound)
     }
 
-    /// Sends one that was given up once more.
+    /// Sends a dead notification again.
     pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         caller.require_right(Permission::Edit)?;
-        // Known to the account, before anything is said of its state.
+        // Checks that it belongs to the account before its state is revealed.
         self.notification(caller, id).await?;
         let now = self.dependencies.clock.now();
         if !self.dependencies.outbox.retry(caller.customer, id, now).await? {
@@ -58,14 +58,14 @@ fn recipients_by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
     facts.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
 }
 
-/// A message as version 3 answers it. The address stays with the recipient.
+/// Converts a notification to the version 3 object, without the recipient's address.
 fn notification_to_json(
     message: &Notification,
     known: &HashMap<RecipientId, &Recipient>,
 ) -> Map<String, Value> {
     let (new, content) = (&message.message, &message.message.content);
     let recipient = known.get(&new.recipient);
-    let waits = message.state == NotificationState::Pending;
+    let is_pending = message.state == NotificationState::Pending;
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     into_object(json!({
         "id": message.id,
@@ -84,7 +84,7 @@ fn notification_to_json(
         "errcount": content.errcount,
         "created_at": format_utc(new.created_at),
         "attempts": message.attempts,
-        "next_at": waits.then(|| format_utc(message.next_attempt_at)),
+        "next_at": is_pending.then(|| format_utc(message.next_attempt_at)),
         "sent_at": message.sent_at.map(format_utc),
         "error": text(&message.error),
         "digest_id": message.digest_id,

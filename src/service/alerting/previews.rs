@@ -1,4 +1,4 @@
-//! Test messages, and templates that are tried on an example.
+//! Test notifications, and previews of templates with example content.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -21,8 +21,8 @@ use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
 impl AlertService {
-    /// Puts a test message to a recipient into the outbox; answers its number. Thresholds, groups and blackouts do
-    /// not hold it back.
+    /// Enqueues a test notification to a recipient and returns its id. Thresholds, groups and blackouts do not hold it
+    /// back.
     pub async fn send_test_notification(
         &self,
         caller: &Caller,
@@ -32,8 +32,8 @@ impl AlertService {
         let fields = body_of(&TEST_NOTIFIER, body)?;
         let facts = self.dependencies.accounts.facts(caller.customer).await?;
         let mut errors = Vec::new();
-        let wanted: TestAlertRequest = parse_request(&TEST_NOTIFIER, &fields)?;
-        let id = wanted.recipient_id;
+        let request: TestAlertRequest = parse_request(&TEST_NOTIFIER, &fields)?;
+        let id = request.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: there is no recipient `{id}`");
             errors.push(conflict_fault(body, "recipient_id", message).with_value(id.to_string()));
@@ -44,14 +44,14 @@ impl AlertService {
         }
         let now = self.dependencies.clock.now();
         let message = test_notification(&facts, RecipientId(id), monitor.as_ref(), now);
-        let made =
+        let notification_id =
             self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
         self.dependencies.alert_control.wake_delivery();
         self.audit(caller, "test", RecordKind::Recipient.name(), id, "").await?;
-        Ok(SavedObject { id: made, revision: 1, ..SavedObject::default() })
+        Ok(SavedObject { id: notification_id, revision: 1, ..SavedObject::default() })
     }
 
-    /// What the template in `body` makes of an example.
+    /// Renders the template in `body` with example content.
     pub async fn preview_template(
         &self,
         caller: &Caller,
@@ -71,16 +71,16 @@ impl AlertService {
         let method = template.method.unwrap_or(NotificationMethod::MailHtml);
         let content = example_notification(&facts, kind, monitor.as_ref(), self.dependencies.clock.now());
         let own = Some(&template).filter(|template| **template != empty_template(template));
-        let made = MessageRenderer::default().render(&content, method, own);
-        let words = made.map_err(|fault| {
-            ServiceError::Invalid(vec![template::template_fault(body, fault.part, &fault.reason)])
+        let rendered = MessageRenderer::default().render(&content, method, own);
+        let message = rendered.map_err(|error| {
+            ServiceError::Invalid(vec![template::template_fault(body, error.part, &error.reason)])
         })?;
         Ok(into_object(json!({
-            "subject": words.subject, "text": words.text, "html": words.html, "body": words.body,
+            "subject": message.subject, "text": message.text, "html": message.html, "body": message.body,
         })))
     }
 
-    /// The monitor that the body names.
+    /// Returns the monitor that the request names.
     fn named_monitor(
         &self,
         caller: &Caller,
@@ -105,7 +105,7 @@ fn parse_request<'a, T: Deserialize<'a>>(
     read_request(table, fields).map_err(ServiceError::from)
 }
 
-/// A template for the same that says nothing.
+/// Returns an empty template of the same kind and method.
 fn empty_template(of: &MessageTemplate) -> MessageTemplate {
     MessageTemplate { kind: of.kind, method: of.method, ..MessageTemplate::default() }
 }
@@ -116,19 +116,19 @@ fn test_notification(
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NewNotification {
-    let mut notice = example_notification(facts, NotificationKind::Test, monitor, now);
+    let mut content = example_notification(facts, NotificationKind::Test, monitor, now);
     if monitor.is_none() {
-        notice.monitor_name = String::new();
-        notice.monitor_type = None;
-        notice.target = String::new();
+        content.monitor_name = String::new();
+        content.monitor_type = None;
+        content.target = String::new();
     }
-    notice.locations.clear();
-    notice.phases.clear();
+    content.locations.clear();
+    content.phases.clear();
     NewNotification {
         key: format!("{}-0-{}-{recipient}", NotificationKind::Test.name(), now.as_micros()),
         recipient,
         group: None,
-        content: notice,
+        content,
         created_at: now,
         not_before: now,
     }

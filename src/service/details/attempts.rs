@@ -1,4 +1,4 @@
-//! The attempts of a check: their phases, by hop where they were redirected.
+//! The attempts of a check with their phases, by hop when they were redirected.
 
 use std::net::SocketAddr;
 
@@ -10,43 +10,43 @@ use crate::domain::{Attempt, CheckResult, HttpFacts, Phase, Phases, WarningKind}
 pub struct AttemptView<'a> {
     /// 1, or 2 for the retry.
     pub number: u8,
-    /// Whether there are others, so that it needs a heading.
+    /// Whether there are other attempts, so that it needs a heading.
     pub is_one_of_several: bool,
-    /// The name of the phase that it failed in; `None` when it passed.
+    /// Label of the phase that it failed in; `None` when it passed.
     pub failed_phase: Option<String>,
     /// How long it took.
     pub total_us: u64,
     /// Its phases: one entry, or one for each hop.
     pub hops: Vec<HopView<'a>>,
-    /// Warnings, but those about objects, which are reasons of the check.
+    /// Warnings, except those about objects, which are reasons of the check.
     pub warnings: Vec<&'a str>,
 }
 
 /// The phases of one hop, or of an attempt without redirects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HopView<'a> {
-    /// Which hop; `None` without redirects.
+    /// The hop; `None` without redirects.
     pub title: Option<HopTitle<'a>>,
-    /// From the start of the attempt to its own.
+    /// Time from the start of the attempt to the start of the hop.
     pub offset_us: u64,
-    /// Where the time went.
+    /// Its phases.
     pub phases: Phases,
 }
 
-/// What a hop asked for.
+/// Heading of a hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HopTitle<'a> {
-    /// Its place, from 1.
+    /// Its position, from 1.
     pub number: usize,
-    /// What was asked for.
+    /// The requested URL.
     pub url: &'a str,
-    /// The redirect that came back; `None` for the last hop, whose answer is among the facts.
+    /// Status code of the redirect; `None` for the last hop, whose response is among the facts.
     pub http_status: Option<u16>,
-    /// Who answered with the redirect.
+    /// Address of the server that redirected.
     pub address: Option<SocketAddr>,
 }
 
-/// The attempts of `result`. A single one without phases and warnings is left out.
+/// Returns the attempts of `result`. A single one without phases and warnings is left out.
 #[must_use]
 pub fn attempt_views(result: &CheckResult) -> Vec<AttemptView<'_>> {
     let last = result.attempts.len().saturating_sub(1);
@@ -55,7 +55,7 @@ pub fn attempt_views(result: &CheckResult) -> Vec<AttemptView<'_>> {
         is_one_of_several || attempt.phases != Phases::default() || !attempt.warnings.is_empty()
     };
     let view = |(index, attempt)| {
-        // Facts, redirects among them, are kept of the last attempt only.
+        // Facts, including redirects, are stored for the last attempt only.
         let http = result.facts.http.as_deref().filter(|http| index == last && !http.redirects.is_empty());
         attempt_view(attempt, is_one_of_several, http)
     };
@@ -80,22 +80,22 @@ fn attempt_view<'a>(
 }
 
 fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
-    let (mut rest, mut began_us) = (*phases, 0);
+    let (mut rest, mut offset_us) = (*phases, 0);
     let mut hops = Vec::new();
     for (index, hop) in http.redirects.iter().enumerate() {
         let (http_status, address) = (Some(hop.http_status), hop.address);
         let title = HopTitle { number: index + 1, url: &hop.url, http_status, address };
-        hops.push(HopView { title: Some(title), offset_us: began_us, phases: hop.phases });
-        began_us += total_us(&hop.phases);
+        hops.push(HopView { title: Some(title), offset_us, phases: hop.phases });
+        offset_us += total_us(&hop.phases);
         rest = subtract_phases(&rest, &hop.phases);
     }
     let number = http.redirects.len() + 1;
     let title = HopTitle { number, url: &http.url, http_status: None, address: None };
-    hops.push(HopView { title: Some(title), offset_us: began_us, phases: rest });
+    hops.push(HopView { title: Some(title), offset_us, phases: rest });
     hops
 }
 
-/// What is left of `phases` when those of one hop are taken out: an attempt keeps their sums.
+/// Returns `phases` without those of one hop: an attempt stores their sums.
 fn subtract_phases(phases: &Phases, hop: &Phases) -> Phases {
     let mut left = Phases::default();
     for phase in Phase::ALL {

@@ -1,4 +1,4 @@
-//! What a browser reported of a script: actions, measures, requests, console.
+//! The details that a browser reports of a script: actions, metrics, requests, console.
 
 use super::http_status::http_status_from_stored;
 use super::objects::ObjectView;
@@ -11,58 +11,58 @@ pub struct BrowserView<'a> {
     pub name: &'a str,
     /// Its version.
     pub version: &'a str,
-    /// Its driver, with version.
+    /// Its driver and the driver's version.
     pub driver: &'a str,
     /// Width of the page in CSS pixels.
     pub width: u32,
     /// Height of the page in CSS pixels.
     pub height: u32,
-    /// The device that it emulated.
+    /// The emulated device.
     pub device: Option<&'a str>,
-    /// The most memory of all its processes together, in MiB.
+    /// Peak memory of all its processes together, in MiB.
     pub memory_mib: Option<u64>,
     /// Trace id of the requests to the script's own site.
     pub trace_id: Option<&'a str>,
 }
 
-/// A step as the browser saw it.
+/// Browser details of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrowserStepView<'a> {
-    /// Address of the page at its end; empty without a page.
+    /// URL of the page at the end of the step; empty without a page.
     pub url: &'a str,
-    /// Title of the page at its end.
+    /// Title of the page at the end of the step.
     pub title: &'a str,
-    /// Status code of the last document that was loaded in it.
+    /// Status code of the last document loaded in it.
     pub http_status: Option<u16>,
-    /// What was measured of the last page; `None` where nothing was loaded.
+    /// Metrics of the last page; `None` when no page was loaded.
     pub measures: Option<Vec<Metric>>,
-    /// Its actions, in their order.
+    /// Its actions, in order.
     pub actions: Vec<ActionView<'a>>,
-    /// The requests, in their order.
+    /// The requests, in order.
     pub objects: Vec<ObjectView<'a>>,
-    /// Requests beyond those in `objects`.
+    /// Number of requests beyond those in `objects`.
     pub unlisted: usize,
-    /// Errors of JavaScript and lines of the console.
+    /// JavaScript errors and console messages.
     pub console: Vec<ConsoleLine<'a>>,
 }
 
 /// One action of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionView<'a> {
-    /// What it does, as the script names it.
+    /// The action, as the script names it.
     pub name: &'a str,
     /// Whether it did not fail.
     pub passed: bool,
-    /// Whether it was left out, being optional.
+    /// Whether it was skipped, being optional.
     pub skipped: bool,
     /// How long it took.
     pub total_us: u64,
 }
 
-/// One measure of a page.
+/// A metric of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// What it is, in lower case.
+    /// Its name, in lower case.
     pub label: &'static str,
     /// Its value.
     pub value: MetricValue,
@@ -77,18 +77,18 @@ pub enum MetricValue {
     Ratio(f64),
 }
 
-/// One line of the console.
+/// A console message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsoleLine<'a> {
-    /// Whether it is an error; all else counts as a warning.
+    /// Whether it is an error; everything else counts as a warning.
     pub is_error: bool,
     /// Its level.
     pub level: &'a str,
-    /// What wrote it, such as `javascript`.
+    /// Its origin, such as `javascript`.
     pub source: &'a str,
     /// The text.
     pub text: &'a str,
-    /// URL and line where it came from; empty when unknown.
+    /// URL and line of its source; empty when unknown.
     pub source_location: String,
 }
 
@@ -122,7 +122,7 @@ impl<'a> BrowserStepView<'a> {
         }
     }
 
-    /// How many requests are left out where at most `shown` of them are shown.
+    /// Returns how many requests are hidden when at most `shown` of them are shown.
     #[must_use]
     pub fn hidden_objects(&self, shown: usize) -> usize {
         self.objects.len().saturating_sub(shown) + self.unlisted
@@ -137,7 +137,7 @@ impl<'a> ActionView<'a> {
 }
 
 impl Metric {
-    /// Label and value, with times as `duration` writes them.
+    /// Formats label and value, with times formatted by `duration`.
     #[must_use]
     pub fn format(&self, duration: impl Fn(u64) -> String) -> String {
         match self.value {
@@ -150,12 +150,12 @@ impl Metric {
 impl<'a> ConsoleLine<'a> {
     fn new(entry: &'a ConsoleEntry) -> Self {
         let ConsoleEntry { level, source, text, url, .. } = entry;
-        let place = entry.line.map_or_else(|| url.clone(), |line| format!("{url}:{line}"));
-        Self { is_error: level == "error", level, source, text, source_location: place }
+        let source_location = entry.line.map_or_else(|| url.clone(), |line| format!("{url}:{line}"));
+        Self { is_error: level == "error", level, source, text, source_location }
     }
 }
 
-/// Those that there are, in the order in which they happen.
+/// Returns the metrics that are present, in chronological order.
 fn page_metrics(timing: &PageTiming) -> Vec<Metric> {
     let phase = |phase: Phase| timing.phases.micros(phase).map(u64::from);
     let times = [

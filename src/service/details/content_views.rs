@@ -7,15 +7,15 @@ use crate::domain::{ContentViewResult, Status};
 pub struct ContentViewView<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Whether nothing was wrong with it.
+    /// Whether it passed.
     pub passed: bool,
     /// Its status code.
     pub status: Status,
-    /// From the start of its first part to the end of its last.
+    /// Time from the start of its first part to the end of its last.
     pub total_us: u64,
-    /// How many objects belong to it.
+    /// Number of objects that belong to it.
     pub objects: u32,
-    /// Decoded bytes of them.
+    /// Their decoded size in bytes.
     pub bytes: u64,
     /// The deciding reason.
     pub reason: Option<String>,

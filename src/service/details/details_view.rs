@@ -6,10 +6,10 @@ use super::page::PageView;
 use super::steps::StepView;
 use crate::domain::CheckDetails;
 
-/// How a check went, piece by piece, in the order in which it is shown.
+/// The details of a check, in display order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetailsView<'a> {
-    /// What was done one after another.
+    /// The steps.
     pub steps: Vec<StepView<'a>>,
     /// Content views of a script.
     pub content_views: Vec<ContentViewView<'a>>,
@@ -20,7 +20,7 @@ pub struct DetailsView<'a> {
 }
 
 impl<'a> DetailsView<'a> {
-    /// What is shown of `details`.
+    /// Builds the view of `details`.
     #[must_use]
     pub fn new(details: &'a CheckDetails) -> Self {
         Self {

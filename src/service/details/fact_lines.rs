@@ -1,4 +1,4 @@
-//! What a check learned of its target, a line or two per protocol.
+//! The facts that a check collected about its target, a line or two per protocol.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use crate::domain::{
 /// One fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactLine {
-    /// What it is; empty where it goes on with the line before.
+    /// Its label; empty when it continues the line before.
     pub label: &'static str,
     /// Its value, with units.
     pub value: String,
 }
 
-/// All facts of `result`, in the order in which they are shown.
+/// Returns all facts of `result`, in display order.
 #[must_use]
 pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     let mut lines = FactLines(Vec::new());
@@ -113,15 +113,15 @@ impl FactLines {
     fn dns(&mut self, dns: &DnsFacts) {
         let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
         let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
-        for (is_so, word) in [
+        for (is_set, note) in [
             (dns.authoritative, "authoritative"),
             (dns.recursion_available, "asks others"),
             (dns.authenticated, "proven by DNSSEC"),
             (dns.signed && !dns.authenticated, "signed, not proven"),
             (dns.truncated, "an answer was cut"),
         ] {
-            if is_so {
-                let _ = write!(value, ", {word}");
+            if is_set {
+                let _ = write!(value, ", {note}");
             }
         }
         self.push("question", value);
@@ -167,14 +167,14 @@ impl FactLines {
         if !legs.is_empty() {
             self.push("trip", legs.join(", "));
         }
-        let mut looks = format!("looked at {}", times_text(trip.mailbox_polls));
+        let mut polls = format!("looked at {}", times_text(trip.mailbox_polls));
         if trip.mailbox_locked > 0 {
-            let _ = write!(looks, ", found locked {}", times_text(trip.mailbox_locked));
+            let _ = write!(polls, ", found locked {}", times_text(trip.mailbox_locked));
         }
         if trip.swept > 0 {
-            let _ = write!(looks, ", {} forgotten messages of earlier checks deleted", trip.swept);
+            let _ = write!(polls, ", {} forgotten messages of earlier checks deleted", trip.swept);
         }
-        self.push("polls", looks);
+        self.push("polls", polls);
     }
 
     fn ping(&mut self, ping: &PingFacts) {
@@ -225,7 +225,7 @@ impl FactLines {
     }
 }
 
-/// Round trips on a local network are shorter than a tenth of a millisecond.
+/// Formats a round trip, which on a local network is shorter than a tenth of a millisecond.
 fn format_round_trip(micros: u64) -> String {
     if micros < 10_000 { format!("{:.3} ms", micros as f64 / 1e3) } else { format_duration(micros) }
 }

@@ -1,5 +1,5 @@
-//! What people see of a check, worked out once: the terminal and the pages only lay it out. Values are plain, times
-//! are microseconds, sizes are bytes; labels, order, sums and sentences are decided here.
+//! The view of a check for people, computed once; the terminal and the pages only lay it out. Values are plain, times
+//! are in microseconds, sizes in bytes; labels, order, sums and sentences are decided here.
 
 mod attempts;
 mod browser;

@@ -6,23 +6,23 @@ use crate::domain::{PageObject, Phases};
 /// One object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectView<'a> {
-    /// Where it is.
+    /// Its URL.
     pub url: &'a str,
     /// Whether it belongs to another site than the page.
     pub third_party: bool,
-    /// Whether Vigie did not let it through.
+    /// Whether Vigie blocked the request.
     pub blocked: bool,
-    /// Status code of the answer; `None` when none came.
+    /// Status code of the response; `None` when there was none.
     pub http_status: Option<u16>,
-    /// From the start of the page until it was asked for.
+    /// Time from the start of the page to the request.
     pub started_us: u64,
     /// How long it took.
     pub total_us: u64,
-    /// Where the time went.
+    /// Its phases.
     pub phases: Phases,
-    /// Bytes after decompression.
+    /// Decoded size in bytes.
     pub bytes: u64,
-    /// Why it could not be loaded.
+    /// Why it failed to load.
     pub reason: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> ObjectView<'a> {
     }
 }
 
-/// The time that a waterfall of `objects` spans, in microseconds; never 0.
+/// Returns the time that a waterfall of `objects` spans, in microseconds; never 0.
 #[must_use]
 pub fn waterfall_span(objects: &[ObjectView<'_>]) -> u64 {
     objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1).max(1)

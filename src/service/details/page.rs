@@ -1,4 +1,4 @@
-//! A page as a whole: its sums, its objects, and how they differ from the last good run.
+//! A page: its totals, its objects, and how they differ from the last passing run.
 
 use super::objects::ObjectView;
 use crate::domain::{FullPage, PageObjectChange, Status};
@@ -6,26 +6,26 @@ use crate::domain::{FullPage, PageObjectChange, Status};
 /// A page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageView<'a> {
-    /// From the request for the page until the last object was there.
+    /// Time from the request of the page until the last object was loaded.
     pub total_us: u64,
-    /// Decoded bytes of the page and all objects.
+    /// Decoded size of the page and all objects, in bytes.
     pub bytes: u64,
-    /// Objects that could not be loaded.
+    /// Number of objects that failed to load.
     pub failed: usize,
-    /// Objects of other sites.
+    /// Number of objects of other sites.
     pub third_party: usize,
-    /// Objects that were found and not loaded, since there are too many.
+    /// Number of objects found but not loaded, since there are too many.
     pub unlisted: usize,
     /// The objects, in the order in which they were found.
     pub objects: Vec<ObjectView<'a>>,
-    /// How they differ from the last good run at the location.
+    /// How they differ from the last passing run at the location.
     pub changes: Vec<ObjectChangeView<'a>>,
 }
 
-/// How an object differs from the run before.
+/// How an object differs from the previous run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectChangeKind {
-    /// It was not there before.
+    /// It is new.
     New,
     /// It is no longer there.
     Missing,
@@ -36,13 +36,13 @@ pub enum ObjectChangeKind {
 /// An object that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectChangeView<'a> {
-    /// How.
+    /// Kind of difference.
     pub kind: ObjectChangeKind,
-    /// The object.
+    /// URL of the object.
     pub url: &'a str,
-    /// Decoded bytes before; 0 of a new one.
+    /// Decoded size before, in bytes; 0 for a new one.
     pub before: u64,
-    /// Decoded bytes now; 0 of a missing one.
+    /// Decoded size now, in bytes; 0 for a missing one.
     pub now: u64,
 }
 
@@ -72,7 +72,7 @@ impl<'a> ObjectChangeView<'a> {
         Self { kind, url: &change.url, before, now }
     }
 
-    /// The change in a sentence, with `url` as it is to be shown and sizes as `bytes` writes them.
+    /// Formats the change as a sentence, with `url` as displayed and sizes formatted by `bytes`.
     #[must_use]
     pub fn format(&self, url: &str, bytes: impl Fn(u64) -> String) -> String {
         let (before, now) = (bytes(self.before), bytes(self.now));

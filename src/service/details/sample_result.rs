@@ -1,11 +1,11 @@
-//! A result with something of everything that the terminal and the pages show.
+//! A sample result with every detail that the terminal and the pages show.
 #![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
 
 use crate::domain::{CheckResult, Failure, FailureKind, Phase};
 
-/// A browser script of four steps that failed twice, with redirects, content views, a page and its changes.
+/// Returns a browser script of four steps that failed twice, with redirects, content views, a page and its changes.
 pub(crate) fn sample_result() -> CheckResult {
     serde_json::from_value(json!({
         "check_id": "00000000000000a1",

@@ -7,25 +7,25 @@ use crate::domain::{HttpExchange, Phases, Status, StepResult};
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepView<'a> {
-    /// Its place in the order of the monitor, from 1.
+    /// Its position in the monitor, from 1.
     pub number: u32,
     /// Its name.
     pub name: &'a str,
-    /// Whether nothing was wrong with it.
+    /// Whether it passed.
     pub passed: bool,
     /// Its status code.
     pub status: Status,
     /// How long it took.
     pub total_us: u64,
-    /// Where the time went.
+    /// Its phases.
     pub phases: Phases,
-    /// Its last request. `None` without any, and for a step of a browser, whose page is in `browser`.
+    /// Its last request. `None` without requests, and for a browser step, whose page is in `browser`.
     pub request: Option<RequestView<'a>>,
-    /// What was wrong with it, the deciding reason first.
+    /// Why it failed, the deciding reason first.
     pub reasons: Vec<String>,
     /// Names of the variables that it set.
     pub variables: &'a [String],
-    /// What a browser reported of it.
+    /// Browser details.
     pub browser: Option<BrowserStepView<'a>>,
 }
 
@@ -36,9 +36,9 @@ pub struct RequestView<'a> {
     pub method: &'a str,
     /// Its URL.
     pub url: &'a str,
-    /// Status code of the answer; `None` when none came.
+    /// Status code of the response; `None` when there was none.
     pub http_status: Option<u16>,
-    /// How many requests the step made before it.
+    /// Number of requests of the step before it.
     pub earlier: usize,
 }
 

@@ -1,8 +1,8 @@
-//! A check in a line, and as it stands in lists.
+//! A check in one line, and its form in lists.
 
 use crate::domain::{CheckResult, Outcome};
 
-/// The status codes of `result` in words; empty when it is ok.
+/// Describes the status codes of `result`; empty when it is ok.
 #[must_use]
 pub fn status_text(result: &CheckResult) -> String {
     match (result.outcome, result.warning_status) {
@@ -12,7 +12,7 @@ pub fn status_text(result: &CheckResult) -> String {
     }
 }
 
-/// The deciding reason of `result` behind its status code; empty for a run that passed.
+/// Returns the status code and the deciding reason of `result`; empty for a run that passed.
 #[must_use]
 pub fn deciding_reason(result: &CheckResult) -> String {
     match (result.reasons.first(), result.status.0, result.warning_status) {
@@ -25,7 +25,7 @@ pub fn deciding_reason(result: &CheckResult) -> String {
     }
 }
 
-/// `result` as it stands in lists, which have thousands: headers and bodies make up most of some, and are left out.
+/// Reduces `result` for lists of thousands: removes headers and bodies, which make up most of its size.
 #[must_use]
 pub fn without_bodies(mut result: CheckResult) -> CheckResult {
     result.details.exchanges.clear();

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Formatting of numbers for people.
 
 use crate::domain::Timestamp;
 
-/// `micros` in the unit that fits: `0.4 ms`, `12.3 ms`, `1.25 s`.
+/// Formats `micros` in a suitable unit: `0.4 ms`, `12.3 ms`, `1.25 s`.
 #[must_use]
 pub fn format_duration(micros: u64) -> String {
     if micros < 999_950 {
@@ -12,13 +12,13 @@ pub fn format_duration(micros: u64) -> String {
     }
 }
 
-/// Full days from `from` to `to`; negative when `to` has passed.
+/// Returns the full days from `from` to `to`; negative when `to` has passed.
 #[must_use]
 pub fn days_between(from: Timestamp, to: Timestamp) -> i64 {
     (to.as_micros() - from.as_micros()).div_euclid(86_400_000_000)
 }
 
-/// `count` with commas between groups of three digits.
+/// Formats `count` with commas between groups of three digits.
 #[must_use]
 pub fn format_grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_choose_their_unit() {
+    fn durations_have_a_suitable_unit() {
         for (micros, text) in [
             (0, "0.0 ms"),
             (431, "0.4 ms"),
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn days_count_down_to_the_end_and_below_zero_after_it() {
+    fn days_are_negative_after_the_end() {
         let day = |n: i64| Timestamp::from_seconds(n * 86_400);
         assert_eq!(days_between(day(1), day(31)), 30);
         assert_eq!(days_between(day(1), day(0)), -1);

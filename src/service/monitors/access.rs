@@ -5,10 +5,11 @@ use crate::domain::{MonitorId, Revision};
 use crate::schema::{Monitor, Origin};
 use crate::service::caller::{Caller, ServiceError};
 
-/// Which version a caller wants to change; `None` for whichever is there.
+/// The revision that a caller wants to change; `None` for any.
 pub type IfMatch = Option<Revision>;
 
-/// The monitor `id` of the caller's account; that of another account is as unknown as none.
+/// Returns the monitor `id` of the caller's account. A monitor of another account gives the same error as one that
+/// does not exist.
 pub(super) fn find_own(
     monitors: &MonitorCache,
     caller: &Caller,
@@ -17,7 +18,7 @@ pub(super) fn find_own(
     monitors.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
 }
 
-/// As [`find_own`], where the monitor is to be changed: a file's is refused, and a version that is not `if_match`.
+/// Like [`find_own`], for a change: refuses monitors defined in files and revisions other than `if_match`.
 pub(super) fn find_changeable(
     monitors: &MonitorCache,
     caller: &Caller,
@@ -27,12 +28,12 @@ pub(super) fn find_changeable(
     let monitor = find_own(monitors, caller, id)?;
     require_changeable(&monitor)?;
     match if_match {
-        Some(wanted) if wanted != monitor.revision => Err(ServiceError::PreconditionFailed),
+        Some(expected) if expected != monitor.revision => Err(ServiceError::PreconditionFailed),
         _ => Ok(monitor),
     }
 }
 
-/// Refuses the monitor of a file.
+/// Refuses monitors defined in files.
 pub(super) fn require_changeable(monitor: &Monitor) -> Result<(), ServiceError> {
     match &monitor.origin {
         Origin::File { key } => Err(ServiceError::Forbidden(format!(

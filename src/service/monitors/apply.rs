@@ -1,4 +1,4 @@
-//! `vigie apply`: monitors of a folder on another machine, brought in line.
+//! `vigie apply`: synchronizes monitors with files on another machine.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::{ValidationErrorKind, display_value};
 
-/// Fields at the top of an entry that are not the monitor's.
+/// Top-level fields of an entry that are not part of the monitor.
 const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
 
-/// What the key of a monitor that an API made begins with, in what `vigie export` writes.
+/// Prefix of the key that `vigie export` writes for a monitor created through an API.
 const API_KEY_PREFIX: &str = "api-";
 
-/// A monitor as a file of `vigie apply` wants it.
+/// A monitor as defined in a file of `vigie apply`.
 #[derive(Clone, Debug)]
 pub struct ApplyEntry {
-    /// Unique over the files.
+    /// Its key, unique over the files.
     pub key: String,
     /// Its type.
     pub kind: MonitorType,
@@ -37,12 +37,12 @@ pub struct ApplyEntry {
     pub body: Node,
 }
 
-/// How `vigie apply` goes about it.
+/// Options of `vigie apply`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ApplyOptions {
-    /// Say what would be done, and do nothing.
+    /// Report what would be done without doing it.
     pub dry_run: bool,
-    /// Remove what an earlier apply made and `wanted` does not have.
+    /// Remove monitors that an earlier apply created and the entries do not contain.
     pub prune: bool,
 }
 
@@ -51,29 +51,29 @@ pub struct ApplyOptions {
 pub struct AppliedChange {
     /// Its key.
     pub key: String,
-    /// Its number; `None` when it was not made.
+    /// Its id; `None` when it was not created.
     pub id: Option<MonitorId>,
     /// `create`, `change`, `remove` or `none`.
     pub action: &'static str,
-    /// The fields that differ, as they were; secrets masked.
+    /// The fields that differ, with their previous values; secrets masked.
     pub before: Map<String, Value>,
-    /// The same as they are to be.
+    /// The same fields with their new values.
     pub after: Map<String, Value>,
-    /// What its author should know.
+    /// Warnings for its author.
     pub warnings: Vec<String>,
 }
 
-/// `vigie apply`: brings the applied monitors of the caller's account in line with `wanted`, or only says
-/// what it would do. All or nothing.
+/// `vigie apply`: synchronizes the applied monitors of the caller's account with `entries`, or only reports the
+/// changes. All or nothing.
 ///
-/// Each of `wanted` is the whole monitor: what it does not set has its default. A key that an earlier apply
-/// made stays with its monitor; the key `api-7` takes over monitor 7, when an API made that. `prune` removes
-/// what an earlier apply made or took over and `wanted` does not have. The answer has the changes in the
-/// order of `wanted`, and the removed ones behind them.
+/// Each entry is the whole monitor: fields that it does not set have their defaults. A key from an earlier apply stays
+/// with its monitor; the key `api-7` takes over monitor 7 if it was created through an API. `prune` removes monitors
+/// that an earlier apply created or took over and `entries` does not contain. Returns the changes in the order of
+/// `entries`, followed by the removed monitors.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every fault of every
-/// monitor, masked secrets among them; and as the store's.
+/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every error of every
+/// monitor, including masked secrets; errors of the store.
 pub async fn apply(
     context: &MonitorContext,
     caller: &Caller,
@@ -87,79 +87,79 @@ pub async fn apply(
         .dependencies
         .monitors
         .list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
-    let judged =
+    let decided =
         tokio::task::spawn_blocking(move || decide_all(customer, &validation, &entries, all, options.prune));
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
-    let verdicts = judged.await.map_err(stopped)??;
+    let decisions = decided.await.map_err(stopped)??;
     let (steps, mut changes): (Vec<_>, Vec<_>) =
-        verdicts.into_iter().map(|verdict| (verdict.step, verdict.change)).unzip();
+        decisions.into_iter().map(|decision| (decision.step, decision.change)).unzip();
     if options.dry_run {
         return Ok(changes);
     }
-    let (places, steps): (Vec<usize>, Vec<MonitorChange>) =
-        steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).unzip();
+    let (indexes, steps): (Vec<usize>, Vec<MonitorChange>) =
+        steps.into_iter().enumerate().filter_map(|(index, step)| Some((index, step?))).unzip();
     let saved = save_all(context, caller, steps).await?;
-    for (place, monitor) in places.into_iter().zip(saved) {
-        changes[place].id = Some(monitor.id);
+    for (index, monitor) in indexes.into_iter().zip(saved) {
+        changes[index].id = Some(monitor.id);
     }
     Ok(changes)
 }
 
-/// What is to become of one monitor.
+/// The decision about one monitor.
 struct ApplyDecision {
-    /// `None` when it is as wanted.
+    /// `None` when it is up to date.
     step: Option<MonitorChange>,
     change: AppliedChange,
 }
 
-/// The monitors of an account as an apply meets them.
+/// The existing monitors of an account.
 struct ExistingMonitors {
-    /// What an earlier apply made or took over, by key.
+    /// Created or taken over by an earlier apply, by key.
     applied: HashMap<Arc<str>, Monitor>,
-    /// What an API made.
+    /// Created through an API.
     api: HashMap<MonitorId, Monitor>,
 }
 
 impl ExistingMonitors {
     fn from_monitors(all: Vec<Monitor>) -> Self {
-        let mut present = Self { applied: HashMap::new(), api: HashMap::new() };
+        let mut existing = Self { applied: HashMap::new(), api: HashMap::new() };
         for monitor in all {
             match monitor.origin.clone() {
-                Origin::Applied { key } => drop(present.applied.insert(key, monitor)),
-                Origin::Api => drop(present.api.insert(monitor.id, monitor)),
+                Origin::Applied { key } => drop(existing.applied.insert(key, monitor)),
+                Origin::Api => drop(existing.api.insert(monitor.id, monitor)),
                 Origin::File { .. } => {}
             }
         }
-        present
+        existing
     }
 
     fn get(&self, key: &str) -> Option<&Monitor> {
-        let made = || self.api.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
-        self.applied.get(key).or_else(made)
+        let from_api = || self.api.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
+        self.applied.get(key).or_else(from_api)
     }
 }
 
 fn decide_all(
     customer: CustomerId,
     validation: &AccountValidation,
-    wanted: &[ApplyEntry],
+    entries: &[ApplyEntry],
     all: Vec<Monitor>,
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
     let context = validation.schema_context();
-    // How full a plan is depends on all that is made and removed here: it is judged when they are saved.
+    // Quotas of plans depend on everything that is created and removed here; they are checked when saving.
     let plans: Option<Vec<BillingPlan>> = context
         .plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
     let context = ValidationContext { plans: plans.as_deref(), ..context };
-    let present = ExistingMonitors::from_monitors(all);
-    let (mut verdicts, mut faults, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
-    for applied in wanted {
+    let existing = ExistingMonitors::from_monitors(all);
+    let (mut decisions, mut faults, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
+    for applied in entries {
         let who = format!("monitor with key `{}`", applied.key);
         if !keys.insert(applied.key.as_str()) {
             faults.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
         }
-        let old = present.get(&applied.key);
+        let old = existing.get(&applied.key);
         check_account(customer, applied, &who, &mut faults);
         if let Some(old) = old.filter(|old| old.monitor_type() != applied.kind) {
             let message =
@@ -175,18 +175,18 @@ fn decide_all(
             &reject_files,
             ENVELOPE_FIELDS,
         ) {
-            Ok(accepted) => verdicts.push(decide(applied, old, accepted.document, accepted.warnings)),
+            Ok(accepted) => decisions.push(decide(applied, old, accepted.document, accepted.warnings)),
             Err(errors) => faults.add_all(&who, errors),
         }
     }
     faults.finish()?;
     if prune {
-        let mut gone: Vec<_> =
-            present.applied.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
-        gone.sort_by_key(|(_, monitor)| monitor.id);
-        verdicts.extend(gone.into_iter().map(|(key, old)| decide_removal(&key, old)));
+        let mut removed: Vec<_> =
+            existing.applied.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
+        removed.sort_by_key(|(_, monitor)| monitor.id);
+        decisions.extend(removed.into_iter().map(|(key, old)| decide_removal(&key, old)));
     }
-    Ok(verdicts)
+    Ok(decisions)
 }
 
 fn decide(
@@ -203,10 +203,10 @@ fn decide(
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
         return ApplyDecision { step: Some(step), change };
     };
-    let same = *old.document == document;
+    let is_unchanged = *old.document == document;
     let (before, after) =
-        if same { <_>::default() } else { changed_document_fields(&old.document, &document) };
-    let action = if same { "none" } else { "change" };
+        if is_unchanged { <_>::default() } else { changed_document_fields(&old.document, &document) };
+    let action = if is_unchanged { "none" } else { "change" };
     let (taken_over, metadata) = (old.origin != origin, (*old.metadata).clone());
     let step = (taken_over || action == "change").then(|| MonitorChange::Update {
         action: if taken_over { "adopt" } else { "change" },
@@ -230,7 +230,7 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
     ApplyDecision { step: Some(MonitorChange::Remove { old: Box::new(old) }), change }
 }
 
-/// An entry may name its account, but no other one.
+/// Checks that an entry names no other account than the caller's.
 fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: &mut FaultCollector) {
     if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
         let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
@@ -238,7 +238,7 @@ fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: 
     }
 }
 
-/// Whoever applies reads files and variables of its own host before it sends what is in them.
+/// Refuses files and variables: the client resolves them on its own host before it sends their contents.
 fn reject_files(_: SecretSource<'_>) -> Result<String, String> {
     Err("the server reads no files and variables for its callers; send the value".to_owned())
 }

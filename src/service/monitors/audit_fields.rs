@@ -1,15 +1,15 @@
-//! What the audit trail says of a change: the fields that differ, without secrets, long texts as their length
-//! and hash.
+//! The fields of a change for the audit trail: those that differ, without secrets, long texts as their length and
+//! hash.
 
 use serde_json::{Map, Value};
 
 use crate::domain::to_hex;
 use crate::schema::{Monitor, MonitorDocument, SecretMode};
 
-/// Characters from which on a text stands in the audit trail as its length and SHA-256.
+/// Longest text in characters that the audit trail contains in full; longer ones become their length and SHA-256.
 const MAX_SHOWN_CHARS: usize = 2000;
 
-/// The fields of a new monitor.
+/// Returns the fields of a new monitor.
 pub(in crate::service) fn created_fields(document: &MonitorDocument) -> Map<String, Value> {
     document
         .to_stored(SecretMode::Masked)
@@ -18,12 +18,12 @@ pub(in crate::service) fn created_fields(document: &MonitorDocument) -> Map<Stri
         .collect()
 }
 
-/// The fields of a monitor that is removed.
+/// Returns the fields of a removed monitor.
 pub(in crate::service) fn removed_fields(document: &MonitorDocument) -> Map<String, Value> {
     created_fields(document)
 }
 
-/// The fields that differ between two versions, as they were and as they are; until when it rests among them.
+/// Returns the fields that differ between two revisions, before and after, including the end of a pause.
 pub(super) fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.metadata.paused_until != new.metadata.paused_until {
@@ -35,7 +35,7 @@ pub(super) fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value
     (before, after)
 }
 
-/// The fields that differ between two documents. A field without a value is null.
+/// Returns the fields that differ between two documents. A field without a value is null.
 pub(in crate::service) fn changed_document_fields(
     old: &MonitorDocument,
     new: &MonitorDocument,
@@ -54,7 +54,7 @@ pub(in crate::service) fn changed_document_fields(
     (before, after)
 }
 
-/// `value`, or what stands for it when it is long.
+/// Replaces a long `value` by its length and hash.
 pub(in crate::service) fn abbreviate(value: Value) -> Value {
     let text = match &value {
         Value::String(text) => text.clone(),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_told_and_no_secret() {
+    fn only_differences_are_listed_with_secrets_masked() {
         let old = website(json!({"name": "a", "url": "http://a/", "realm_password": "one", "note": "x"}));
         let new = website(json!({"name": "a", "url": "http://b/", "realm_password": "two", "timeout": 5}));
         let (before, after) = changed_document_fields(&old, &new);
@@ -93,10 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_told_by_length_and_hash() {
+    fn a_long_text_becomes_its_length_and_hash() {
         let (short, long) = ("é".repeat(MAX_SHOWN_CHARS), "é".repeat(MAX_SHOWN_CHARS + 1));
         assert_eq!(abbreviate(Value::from(short.clone())), Value::from(short));
-        let told = abbreviate(Value::from(long));
-        assert!(told.as_str().unwrap().starts_with("2001 characters, SHA-256 "), "{told}");
+        let abbreviated = abbreviate(Value::from(long));
+        assert!(abbreviated.as_str().unwrap().starts_with("2001 characters, SHA-256 "), "{abbreviated}");
     }
 }

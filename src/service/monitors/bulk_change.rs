@@ -1,4 +1,4 @@
-//! What all changes of many monitors have in common: which, whose, and whose fault it is.
+//! The parts that all changes of several monitors share: selection, authorization and error collection.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,27 +19,27 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Faults and warnings that one answer names at most; how many more there are is told.
+/// Most errors and warnings in one response; it contains the number of further ones.
 const MAX_FAULTS: usize = 100;
 
-/// The fields of a body of `table`, or all that is wrong with it.
+/// Reads the fields of a body of `table`, or returns all its errors.
 pub(super) fn request_fields(
     table: &'static FieldTable,
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = intake.read_fields(table, body, &[], true);
-    if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = reader.read_fields(table, body, &[], true);
+    if reader.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(reader.errors)) }
 }
 
-/// The numbers under `monitors`; one that stands there twice counts once.
+/// Returns the ids under `monitors`, without duplicates.
 pub(super) fn monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
-    let mut seen = HashSet::new();
+    let mut unique = HashSet::new();
     let ids = fields.get("monitors").and_then(Value::as_array).into_iter().flatten();
-    ids.filter_map(Value::as_i64).filter(|id| seen.insert(*id)).map(MonitorId).collect()
+    ids.filter_map(Value::as_i64).filter(|id| unique.insert(*id)).map(MonitorId).collect()
 }
 
-/// All that is wrong with many monitors, each fault with the monitor that has it.
+/// Collects the errors of several monitors, each with the monitor that it concerns.
 #[derive(Debug, Default)]
 pub(super) struct FaultCollector {
     errors: Vec<ValidationError>,
@@ -47,9 +47,9 @@ pub(super) struct FaultCollector {
 }
 
 impl FaultCollector {
-    /// Notes `faults` of `who`, such as ``monitor `7` ``.
-    pub(super) fn add_all(&mut self, who: &str, faults: impl IntoIterator<Item = ValidationError>) {
-        for mut error in faults {
+    /// Adds `errors` of `who`, such as ``monitor `7` ``.
+    pub(super) fn add_all(&mut self, who: &str, errors: impl IntoIterator<Item = ValidationError>) {
+        for mut error in errors {
             if self.errors.len() < MAX_FAULTS {
                 error.message = format!("{who}: {}", error.message);
                 self.errors.push(error);
@@ -59,7 +59,7 @@ impl FaultCollector {
         }
     }
 
-    /// Notes one fault of `who`.
+    /// Adds one error of `who`.
     pub(super) fn add(
         &mut self,
         who: &str,
@@ -70,7 +70,7 @@ impl FaultCollector {
         self.add_all(who, [ValidationError::new(rule, path, Position::default(), message)]);
     }
 
-    /// Refuses when there is any.
+    /// Fails when there are errors.
     pub(super) fn finish(mut self) -> Result<(), ServiceError> {
         if self.suppressed > 0 {
             let message = format!("{} more faults are not named here", self.suppressed);
@@ -85,17 +85,17 @@ impl FaultCollector {
     }
 }
 
-/// What one monitor of many is called in messages.
+/// Returns the label of a monitor in messages.
 pub(super) fn monitor_label(id: MonitorId) -> String {
     format!("monitor `{id}`")
 }
 
-/// Changes all monitors that `fields` names as `change` says, or none: `change` gives the new document of
-/// one, or notes what is wrong. It runs where blocking is fine. Answers what their authors should know.
+/// Changes all monitors that `fields` names, or none. `change` returns the new document of one monitor, or adds
+/// errors; it runs on a blocking thread. Returns the warnings for their authors.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit, and naming an id that is not the account's or a
-/// file's; [`ServiceError::Invalid`] naming each monitor that cannot be changed so; and as the store's.
+/// [`ServiceError::Forbidden`] for a role that may not edit, and for an id that is not the account's or a file's;
+/// [`ServiceError::Invalid`] with each monitor that cannot be changed; errors of the store.
 pub(super) async fn change_many(
     context: &MonitorContext,
     caller: &Caller,
@@ -113,7 +113,7 @@ pub(super) async fn change_many(
     let _lock = context.lock_exclusive().await;
     let validation = AccountValidation::new(context, caller).await?;
     let olds = changeable_monitors(context, caller, &monitor_ids(&fields))?;
-    let judged = tokio::task::spawn_blocking(move || {
+    let outcome = tokio::task::spawn_blocking(move || {
         let (mut steps, mut faults) = (Vec::with_capacity(olds.len()), FaultCollector::default());
         let mut warnings = Vec::new();
         for old in olds {
@@ -133,7 +133,7 @@ pub(super) async fn change_many(
         faults.finish().map(|()| (steps, warnings))
     });
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
-    let (steps, mut warnings) = judged.await.map_err(stopped)??;
+    let (steps, mut warnings) = outcome.await.map_err(stopped)??;
     save_all(context, caller, steps).await?;
     if let Some(more) = warnings.len().checked_sub(MAX_FAULTS).filter(|more| *more > 0) {
         warnings.truncate(MAX_FAULTS);
@@ -142,7 +142,7 @@ pub(super) async fn change_many(
     Ok(warnings)
 }
 
-/// The monitors with these numbers, when the caller may change them all.
+/// Returns the monitors with these ids if the caller may change all of them.
 fn changeable_monitors(
     context: &MonitorContext,
     caller: &Caller,

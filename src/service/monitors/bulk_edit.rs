@@ -1,4 +1,4 @@
-//! Shared fields of several monitors at once (interface.md 2.5, Monitor bulk edit).
+//! Changes shared fields of several monitors at once (interface.md 2.5, Monitor bulk edit).
 
 use std::collections::HashSet;
 
@@ -16,34 +16,33 @@ use crate::schema::{Monitor, validate};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, NodeValue};
 
-/// Fields of the body that are not the monitors'.
+/// Fields of the body that are not fields of monitors.
 const ENVELOPE_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 
-/// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
-/// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
-/// those that it uses now, its own or else the account's. A number that stands twice counts once. Answers
-/// the warnings.
+/// Monitor bulk edit (interface.md 2.5): all or nothing. Sets the required fields in every monitor, and other fields
+/// if the body has them. `locations` replaces the monitor's own, or with `append` is added to those that it uses now,
+/// its own or the account's. Duplicate ids count once. Returns the warnings.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
-/// monitor; [`ServiceError::Invalid`] for what is wrong with the body, or naming the monitors that may not have
-/// one of the values; and as the store's.
+/// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a monitor defined in a
+/// file; [`ServiceError::Invalid`] for errors of the body, or with the monitors that may not have one of the values;
+/// errors of the store.
 pub async fn bulk_edit(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&MONITOR_BULK_EDIT, body)?;
-    let wanted: UpdateLocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
-    let append = wanted.update_locations_action == UpdateLocationsAction::Append;
-    let kept = |name: &str| !(ENVELOPE_FIELDS.contains(&name) || append && name == "locations");
-    let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
+    let request: UpdateLocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
+    let append = request.update_locations_action == UpdateLocationsAction::Append;
+    let is_shared = |name: &str| !(ENVELOPE_FIELDS.contains(&name) || append && name == "locations");
+    let entries = body.entries().iter().filter(|(key, _)| is_shared(&key.name)).cloned().collect();
     let shared = Node { value: NodeValue::Map(entries), position: body.position };
     let change = move |old: &Monitor,
                        _: &Map<String, Value>,
                        validation: &AccountValidation,
                        faults: &mut FaultCollector| {
-        let more = wanted.locations.as_deref().unwrap_or_default();
+        let more = request.locations.as_deref().unwrap_or_default();
         let patched = if append && !more.is_empty() {
             &with_locations(&shared, appended_locations(old, validation.facts(), more))
         } else {
@@ -60,12 +59,12 @@ pub async fn bulk_edit(
     change_many(context, caller, "bulk-edit", fields, change).await
 }
 
-/// The locations that `monitor` uses now, and those of `more` that are not among them.
+/// Returns the locations that `monitor` uses now, followed by the others of `more`.
 fn appended_locations(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
-    let mut seen = HashSet::new();
+    let mut unique = HashSet::new();
     let more = more.iter().map(|location| location.id.0);
     let pool = facts.location_pool(monitor).into_iter().chain(more);
-    pool.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
+    pool.filter(|id| unique.insert(*id)).map(|id| json!({"id": id})).collect()
 }
 
 fn with_locations(body: &Node, locations: Value) -> Node {

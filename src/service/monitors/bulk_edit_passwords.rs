@@ -1,4 +1,4 @@
-//! A password wherever several monitors have it (interface.md 2.5, Password bulk edit).
+//! Replaces a password in several monitors (interface.md 2.5, Password bulk edit).
 
 use serde_json::{Map, Value};
 
@@ -16,12 +16,11 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-/// Password bulk edit: all or nothing. Every secret field that is `current_value` becomes `new_value`,
-/// those in API steps too. Protected variables of scripts are none of them: they are opened by their
-/// `transaction_password` alone.
+/// Password bulk edit: all or nothing. Every secret field that equals `current_value` becomes `new_value`, also in API
+/// steps. Protected variables of scripts are not changed: only their `transaction_password` decrypts them.
 ///
 /// # Errors
-/// As [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors that have no such secret.
+/// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors without such a secret.
 pub async fn bulk_edit_passwords(
     context: &MonitorContext,
     caller: &Caller,
@@ -58,23 +57,23 @@ fn replace_in_monitor(
             return None;
         }
     };
-    let mut exchange = SecretReplacer {
+    let mut replacer = SecretReplacer {
         current: request.current_value,
         new: request.new_value,
         found: 0,
         errors: Vec::new(),
     };
     let mut values = old.document.to_stored(SecretMode::Revealed);
-    exchange.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
-    if exchange.found == 0 {
+    replacer.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
+    if replacer.found == 0 {
         let message = "no secret of it is the `current_value`";
         collector.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
-    let sound = exchange.found > 0 && exchange.errors.is_empty();
-    collector.add_all(&monitor_label(old.id), exchange.errors);
+    let is_valid = replacer.found > 0 && replacer.errors.is_empty();
+    collector.add_all(&monitor_label(old.id), replacer.errors);
     match MonitorDocument::new(old.monitor_type(), values) {
-        // Another password changes nothing that saving warns of.
-        Ok(document) => sound.then(|| ValidatedDocument { document, warnings: Vec::new() }),
+        // Saving has no warnings about passwords.
+        Ok(document) => is_valid.then(|| ValidatedDocument { document, warnings: Vec::new() }),
         Err(error) => {
             collector.add_all(&monitor_label(old.id), [error.into()]);
             None
@@ -82,7 +81,7 @@ fn replace_in_monitor(
     }
 }
 
-/// Puts one secret in the place of another.
+/// Replaces a secret by another.
 struct SecretReplacer<'a> {
     current: &'a str,
     new: &'a str,

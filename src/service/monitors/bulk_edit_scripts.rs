@@ -1,4 +1,4 @@
-//! A text wherever it stands in the scripts of several monitors (interface.md 2.5, Script bulk edit).
+//! Replaces a text in the scripts of several monitors (interface.md 2.5, Script bulk edit).
 
 use serde_json::{Map, Value, json};
 
@@ -18,27 +18,27 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
-/// Bytes that the scripts of one call may grow by together.
+/// Most bytes by which the scripts of one call may grow together.
 const MAX_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 
-/// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes
-/// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
+/// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes `new_value`; the
+/// result must parse. Values of protected variables are not searched.
 ///
 /// # Errors
-/// As [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors whose script has no such text, or
-/// would be none any more.
+/// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors whose script does not contain the text,
+/// or would no longer parse.
 pub async fn bulk_edit_scripts(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&SCRIPT_BULK_EDIT, body)?;
-    let mut grown = 0;
+    let mut total_growth = 0;
     let change = move |old: &Monitor,
                        fields: &Map<String, Value>,
                        validation: &AccountValidation,
                        faults: &mut FaultCollector| {
-        replace_in_monitor(old, fields, validation, &mut grown, faults)
+        replace_in_monitor(old, fields, validation, &mut total_growth, faults)
     };
     change_many(context, caller, "bulk-edit-scripts", fields, change).await
 }
@@ -47,7 +47,7 @@ fn replace_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
     validation: &AccountValidation,
-    grown: &mut usize,
+    total_growth: &mut usize,
     faults: &mut FaultCollector,
 ) -> Option<ValidatedDocument> {
     let who = monitor_label(old.id);
@@ -71,23 +71,23 @@ fn replace_in_monitor(
         );
         return None;
     }
-    // Judged before it is built: a letter that becomes a page makes a library.
+    // Checked before the script is built: replacing a letter by a page could make it huge.
     let growth = count.saturating_mul(new.len().saturating_sub(current.len()));
-    *grown = grown.saturating_add(growth);
-    let most = match table::for_type(old.monitor_type()).field("script").map(|field| field.field_type) {
+    *total_growth = total_growth.saturating_add(growth);
+    let max_chars = match table::for_type(old.monitor_type()).field("script").map(|field| field.field_type) {
         Some(FieldType::Text { max, .. }) => max,
         _ => 0,
     };
-    if script.len().saturating_add(growth) > most.saturating_mul(4) {
+    if script.len().saturating_add(growth) > max_chars.saturating_mul(4) {
         faults.add(
             &who,
             ValidationErrorKind::Length,
             "script",
-            format!("`script` must have at most {most} characters"),
+            format!("`script` must have at most {max_chars} characters"),
         );
         return None;
     }
-    if *grown > MAX_GROWTH_BYTES {
+    if *total_growth > MAX_GROWTH_BYTES {
         let message =
             "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
         faults.add(&who, ValidationErrorKind::Length, "new_value", message);
@@ -114,7 +114,7 @@ fn replace_in_monitor(
     }
 }
 
-/// Why the script cannot be read, or not be played any more, where saving it would only warn.
+/// Returns why the script no longer parses or runs, where saving it would only warn.
 fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
     let error = match kind {
         MonitorType::BrowserScript => {
@@ -126,7 +126,7 @@ fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String>
     error.map(|error| error.to_string())
 }
 
-/// The first fault of a script that could be played before.
+/// Returns the first error of a script that was runnable before.
 fn new_script_fault(before: &str, script: &str) -> Option<ScriptError> {
     let error = Script::parse(script).err()?.into_iter().next();
     error.filter(|_| Script::parse(before).is_ok())

@@ -1,4 +1,4 @@
-//! The changes of one call: as the store takes them, as the audit trail tells them, and how they are undone.
+//! The changes of one call: writes for the store, entries for the audit trail, and their rollback.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewMonitor, StoredMonitor};
 
-/// What becomes of one step.
+/// Outcome of one change.
 enum ChangeOutcome {
-    /// New, once it has a number.
+    /// A new monitor, whose id is set once it is known.
     Created(Monitor),
-    /// Another version: as it is to be, and as it was.
+    /// A new revision, and the old one.
     Updated(Monitor, Monitor),
-    /// Nothing to do.
+    /// No change.
     Unchanged(Monitor),
-    /// Gone.
+    /// A removed monitor.
     Removed(Monitor),
 }
 
@@ -32,7 +32,7 @@ pub(super) struct ChangeSet {
     writes: Vec<ConfigChange>,
     audit: Vec<NewAuditEntry>,
     created: usize,
-    /// What takes versions back, should nothing be planned any more.
+    /// Writes that restore the old revisions if the planner has stopped.
     rollback: Vec<ConfigChange>,
     rollback_audit: Vec<NewAuditEntry>,
 }
@@ -59,8 +59,9 @@ impl ChangeSet {
                 self.create(dependencies, caller, origin, document, now);
             }
             MonitorChange::Update { action, old, document, metadata, origin } => {
-                let same = *old.document == *document && old.metadata.paused_until == metadata.paused_until;
-                if same && origin.is_none() {
+                let is_unchanged =
+                    *old.document == *document && old.metadata.paused_until == metadata.paused_until;
+                if is_unchanged && origin.is_none() {
                     self.outcomes.push(ChangeOutcome::Unchanged(*old));
                     return;
                 }
@@ -75,16 +76,16 @@ impl ChangeSet {
                 );
                 let (before, after) = changed_fields(&old, &next);
                 let (undone_before, undone_after) = (after.clone(), before.clone());
-                let undoing = undo_entry(entry.clone());
+                let undo = undo_entry(entry.clone());
                 self.rollback_audit.push(NewAuditEntry {
                     before: undone_before,
                     after: undone_after,
-                    ..undoing
+                    ..undo
                 });
                 self.audit.push(NewAuditEntry { before, after, ..entry });
                 self.writes.push(update_write(dependencies, &next, old.revision));
-                let back = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
-                self.rollback.push(update_write(dependencies, &back, next.revision));
+                let restored = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
+                self.rollback.push(update_write(dependencies, &restored, next.revision));
                 self.outcomes.push(ChangeOutcome::Updated(next, *old));
             }
             MonitorChange::Remove { old } => {
@@ -110,21 +111,21 @@ impl ChangeSet {
         document: Arc<MonitorDocument>,
         now: Timestamp,
     ) {
-        let mut trail = MonitorMetadata {
+        let mut metadata = MonitorMetadata {
             created_at: Some(now),
             created_by: caller.login.to_string(),
             modified_by: caller.login.to_string(),
             ..MonitorMetadata::default()
         };
         if document.is_set("script") {
-            record_script_change(&mut trail, caller, now);
+            record_script_change(&mut metadata, caller, now);
         }
         let customer = caller.customer;
         self.writes.push(ConfigChange::CreateMonitor(NewMonitor {
             customer,
             origin: origin.clone(),
             modified_at: now,
-            authorship: trail.clone(),
+            authorship: metadata.clone(),
             document: Arc::clone(&document),
             sealed: seal_secrets(&dependencies.vault, customer, &document),
         }));
@@ -135,7 +136,7 @@ impl ChangeSet {
             revision: Revision(1),
             modified_at: now,
             document,
-            metadata: Arc::new(trail),
+            metadata: Arc::new(metadata),
         }));
     }
 
@@ -147,7 +148,7 @@ impl ChangeSet {
     ) -> Result<Vec<Monitor>, ServiceError> {
         let (writes, audit) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.audit));
         if !writes.is_empty() {
-            // Asked before anything is kept: a runner that ended already takes nothing.
+            // Checks that the planner still runs before anything is stored.
             dependencies.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
             let ids = dependencies.config.write_changes(writes, audit).await?;
             self.assign_ids(ids);
@@ -164,7 +165,7 @@ impl ChangeSet {
         }
         if !upserts.is_empty() || !removed.is_empty() {
             let planned = dependencies.planner.apply(upserts.clone(), removed.clone()).await;
-            // What is gone is not run by a runner that ended, either.
+            // Removed monitors need no rollback: a planner that has stopped does not run them.
             if let Err(error) = planned
                 && !upserts.is_empty()
             {
@@ -186,9 +187,9 @@ impl ChangeSet {
         }
     }
 
-    /// The runner ended while this was kept: nothing of it is to stay, but monitors that are gone.
+    /// Rolls back the stored changes, except removals, since the planner stopped meanwhile.
     async fn roll_back(self, dependencies: &MonitorDependencies, caller: &Caller) {
-        let (mut undo, mut audit, mut back) = (self.rollback, self.rollback_audit, Vec::new());
+        let (mut undo, mut audit, mut restored) = (self.rollback, self.rollback_audit, Vec::new());
         for outcome in self.outcomes {
             match outcome {
                 ChangeOutcome::Created(monitor) => {
@@ -197,13 +198,13 @@ impl ChangeSet {
                     undo.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
                 }
                 ChangeOutcome::Updated(next, old) => {
-                    back.push(Monitor { revision: Revision(next.revision.0 + 1), ..old });
+                    restored.push(Monitor { revision: Revision(next.revision.0 + 1), ..old });
                 }
                 ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => {}
             }
         }
         match dependencies.config.write_changes(undo, audit).await {
-            Ok(_) => dependencies.monitors.apply(back, &[]),
+            Ok(_) => dependencies.monitors.apply(restored, &[]),
             Err(error) => {
                 tracing::error!(error = %error, "a change was stored during shutdown; it takes effect at the next start");
             }
@@ -222,23 +223,23 @@ impl ChangeOutcome {
     }
 }
 
-/// The version of `old` that has `document` and `trail`.
+/// Returns the next revision of `old`, with `document` and `metadata`.
 fn next_version(
     caller: &Caller,
     old: &Monitor,
     document: Arc<MonitorDocument>,
-    mut trail: MonitorMetadata,
+    mut metadata: MonitorMetadata,
     now: Timestamp,
 ) -> Monitor {
-    caller.login.as_ref().clone_into(&mut trail.modified_by);
+    caller.login.as_ref().clone_into(&mut metadata.modified_by);
     if old.document.script() != document.script() {
-        record_script_change(&mut trail, caller, now);
+        record_script_change(&mut metadata, caller, now);
     }
     Monitor {
         revision: Revision(old.revision.0 + 1),
         modified_at: now,
         document,
-        metadata: Arc::new(trail),
+        metadata: Arc::new(metadata),
         ..old.clone()
     }
 }
@@ -249,7 +250,7 @@ fn record_script_change(metadata: &mut MonitorMetadata, caller: &Caller, now: Ti
     caller.login.as_ref().clone_into(&mut metadata.script_modified_by);
 }
 
-/// The secrets of a file's monitor stay with its file.
+/// Builds the write of a new revision. Secrets of a monitor defined in a file stay in the file.
 fn update_write(dependencies: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
     let sealed = match monitor.origin {
         Origin::File { .. } => None,

@@ -1,4 +1,4 @@
-//! One-request API monitors become stepped ones (behaviour.md 1, convert-api).
+//! Converts single-request API monitors to steps (behaviour.md 1, convert-api).
 
 use std::sync::Arc;
 
@@ -15,12 +15,11 @@ use crate::schema::validate;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Turns the one-request form of an API monitor of type `kind` into step 1, which asks for and judges the
-/// same.
+/// Converts a single-request API monitor of type `kind` to an equivalent step 1.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`] when there is none of this type, [`ServiceError::Conflict`] when it has steps already;
-/// else as [`super::patch`].
+/// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
+/// already; otherwise like [`super::patch`].
 pub async fn convert_to_steps(
     context: &MonitorContext,
     caller: &Caller,

@@ -19,16 +19,16 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::store::{ConfigChange, NewRecord, Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// Characters of a name (interface.md 8).
+/// Most characters of a name (interface.md 8).
 const MAX_NAME_CHARS: usize = 255;
 
-/// Copies one under another name, `Copy of …` when the body has none. All but its id, its trail, its rest,
-/// its blackouts and its agreement is copied, performance alerts and secrets too; the copy of a file's monitor is none of the file's. It is
-/// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
+/// Copies a monitor under another name, `Copy of …` when the body has none. Copies everything, including performance
+/// alerts and secrets, except its id, metadata, pause, blackouts and agreement; the copy of a file's monitor does not
+/// belong to the file. The copy is validated like a new monitor, so that removed locations, for example, are reported.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`], and as
-/// the store's.
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`];
+/// errors of the store.
 pub async fn copy(
     context: &MonitorContext,
     caller: &Caller,
@@ -39,8 +39,8 @@ pub async fn copy(
     let validation = AccountValidation::new(context, caller).await?;
     let old = find_own(&context.dependencies.monitors, caller, id)?;
     let fields = request_fields(&MONITOR_CLONE, body)?;
-    let wanted: CloneRequest<'_> = read_request(&MONITOR_CLONE, &fields)?;
-    let name = match wanted.name {
+    let request: CloneRequest<'_> = read_request(&MONITOR_CLONE, &fields)?;
+    let name = match request.name {
         Some(name) => name.to_owned(),
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
@@ -59,7 +59,7 @@ pub async fn copy(
     saved_object(&monitors, accepted.warnings)
 }
 
-/// Gives `copy` the performance alerts of `id`. On their own: a number that there is not yet cannot be named.
+/// Copies the performance alerts of `id` to `copy`, in a write of its own since they need the id of the copy.
 async fn copy_performance_alerts(
     context: &MonitorContext,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! Makes monitors out of bodies.
+//! Creates monitors.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::schema::{Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Makes a monitor of `kind`.
+/// Creates a monitor of `kind`.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every fault of `body`,
-/// [`ServiceError::Unavailable`] when nothing is planned any more, and as the store's.
+/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every error of `body`,
+/// [`ServiceError::Unavailable`] when the planner has stopped; errors of the store.
 pub async fn create(
     context: &MonitorContext,
     caller: &Caller,

@@ -14,12 +14,13 @@ use crate::schema::{Monitor, MonitorDocument, SecretMode, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Changes one; `kind`, when given, has to be its type (else 404). Without a change of a value its version
-/// stays.
+/// Changes a monitor; `kind`, when given, must be its type (otherwise 404). Its revision stays the same unless a value
+/// changes.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::PreconditionFailed`] when it is not
-/// the version of `if_match`, [`ServiceError::Invalid`] with every fault of `body`, and as the store's.
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a monitor defined in a file,
+/// [`ServiceError::PreconditionFailed`] for a revision other than `if_match`, [`ServiceError::Invalid`] with every
+/// error of `body`; errors of the store.
 pub async fn patch(
     context: &MonitorContext,
     caller: &Caller,
@@ -32,7 +33,8 @@ pub async fn patch(
     let _lock = context.lock_exclusive().await;
     let validation = AccountValidation::new(context, caller).await?;
     if kind.is_some_and(|kind| {
-        find_own(&context.dependencies.monitors, caller, id).is_ok_and(|there| there.monitor_type() != kind)
+        find_own(&context.dependencies.monitors, caller, id)
+            .is_ok_and(|existing| existing.monitor_type() != kind)
     }) {
         return Err(ServiceError::NotFound);
     }
@@ -46,10 +48,10 @@ pub async fn patch(
     saved_object(&monitors, accepted.warnings)
 }
 
-/// Removes one; its results follow retention.
+/// Removes a monitor; its results follow retention.
 ///
 /// # Errors
-/// As [`patch`].
+/// Like [`patch`].
 pub async fn delete(
     context: &MonitorContext,
     caller: &Caller,
@@ -63,9 +65,9 @@ pub async fn delete(
     Ok(())
 }
 
-/// `document` without what only came back as it was shown: a monitor without its own locations is shown with
-/// those of its account, which it goes on to follow. `monitor_uses_own_locations` in the body tells an object
-/// that was read before from a wish.
+/// Removes values from `document` that are only echoed defaults: a monitor without its own locations is shown with
+/// those of its account, which it continues to follow. `monitor_uses_own_locations` in the body marks an object that
+/// was read before, as opposed to an intended change.
 fn without_echoed_defaults(
     old: &Monitor,
     document: MonitorDocument,
@@ -75,10 +77,10 @@ fn without_echoed_defaults(
     if body.get("monitor_uses_own_locations").is_none() {
         return Ok(document);
     }
-    let home = facts.location_pool(old).first().copied().map(LocationId);
+    let home_location = facts.location_pool(old).first().copied().map(LocationId);
     let defaults = facts.default_locations.iter().copied().map(LocationId);
     let same_home =
-        !old.document.is_set("home_location") && document.settings().schedule.home_location == home;
+        !old.document.is_set("home_location") && document.settings().schedule.home_location == home_location;
     let same_pool = !old.document.is_set("locations") && document.location_ids().into_iter().eq(defaults);
     if !same_home && !same_pool {
         return Ok(document);

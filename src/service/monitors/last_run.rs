@@ -1,10 +1,10 @@
-//! How the last runs of monitors ended.
+//! The outcome of the last runs of monitors.
 
 use crate::schema::Monitor;
 use crate::store::MonitorState;
 
-/// Knows how the last runs of monitors ended.
+/// Looks up the outcome of the last runs of monitors.
 pub trait LastRunLookup: Send + Sync + 'static {
-    /// Where `monitor` stands, at the location of its last run; `None` before the first.
+    /// Returns the state of `monitor` at the location of its last run; `None` before the first.
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState>;
 }

@@ -1,4 +1,4 @@
-//! Monitors of the store come into memory at the start.
+//! Loads monitors from the store at the start.
 
 use super::monitor_context::MonitorContext;
 use super::monitor_secrets::open_secrets;
@@ -7,28 +7,28 @@ use crate::schema::{Monitor, Origin};
 use crate::store::{StoreError, StoredMonitor};
 use crate::vault::VaultError;
 
-/// Reads all monitors that no file manages from the store into the roster, their secrets opened.
+/// Loads all monitors that no file manages from the store into the monitor cache, with decrypted secrets.
 ///
 /// # Errors
-/// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
+/// Errors of the store, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
 pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
-    let kept = context.dependencies.config.stored_monitors().await?;
-    open_monitors(context, kept).await
+    let stored = context.dependencies.config.stored_monitors().await?;
+    open_monitors(context, stored).await
 }
 
-/// As [`load_monitors`], where the store was read already. A monitor whose secrets are damaged is left out,
-/// neither shown nor run, and the log says so.
+/// Like [`load_monitors`], for monitors read already. A monitor with damaged secrets is neither shown nor run, and an
+/// error is logged.
 pub async fn open_monitors(
     context: &MonitorContext,
-    kept: Vec<StoredMonitor>,
+    stored: Vec<StoredMonitor>,
 ) -> Result<Vec<Monitor>, StoreError> {
     let mut monitors = Vec::new();
-    for kept in kept {
-        let id = kept.monitor.id;
-        if matches!(kept.monitor.origin, Origin::File { .. }) {
+    for stored in stored {
+        let id = stored.monitor.id;
+        if matches!(stored.monitor.origin, Origin::File { .. }) {
             continue;
         }
-        match open_secrets(&context.dependencies.vault, kept) {
+        match open_secrets(&context.dependencies.vault, stored) {
             Ok(monitor) => monitors.push(monitor),
             Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
                 return Err(StoreError::Unusable(format!("monitor {id}: {error}")));

@@ -1,5 +1,5 @@
-//! The use cases on monitors: create, edit, copy, remove, rest, many at once; each validated, sealed, kept with
-//! its audit entry, planned, and only then answered.
+//! Use cases on monitors: create, edit, copy, remove, pause, bulk edits. Each validates, seals secrets, stores the
+//! change with its audit entry and plans it before it returns.
 
 mod access;
 mod apply;

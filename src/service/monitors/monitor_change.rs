@@ -1,37 +1,37 @@
-//! One change of a monitor that was validated.
+//! One validated change of a monitor.
 
 use std::sync::Arc;
 
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 
-/// A change that was validated.
+/// A validated change.
 #[derive(Clone, Debug)]
 pub(super) enum MonitorChange {
     /// A new monitor of the caller's account.
     Create {
-        /// The word of the audit trail: `create`, `clone`, …
+        /// Action in the audit trail: `create`, `clone`, …
         action: &'static str,
         /// [`Origin::Api`] or [`Origin::Applied`].
         origin: Origin,
         /// Its fields, secrets revealed.
         document: Arc<MonitorDocument>,
     },
-    /// A new version of a monitor. Without a difference nothing is kept, and the version stays.
+    /// A new revision of a monitor. Without a difference nothing is stored, and the revision stays the same.
     Update {
-        /// The word of the audit trail: `change`, `bulk-edit`, …
+        /// Action in the audit trail: `change`, `bulk-edit`, …
         action: &'static str,
-        /// As it is in the roster.
+        /// The current revision in the monitor cache.
         old: Box<Monitor>,
-        /// Its fields to be, secrets revealed.
+        /// Its new fields, secrets revealed.
         document: Arc<MonitorDocument>,
-        /// Its trail to be; [`super::save::save_all`] sets who changed it and its script.
+        /// Its new metadata; [`super::save::save_all`] sets who changed it and its script.
         metadata: MonitorMetadata,
-        /// Where it is written down from now on, if that changes: a new version even when nothing else differs.
+        /// Its new origin, if that changes: a new revision even when nothing else differs.
         origin: Option<Origin>,
     },
-    /// The end of a monitor.
+    /// The removal of a monitor.
     Remove {
-        /// As it is in the roster.
+        /// The current revision in the monitor cache.
         old: Box<Monitor>,
     },
 }

@@ -1,4 +1,4 @@
-//! What the use cases on monitors work with.
+//! The context of the use cases on monitors.
 
 use std::sync::Arc;
 
@@ -15,84 +15,84 @@ use crate::schema::Monitor;
 use crate::store::ConfigStore;
 use crate::vault::Keyring;
 
-/// What a [`MonitorContext`] is made of.
+/// Dependencies of a [`MonitorContext`].
 #[derive(Clone)]
 pub struct MonitorDependencies {
-    /// Keeps what changes.
+    /// Stores changes.
     pub config: Arc<dyn ConfigStore>,
     /// All monitors in memory.
     pub monitors: Arc<MonitorCache>,
-    /// What is known of accounts.
+    /// Supplies account data.
     pub accounts: Arc<AccountCache>,
-    /// Runs them.
+    /// Plans monitors.
     pub planner: Arc<dyn Planner>,
-    /// Seals their secrets.
+    /// Encrypts their secrets.
     pub vault: Arc<Keyring>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What the use cases on monitors work with. Creating goes side by side; whatever changes what exists goes alone,
-/// so that no update is lost.
+/// Context of the use cases on monitors. Creates run concurrently; changes of existing monitors run one at a time, so
+/// that no update is lost.
 pub struct MonitorContext {
     pub(super) dependencies: MonitorDependencies,
-    /// Places under plans that creates under way have taken.
+    /// Quota reserved by creates in progress.
     pub(super) plan_quota: PlanQuota,
-    /// Monitors that are paused.
+    /// Ends of pauses.
     pub(super) pauses: PauseEnds,
-    /// Tells `script_status`.
+    /// Supplies `script_status`.
     pub(super) last_runs: Option<Arc<dyn LastRunLookup>>,
 }
 
 impl MonitorContext {
-    /// Over `parts`.
+    /// Creates the context.
     #[must_use]
     pub fn new(dependencies: MonitorDependencies) -> Self {
         Self { dependencies, plan_quota: PlanQuota::default(), pauses: PauseEnds::default(), last_runs: None }
     }
 
-    /// The same, which knows from `runs` how the last runs of scripts ended.
+    /// Adds a lookup of the last runs of scripts.
     #[must_use]
     pub fn with_last_runs(mut self, runs: Arc<dyn LastRunLookup>) -> Self {
         self.last_runs = Some(runs);
         self
     }
 
-    /// All monitors in memory.
+    /// Returns all monitors in memory.
     #[must_use]
     pub fn monitors(&self) -> &Arc<MonitorCache> {
         &self.dependencies.monitors
     }
 
-    /// The monitor `id` of the account `customer`.
+    /// Returns the monitor `id` of the account `customer`.
     #[must_use]
     pub fn find(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
         self.dependencies.monitors.get_for_customer(customer, id)
     }
 
-    /// The first `most` monitors by id that fit, from `start` on.
+    /// Returns the first `max` matching monitors by id, from `start` on.
     pub fn list_from(&self, start: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
         self.dependencies.monitors.list_from(start, max, fits)
     }
 
-    /// How many monitors fit, and which of them has `skip` others before it.
+    /// Returns how many monitors match, and the id of the match after `skip` others.
     pub fn count_matching(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
         self.dependencies.monitors.count_matching(skip, fits)
     }
 
-    /// What is known of accounts.
+    /// Returns the account cache.
     #[must_use]
     pub fn accounts(&self) -> &Arc<AccountCache> {
         &self.dependencies.accounts
     }
 
-    /// To be held while monitors are made; others may make some at the same time.
+    /// Locks for creating monitors; others may create at the same time.
     pub(super) async fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
         self.dependencies.monitors.lock_shared().await
     }
 
-    /// To be held from reading what is changed until it was kept: nobody else changes anything then. Whoever
-    /// brings monitors of files into the roster holds it as well.
+    /// Locks from reading until the change is stored: no other change runs meanwhile. Loading monitors from files into
+    /// the cache holds this lock too.
     pub async fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
         self.dependencies.monitors.lock_exclusive().await
     }

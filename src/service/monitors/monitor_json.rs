@@ -1,4 +1,4 @@
-//! Monitors as version 3 shows them.
+//! Monitors as version 3 objects.
 
 use std::collections::HashMap;
 
@@ -16,12 +16,12 @@ use crate::script::ScriptSummary;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{MonitorState, Pagination, RecordFilter};
 
-/// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
-/// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
-/// null. Reads the store once, however many there are.
+/// Returns the version 3 object of each of `monitors` for `caller`: every field of interface.md 2.1 and of its type, in
+/// the order of the table, including computed ones (fields.md 3), with secrets masked. Fields without a value are
+/// null. Reads the store once, however many monitors there are.
 ///
 /// # Errors
-/// As the store's.
+/// Fails when the store does.
 pub async fn monitors_to_json(
     context: &MonitorContext,
     caller: &Caller,
@@ -59,13 +59,13 @@ pub async fn monitors_to_json(
     Ok(monitors.iter().map(shown).collect())
 }
 
-/// What `id` stands for to `caller`, as [`monitors_to_json`] shows it: the monitor of that id, or the one with a
-/// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
-/// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
-/// when it stands for nothing.
+/// Returns the object that `id` stands for, like [`monitors_to_json`]: the monitor of that id, or the one with a
+/// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View). Owners
+/// choose the ids of views; an id that any monitor has or had stands for that monitor only. `None` when it stands
+/// for nothing.
 ///
 /// # Errors
-/// As the store's.
+/// Fails when the store does.
 pub async fn monitor_or_view_to_json(
     context: &MonitorContext,
     caller: &Caller,
@@ -95,7 +95,7 @@ pub async fn monitor_or_view_to_json(
     Ok(object)
 }
 
-/// The records of `kind` that are attached to `monitors`.
+/// Returns the records of `kind` that are attached to `monitors`.
 async fn records_of_monitors(
     context: &MonitorContext,
     caller: &Caller,
@@ -109,34 +109,34 @@ async fn records_of_monitors(
     Ok(context.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
-/// Where the last run of a monitor with a script stands; others show none.
+/// Returns the state of the last run of a monitor with a browser script; `None` for other types.
 fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
     let runs = context.last_runs.as_ref()?;
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
 }
 
-/// The blackouts that are not past, by monitor.
+/// Returns the ids of blackouts that have not ended, by monitor.
 fn future_blackouts(
     records: &[Record],
     facts: &AccountFacts,
     now: Timestamp,
 ) -> HashMap<MonitorId, Vec<i64>> {
     let now = to_local(now, &facts.time_zone);
-    let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    let mut upcoming: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
-        // A recipient may have the number of a monitor.
+        // The parent of a notifier blackout is a recipient, whose id may equal that of a monitor.
         let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { continue };
-        let theirs = blackout.kind != BlackoutKind::Notifier;
-        let Some(monitor) = record.parent_id.filter(|_| theirs) else { continue };
+        let is_for_monitor = blackout.kind != BlackoutKind::Notifier;
+        let Some(monitor) = record.parent_id.filter(|_| is_for_monitor) else { continue };
         let thru = blackout.thru_date.and_then(parse_local_time);
         if blackout.persistent || thru.is_some_and(|thru| thru > now) {
-            ahead.entry(MonitorId(monitor)).or_default().push(record.id);
+            upcoming.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
-    ahead
+    upcoming
 }
 
-/// Their numbers, by monitor.
+/// Returns the ids of records, by monitor.
 fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
     let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
@@ -147,27 +147,27 @@ fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
     found
 }
 
-/// One monitor with what it is shown by.
+/// A monitor with the data of its JSON object.
 struct MonitorJson<'a> {
     monitor: &'a Monitor,
     facts: &'a AccountFacts,
     caller: &'a Caller,
     last: Option<MonitorState>,
-    /// `None` for types without a script, and for one that cannot be read.
+    /// `None` for types without a script, and for a script that cannot be parsed.
     script: Option<ScriptSummary>,
     now: Timestamp,
-    /// Its blackouts that are not past.
+    /// Ids of its blackouts that have not ended.
     blackouts: Vec<i64>,
-    /// Its service level agreement.
+    /// Id of its service level agreement.
     agreement: Option<i64>,
-    /// Whether it has performance alerts, and whether one is raised.
+    /// Whether it has performance alerts, and whether one is active.
     has_alerts: bool,
     is_raised: bool,
 }
 
 impl MonitorJson<'_> {
     fn to_json(&self) -> Map<String, Value> {
-        let mut set = self.monitor.document.to_json(SecretMode::Masked);
+        let mut values = self.monitor.document.to_json(SecretMode::Masked);
         let mut object = Map::new();
         object.insert("id".to_owned(), json!(self.monitor.id.0));
         object.insert("type".to_owned(), json!(self.monitor.monitor_type().name()));
@@ -175,14 +175,14 @@ impl MonitorJson<'_> {
             if field.name == "id" {
                 continue;
             }
-            let own = set.get_mut(field.name).map(Value::take);
+            let own = values.get_mut(field.name).map(Value::take);
             let value = self.computed_field(field.name, own.as_ref()).or(own);
             object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
         }
         object
     }
 
-    /// The value of a field that Vigie works out; `None` where the document's own counts.
+    /// Returns the value of a computed field; `None` when the document's own value counts.
     fn computed_field(&self, name: &str, own: Option<&Value>) -> Option<Value> {
         let monitor = self.monitor;
         let metadata = &monitor.metadata;
@@ -200,7 +200,7 @@ impl MonitorJson<'_> {
             "sla_id" => json!(self.agreement),
             "has_performance_alerts" => json!(self.has_alerts),
             "has_active_performance_alerts" => json!(self.is_raised),
-            // What is shown by the id of a view says otherwise.
+            // An object shown by the id of a view overrides this.
             "is_content_view" => json!(false),
             "has_mobile_locations" => json!(self.facts.mobile_location_count(monitor) > 0),
             "mobile_location_count" => json!(self.facts.mobile_location_count(monitor)),
@@ -225,14 +225,14 @@ impl MonitorJson<'_> {
         self.caller.role.allows(Permission::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
     }
 
-    /// Its locations, or else those of the account, with name and region. Devices are the provider's.
+    /// Returns its locations, or those of the account, with name and region. Devices are the provider's.
     fn locations(&self, own: Option<&Value>) -> Value {
         if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
             return own.cloned().unwrap_or_else(|| json!([]));
         }
         let shown = |id: i64| match self.facts.locations.get(&id) {
             Some(known) => json!({"id": id, "name": known.name, "region": known.region}),
-            // One that was removed since.
+            // The location was removed since.
             None => json!({"id": id, "name": "", "region": 0}),
         };
         self.facts.location_pool(self.monitor).into_iter().map(shown).collect()

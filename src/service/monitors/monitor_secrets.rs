@@ -1,4 +1,4 @@
-//! The secrets of a monitor, sealed for its account, and opened again.
+//! Encryption of the secrets of monitors for their account.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::schema::{Monitor, MonitorDocument, SecretMode};
 use crate::store::{StoredMonitor, seal_context};
 use crate::vault::{Keyring, VaultError};
 
-/// The secrets of `document`, sealed for the account; `None` when it has none.
+/// Encrypts the secrets of `document` for the account; `None` when it has none.
 pub(super) fn seal_secrets(
     vault: &Keyring,
     customer: CustomerId,
@@ -20,9 +20,9 @@ pub(super) fn seal_secrets(
     Some(vault.seal(&seal_context("monitor", customer), plain.as_bytes()))
 }
 
-/// `kept` with its secrets.
-pub(super) fn open_secrets(vault: &Keyring, kept: StoredMonitor) -> Result<Monitor, VaultError> {
-    let StoredMonitor { mut monitor, sealed } = kept;
+/// Decrypts the secrets of `stored_monitor`.
+pub(super) fn open_secrets(vault: &Keyring, stored_monitor: StoredMonitor) -> Result<Monitor, VaultError> {
+    let StoredMonitor { mut monitor, sealed } = stored_monitor;
     let Some(sealed) = sealed else { return Ok(monitor) };
     let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;
     let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::AuthenticationFailed)?;

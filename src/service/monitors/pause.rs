@@ -1,4 +1,4 @@
-//! Pauses a monitor for a time.
+//! Pauses and resumes monitors.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Pauses one until `until` without recording missed runs; files' monitors too.
+/// Pauses a monitor until `until`, without recording missed runs; also monitors defined in files.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Invalid`] when `until` is not ahead, and as the store's.
+/// [`ServiceError::NotFound`], [`ServiceError::Invalid`] when `until` is not in the future; errors of the store.
 pub async fn pause(
     context: &MonitorContext,
     caller: &Caller,
@@ -31,10 +31,10 @@ pub async fn pause(
     set_paused_until(context, caller, id, "pause", until).await
 }
 
-/// Ends a pause. A monitor that is not paused stays as it is.
+/// Ends a pause. A monitor that is not paused stays unchanged.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], and as the store's.
+/// [`ServiceError::NotFound`]; errors of the store.
 pub async fn resume(
     context: &MonitorContext,
     caller: &Caller,
@@ -42,7 +42,7 @@ pub async fn resume(
 ) -> Result<SavedObject, ServiceError> {
     caller.require_right(Permission::Edit)?;
     let now = context.dependencies.clock.now();
-    // Its end stays known: the slots before it are nobody's, also after a restart.
+    // The end of the pause is stored, since slots before it must not count as missed, also after a restart.
     set_paused_until(context, caller, id, "resume", now).await
 }
 
@@ -68,24 +68,24 @@ async fn set_paused_until(
     saved_object(&monitors, Vec::new())
 }
 
-/// Notes which of `monitors` are paused, so that [`resume_due`] finds them.
+/// Registers the pauses of `monitors` for [`resume_due`].
 pub fn register_pauses(context: &MonitorContext, monitors: &[Monitor]) {
     context.pauses.register(monitors, context.dependencies.clock.now());
 }
 
-/// Plans the monitors whose pause is over; called once a second or so.
+/// Plans the monitors whose pause is over; called about once a second.
 pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
-    let over = context.pauses.take_due(now);
-    if over.is_empty() {
+    let due = context.pauses.take_due(now);
+    if due.is_empty() {
         return;
     }
     let _lock = context.lock_exclusive().await;
     let monitor = |(until, id): (Timestamp, MonitorId)| {
         context.dependencies.monitors.get(id).filter(|monitor| monitor.metadata.paused_until == Some(until))
     };
-    let awake: Vec<Monitor> = over.into_iter().filter_map(monitor).collect();
-    if !awake.is_empty()
-        && let Err(error) = context.dependencies.planner.apply(awake, Vec::new()).await
+    let resumed: Vec<Monitor> = due.into_iter().filter_map(monitor).collect();
+    if !resumed.is_empty()
+        && let Err(error) = context.dependencies.planner.apply(resumed, Vec::new()).await
     {
         tracing::debug!(error = %error, "failed to plan monitors whose pause ended; the next start plans them");
     }

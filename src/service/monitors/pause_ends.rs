@@ -1,4 +1,4 @@
-//! Ends of pauses that are ahead.
+//! Upcoming ends of pauses.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,18 +7,18 @@ use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::sync::Mutex;
 
-/// Ends of pauses that were not seen yet.
+/// Ends of pauses that are not handled yet.
 #[derive(Default)]
 pub(super) struct PauseEnds(Mutex<BTreeSet<(Timestamp, MonitorId)>>);
 
 impl PauseEnds {
-    /// Notes which of `monitors` are paused after `now`.
+    /// Registers the pauses of `monitors` that end after `now`.
     pub(super) fn register(&self, monitors: &[Monitor], now: Timestamp) {
         let ends = monitors.iter().filter_map(|monitor| Some((monitor.metadata.paused_until?, monitor.id)));
         self.0.lock().extend(ends.filter(|(until, _)| *until > now));
     }
 
-    /// Takes out those that are over at `now`.
+    /// Removes and returns the pauses that are over at `now`.
     pub(super) fn take_due(&self, now: Timestamp) -> BTreeSet<(Timestamp, MonitorId)> {
         let mut ends = self.0.lock();
         let ahead = ends.split_off(&(now + Duration::from_micros(1), MonitorId(i64::MIN)));

@@ -1,4 +1,4 @@
-//! Places under plans: how many monitors an account may have under each.
+//! Quotas of billing plans: how many monitors an account may have under each.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,15 +13,14 @@ use crate::sync::Mutex;
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// How many monitors are being made, by account and plan.
+/// Counts monitors being created, by account and plan.
 #[derive(Clone, Default)]
 pub(super) struct PlanQuota(Arc<Mutex<PendingCounts>>);
 
 type PendingCounts = HashMap<(CustomerId, String), usize>;
 
 impl PlanQuota {
-    /// The plans of the settings with the number of monitors that the account has under each, for
-    /// `Surroundings::plans_with_usage`.
+    /// Returns the plans of the settings with the account's number of monitors under each, for the validation context.
     pub(super) fn plans_with_usage(
         &self,
         monitor_cache: &MonitorCache,
@@ -31,14 +30,14 @@ impl PlanQuota {
         let plans = facts.common.plans.as_ref()?;
         let pending = self.0.lock();
         let counted = |plan: &BillingPlan| {
-            let making = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
-            let monitors = monitor_cache.count_under_plan(customer, &plan.code) + making;
+            let pending_count = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
+            let monitors = monitor_cache.count_under_plan(customer, &plan.code) + pending_count;
             BillingPlan { monitor_count: monitors, ..plan.clone() }
         };
         Some(plans.iter().map(counted).collect())
     }
 
-    /// Takes the places under plans that `steps` need; refuses when there are not so many.
+    /// Reserves the quota that `steps` need; fails when a plan is full.
     pub(super) fn reserve(
         &self,
         monitors: &MonitorCache,
@@ -46,16 +45,17 @@ impl PlanQuota {
         facts: &AccountFacts,
         steps: &[MonitorChange],
     ) -> Result<QuotaReservation, ServiceError> {
-        let mut reserved = QuotaReservation { pending: self.clone(), customer, places: BTreeMap::default() };
-        let Some(plans) = &facts.common.plans else { return Ok(reserved) };
+        let mut reservation =
+            QuotaReservation { pending: self.clone(), customer, places: BTreeMap::default() };
+        let Some(plans) = &facts.common.plans else { return Ok(reservation) };
         let mut pending = self.0.lock();
         for (code, count) in demand_by_plan(steps) {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
             let max = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
-            let making = pending.entry((customer, code.clone())).or_default();
-            let there = monitors.count_under_plan(customer, &code) + *making;
-            if let Some(max) = max.filter(|max| there + count > *max) {
-                // Before the lock is asked for again by giving back what was taken.
+            let pending_count = pending.entry((customer, code.clone())).or_default();
+            let current = monitors.count_under_plan(customer, &code) + *pending_count;
+            if let Some(max) = max.filter(|max| current + count > *max) {
+                // Dropping the reservation takes the lock again.
                 drop(pending);
                 let message = format!("`billing_plancode`: plan `{code}` is full with {max} monitors");
                 let error = ValidationError::new(
@@ -66,32 +66,32 @@ impl PlanQuota {
                 );
                 return Err(ServiceError::Invalid(vec![error.with_value(code)]));
             }
-            *making += count;
-            reserved.places.insert(code, count);
+            *pending_count += count;
+            reservation.places.insert(code, count);
         }
         drop(pending);
-        Ok(reserved)
+        Ok(reservation)
     }
 }
 
-/// How many more monitors `steps` make under each plan.
+/// Returns how many more monitors `steps` create under each plan.
 fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
     let code = |document: &MonitorDocument| document.billing_plancode().to_owned();
-    let mut wanted: BTreeMap<String, i64> = BTreeMap::new();
+    let mut demand: BTreeMap<String, i64> = BTreeMap::new();
     for step in steps {
         match step {
-            MonitorChange::Create { document, .. } => *wanted.entry(code(document)).or_default() += 1,
+            MonitorChange::Create { document, .. } => *demand.entry(code(document)).or_default() += 1,
             MonitorChange::Update { old, document, .. } => {
-                *wanted.entry(code(document)).or_default() += 1;
-                *wanted.entry(code(&old.document)).or_default() -= 1;
+                *demand.entry(code(document)).or_default() += 1;
+                *demand.entry(code(&old.document)).or_default() -= 1;
             }
-            MonitorChange::Remove { old } => *wanted.entry(code(&old.document)).or_default() -= 1,
+            MonitorChange::Remove { old } => *demand.entry(code(&old.document)).or_default() -= 1,
         }
     }
-    wanted
+    demand
 }
 
-/// Places under plans; given back when dropped, by when the roster counts what took them.
+/// Reserved quota, released when dropped; by then the monitor cache counts the new monitors.
 pub(super) struct QuotaReservation {
     pending: PlanQuota,
     customer: CustomerId,
@@ -99,7 +99,7 @@ pub(super) struct QuotaReservation {
 }
 
 impl QuotaReservation {
-    /// Lets the roster count instead, without a moment between in which both do or neither.
+    /// Updates the monitor cache and releases the quota under one lock, so that monitors count exactly once.
     pub(super) fn release_with(&mut self, monitor_cache: impl FnOnce()) {
         let mut pending = self.pending.0.lock();
         monitor_cache();
@@ -116,9 +116,9 @@ impl Drop for QuotaReservation {
 fn release(pending: &mut PendingCounts, customer: CustomerId, places: BTreeMap<String, usize>) {
     for (code, count) in places {
         let key = (customer, code);
-        if let Some(making) = pending.get_mut(&key) {
-            *making = making.saturating_sub(count);
-            if *making == 0 {
+        if let Some(pending_count) = pending.get_mut(&key) {
+            *pending_count = pending_count.saturating_sub(count);
+            if *pending_count == 0 {
                 pending.remove(&key);
             }
         }

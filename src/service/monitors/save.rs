@@ -1,4 +1,4 @@
-//! Saves changes of monitors: sealed, kept with their audit entries, planned, into the roster.
+//! Saves changes of monitors: stores them with their audit entries, plans them and updates the monitor cache.
 
 use super::change_set::ChangeSet;
 use super::monitor_change::MonitorChange;
@@ -6,13 +6,13 @@ use super::monitor_context::MonitorContext;
 use crate::schema::Monitor;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 
-/// Keeps all of `steps` or none, with an audit entry each, plans them and takes them into the roster. The
-/// caller of this holds [`MonitorContext::lock_exclusive`], or [`MonitorContext::lock_shared`] when all of `steps` are new.
-/// Answers the monitors as they are now, in the order of `steps`; of those that are gone, their last version.
+/// Saves all of `steps` or none, with an audit entry each, plans them and updates the monitor cache. Callers hold
+/// [`MonitorContext::lock_exclusive`], or [`MonitorContext::lock_shared`] when all of `steps` are creates. Returns the
+/// monitors as they are now, in the order of `steps`; for removed ones, their last revision.
 ///
 /// # Errors
-/// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when nothing is planned any more, and
-/// as the store's. Nothing was changed then.
+/// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors of
+/// the store. Nothing was changed then.
 pub(super) async fn save_all(
     context: &MonitorContext,
     caller: &Caller,
@@ -20,23 +20,23 @@ pub(super) async fn save_all(
 ) -> Result<Vec<Monitor>, ServiceError> {
     let dependencies = &context.dependencies;
     let facts = dependencies.accounts.facts(caller.customer).await?;
-    let reserved = context.plan_quota.reserve(&dependencies.monitors, caller.customer, &facts, &steps)?;
+    let reservation = context.plan_quota.reserve(&dependencies.monitors, caller.customer, &facts, &steps)?;
     let now = dependencies.clock.now();
     let mut changes = ChangeSet::default();
-    for (place, step) in steps.into_iter().enumerate() {
-        if place % 128 == 127 {
-            // Thousands of them leave others their turn.
+    for (index, step) in steps.into_iter().enumerate() {
+        if index % 128 == 127 {
+            // Thousands of changes must not starve other tasks.
             tokio::task::yield_now().await;
         }
         changes.push(dependencies, caller, step, now);
     }
     let (dependencies, caller) = (dependencies.clone(), caller.clone());
-    // A task of its own: a caller that goes away in the middle leaves nothing half done.
-    let saving = tokio::spawn(async move { changes.commit(&dependencies, &caller, reserved).await });
-    saving.await.map_err(|_| ServiceError::Unavailable("the server is shutting down".to_owned()))?
+    // A separate task: a caller that is cancelled midway leaves nothing half done.
+    let commit = tokio::spawn(async move { changes.commit(&dependencies, &caller, reservation).await });
+    commit.await.map_err(|_| ServiceError::Unavailable("the server is shutting down".to_owned()))?
 }
 
-/// What is answered to a change of one monitor.
+/// Returns the response to a change of one monitor.
 pub(super) fn saved_object(monitors: &[Monitor], warnings: Vec<String>) -> Result<SavedObject, ServiceError> {
     let monitor = monitors.first().ok_or(ServiceError::NotFound)?;
     Ok(SavedObject { id: monitor.id.0, revision: monitor.revision.0, warnings, ..SavedObject::default() })

@@ -1,4 +1,4 @@
-//! What a monitor is validated against.
+//! The context that monitors are validated against.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::domain::{Permission, Role};
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::service::caller::{Caller, ServiceError};
 
-/// What a monitor is validated against: the account of the caller, as it is now.
+/// The context that monitors are validated against: the account of the caller, as it is now.
 pub(super) struct AccountValidation {
     facts: Arc<AccountFacts>,
     plans: Option<Vec<BillingPlan>>,
@@ -16,8 +16,8 @@ pub(super) struct AccountValidation {
 }
 
 impl AccountValidation {
-    /// What monitors of `caller` are validated against; refuses callers that may not edit. To be asked for while
-    /// the turn is held, so that plans are counted as they stay.
+    /// Reads the context for monitors of `caller`; fails for callers that may not edit. Call it while the lock is held,
+    /// so that the usage of plans does not change.
     pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_right(Permission::Edit)?;
         let facts = context.dependencies.accounts.facts(caller.customer).await?;
@@ -26,12 +26,12 @@ impl AccountValidation {
         Ok(Self { facts, plans, role: caller.role })
     }
 
-    /// What is known of the account.
+    /// Returns the account data.
     pub(super) fn facts(&self) -> &AccountFacts {
         &self.facts
     }
 
-    /// As the rules take it.
+    /// Returns the context for the schema rules.
     pub(super) fn schema_context(&self) -> ValidationContext<'_> {
         ValidationContext { plans: self.plans.as_deref(), ..self.facts.validation_context(self.role) }
     }

@@ -1,4 +1,4 @@
-//! Reads and changes the account of the caller.
+//! Reads and changes the caller's account.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
 impl ResourceService {
-    /// `GET /account`.
+    /// Returns the account: `GET /account`.
     pub async fn account(&self, caller: &Caller) -> Result<(Map<String, Value>, Revision), ServiceError> {
         self.get(caller, RecordKind::Customer, caller.customer.0).await
     }
 
-    /// `PATCH /account`.
+    /// Changes the account: `PATCH /account`.
     pub async fn update_account(
         &self,
         caller: &Caller,
@@ -26,12 +26,12 @@ impl ResourceService {
         self.patch(caller, RecordKind::Customer, caller.customer.0, body, if_match).await
     }
 
-    /// Zone of the window times of the caller's account.
+    /// Returns the time zone of window times of the caller's account.
     pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, ServiceError> {
         Ok(self.dependencies.accounts.facts(caller.customer).await?.time_zone.clone())
     }
 
-    /// The locations that the caller's account may use, by id.
+    /// Returns the locations that the caller's account may use, by id.
     pub async fn available_locations(
         &self,
         caller: &Caller,

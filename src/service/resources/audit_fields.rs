@@ -1,4 +1,4 @@
-//! What the audit trail says of a change of a record.
+//! The fields of a record change for the audit trail.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use crate::schema::table::alerting::RECIPIENT;
 use crate::service::monitors::abbreviate;
 use crate::syntax::MASK;
 
-/// The fields that differ, as they were and as they are; only those of the table, secrets masked, long texts
-/// as their length and hash.
+/// Returns the fields that differ, before and after: only those of the table, secrets masked, long texts as their
+/// length and hash.
 pub(super) fn changed_fields(
     table: &FieldTable,
     old: &Map<String, Value>,
@@ -21,7 +21,7 @@ pub(super) fn changed_fields(
         if was == is {
             continue;
         }
-        // Whoever may view reads the trail; addresses of hooks are not for all of them.
+        // Everyone who may view reads the audit trail, but not everyone may see webhook addresses.
         let is_address = table.name == RECIPIENT.name && field.name == "recipient";
         let hidden =
             |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked_address);

@@ -10,7 +10,7 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
 
 impl ResourceService {
-    /// The audit trail of the caller's account, newest first.
+    /// Returns the audit trail of the caller's account, newest first.
     pub async fn audit_trail(
         &self,
         caller: &Caller,

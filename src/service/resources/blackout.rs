@@ -1,4 +1,4 @@
-//! Blackouts (interface.md 2.4, behaviour.md 1): of a monitor or recipient of the account, once or each week.
+//! Blackouts (interface.md 2.4, behaviour.md 1): of a monitor or recipient of the account, once or weekly.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(RecordDraft { assoc, ..RecordDraft::new(fields) })
 }
 
-/// Why `assoc` is nothing that a blackout of this type can be attached to.
+/// Returns why `assoc` cannot have a blackout of this type.
 fn unknown_subject(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
     if kind == "Notifier" {
         let known = cx.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
@@ -43,12 +43,12 @@ fn unknown_subject(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<Str
     (!known).then(|| format!("`assoc_id`: there is no monitor `{assoc}`"))
 }
 
-/// `persistent` always stands there: lists are narrowed by it.
+/// Sets `persistent` if it is absent, since lists are filtered by it.
 pub(super) fn set_defaults(fields: &mut Map<String, Value>) {
     fields.entry("persistent").or_insert(json!(false));
 }
 
-/// Of recurring ones alone; monitor and type stay.
+/// Changes a recurring blackout; its monitor and type cannot change.
 pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     if !settings_from_record::<BlackoutSettings<'_>>(old)?.persistent {
         let message = "A blackout that comes once cannot be changed; remove it and make another";
@@ -64,7 +64,7 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
     Ok(RecordDraft::from_record(old, fields))
 }
 
-/// A past one is history, and stays.
+/// Refuses to remove a past blackout, which is history.
 pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
     if is_past(cx, old) {
         return Err(ServiceError::Conflict("A past blackout cannot be removed".to_owned()));
@@ -72,7 +72,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     Ok(())
 }
 
-/// Whether it comes once and is over.
+/// Whether it occurs once and is over.
 pub(super) fn is_past(cx: &RecordContext<'_>, blackout: &Record) -> bool {
     let now = to_local(cx.now, &cx.facts.time_zone);
     settings_or_skip(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))

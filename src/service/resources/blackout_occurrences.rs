@@ -1,4 +1,4 @@
-//! When a blackout holds next (issue: "next occurrences can be asked for").
+//! The next occurrences of a blackout.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::domain::{RecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
 impl ResourceService {
-    /// The next `most` times at which the blackout `id` holds that end after `after`, now when absent.
+    /// Returns the next `max` occurrences of the blackout `id` that end after `after`, by default now.
     pub async fn blackout_occurrences(
         &self,
         caller: &Caller,

@@ -20,42 +20,42 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// Blackouts that one call makes or removes at most.
+/// Most blackouts that one call creates or removes.
 const MAX_BLACKOUTS: usize = 100_000;
 
-/// Monitors up to which the store is asked for theirs alone.
+/// Most monitors for which the store query is filtered by monitor.
 const FILTER_BY_MONITOR_MAX: usize = 500;
 
 impl ResourceService {
-    /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is no monitor of the account: 403.
+    /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
         let kind = resource_kind(RecordKind::Blackout);
         caller.require_right(kind.edit_right)?;
         let _lock = self.edit_lock.lock().await;
-        // The monitors stay until their blackouts are kept.
+        // The monitors must not be removed before their blackouts are stored.
         let _monitors = self.dependencies.monitors.lock_shared().await;
         let cx = self.context(caller, kind).await?;
-        let wanted = blackout::bulk_edit(body, to_local(cx.now, &cx.facts.time_zone))?;
-        let monitors = named_monitors(&cx, &wanted)?;
+        let request = blackout::bulk_edit(body, to_local(cx.now, &cx.facts.time_zone))?;
+        let monitors = named_monitors(&cx, &request)?;
         let new = [
             ("update_one_time", "one_time_blackouts", false),
             ("update_persistent", "persistent_blackouts", true),
         ]
         .into_iter()
-        .filter(|(switch, ..)| wanted.get(*switch) == Some(&Value::Bool(true)))
+        .filter(|(switch, ..)| request.get(*switch) == Some(&Value::Bool(true)))
         .flat_map(|(_, list, weekly)| {
-            list_entries(&wanted, list).map(move |entry| new_blackout_fields(entry, weekly))
+            list_entries(&request, list).map(move |entry| new_blackout_fields(entry, weekly))
         })
         .collect::<Vec<_>>();
-        let gone = self.blackouts_to_replace(&cx, &wanted, &monitors).await?;
-        let max = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
+        let replaced = self.blackouts_to_replace(&cx, &request, &monitors).await?;
+        let max = monitors.len().saturating_mul(new.len()).saturating_add(replaced.len());
         if max > MAX_BLACKOUTS {
             let message = format!(
                 "`monitors`: this makes and removes {max} blackouts; {MAX_BLACKOUTS} are possible at once"
             );
             return Err(invalid(conflict_fault(body, "monitors", message)));
         }
-        let (changes, entries) = build_writes(&cx, &monitors, &new, &gone);
+        let (changes, entries) = build_writes(&cx, &monitors, &new, &replaced);
         if !changes.is_empty() {
             self.dependencies.config.write_changes(changes, entries).await?;
             self.dependencies.accounts.invalidate();
@@ -63,15 +63,15 @@ impl ResourceService {
         Ok(())
     }
 
-    /// Those that go because their half of the edit says `replace`; past ones are history, and stay.
+    /// Returns the blackouts to remove because their half of the edit says `replace`; past ones are history and stay.
     async fn blackouts_to_replace(
         &self,
         cx: &RecordContext<'_>,
-        wanted: &Map<String, Value>,
+        request: &Map<String, Value>,
         monitors: &BTreeSet<i64>,
     ) -> Result<Vec<Record>, ServiceError> {
         let replaces = |switch: &str, action: &str| {
-            wanted.get(switch) == Some(&Value::Bool(true)) && wanted.get(action) == Some(&json!("replace"))
+            request.get(switch) == Some(&Value::Bool(true)) && request.get(action) == Some(&json!("replace"))
         };
         let once = replaces("update_one_time", "update_one_time_action");
         let weekly = replaces("update_persistent", "update_persistent_action");
@@ -84,41 +84,41 @@ impl ResourceService {
         }
         let found =
             self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-        let goes = |record: &Record| {
+        let is_replaced = |record: &Record| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
-            let half = if blackout.persistent { weekly } else { once };
-            let theirs = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
-            half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(cx, record)
+            let is_selected = if blackout.persistent { weekly } else { once };
+            let is_attached = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
+            is_selected && is_attached && blackout.kind != BlackoutKind::Notifier && !is_past(cx, record)
         };
-        Ok(found.items.into_iter().filter(goes).collect())
+        Ok(found.items.into_iter().filter(is_replaced).collect())
     }
 }
 
-/// The monitors that a bulk edit names; 403 when one of them is not the account's.
+/// Returns the monitors that a bulk edit names; 403 when one of them is not the account's.
 pub(super) fn named_monitors(
     cx: &RecordContext<'_>,
-    wanted: &Map<String, Value>,
+    request: &Map<String, Value>,
 ) -> Result<BTreeSet<i64>, ServiceError> {
-    let ids: BTreeSet<i64> = list_entries(wanted, "monitors").filter_map(Value::as_i64).collect();
+    let ids: BTreeSet<i64> = list_entries(request, "monitors").filter_map(Value::as_i64).collect();
     let monitors = &cx.dependencies.monitors;
-    let strangers: Vec<i64> = ids
+    let unknown: Vec<i64> = ids
         .iter()
         .copied()
         .filter(|id| monitors.get_for_customer(cx.caller.customer, MonitorId(*id)).is_none())
         .take(10)
         .collect();
-    if strangers.is_empty() {
+    if unknown.is_empty() {
         return Ok(ids);
     }
-    let named: Vec<_> = strangers.iter().map(|id| format!("`{id}`")).collect();
+    let named: Vec<_> = unknown.iter().map(|id| format!("`{id}`")).collect();
     Err(ServiceError::Forbidden(format!(
         "`monitors`: there is no monitor {}; nothing was changed",
         named.join(", ")
     )))
 }
 
-fn list_entries<'a>(wanted: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
-    wanted.get(list).and_then(Value::as_array).into_iter().flatten()
+fn list_entries<'a>(request: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
+    request.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
@@ -129,12 +129,12 @@ fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
     fields
 }
 
-/// New ones first: their place is then their number, by which their audit entries name them.
+/// Builds the writes with new blackouts first: audit entries refer to them by position.
 fn build_writes(
     cx: &RecordContext<'_>,
     monitors: &BTreeSet<i64>,
     new: &[Map<String, Value>],
-    gone: &[Record],
+    removed: &[Record],
 ) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
     let (mut changes, mut entries) = (Vec::new(), Vec::new());
     for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
@@ -154,7 +154,7 @@ fn build_writes(
             sealed: None,
         }));
     }
-    for record in gone {
+    for record in removed {
         let mut entry = cx.audit_entry("delete", AuditObject::Id(record.id), cx.kind.name_of(&record.fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));

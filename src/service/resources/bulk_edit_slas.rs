@@ -1,4 +1,4 @@
-//! Bulk edit of agreements (behaviour.md 1 `/slas/bulk-edit`): all or nothing; a monitor without one gets one.
+//! Bulk edit of agreements (behaviour.md 1 `/slas/bulk-edit`): all or nothing; creates missing agreements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,40 +16,40 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// Monitors up to which the store is asked for theirs alone.
+/// Most monitors for which the store query is filtered by monitor.
 const FILTER_BY_MONITOR_MAX: usize = 500;
 
 impl ResourceService {
-    /// Brings the agreements of several monitors in line. An id that is no monitor of the account: 403.
+    /// Creates or changes the agreements of several monitors. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
         let kind = resource_kind(RecordKind::Sla);
         caller.require_right(kind.edit_right)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors = self.dependencies.monitors.lock_shared().await;
         let cx = self.context(caller, kind).await?;
-        let mut wanted = body_fields(&SLA_BULK_EDIT, body, true)?;
-        let ids = named_monitors(&cx, &wanted)?;
-        wanted.shift_remove("monitors");
+        let mut request = body_fields(&SLA_BULK_EDIT, body, true)?;
+        let ids = named_monitors(&cx, &request)?;
+        request.shift_remove("monitors");
         let mut errors = Vec::new();
-        sla::validate(&cx, &wanted, body, &mut errors);
-        let theirs = self.agreements_by_monitor(&cx, &ids).await?;
-        if wanted.get("name").is_some_and(Value::is_null) {
+        sla::validate(&cx, &request, body, &mut errors);
+        let agreements = self.agreements_by_monitor(&cx, &ids).await?;
+        if request.get("name").is_some_and(Value::is_null) {
             errors.push(conflict_fault(body, "name", "`name` must not be empty"));
-        } else if !wanted.contains_key("name") && theirs.len() < ids.len() {
+        } else if !request.contains_key("name") && agreements.len() < ids.len() {
             let message = "`name` is required: some of the monitors have no agreement yet";
             errors.push(conflict_fault(body, "name", message));
         }
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
-        let (changes, entries) = build_writes(&cx, &ids, theirs, &wanted);
+        let (changes, entries) = build_writes(&cx, &ids, agreements, &request);
         if !changes.is_empty() {
             self.dependencies.config.write_changes(changes, entries).await?;
         }
         Ok(())
     }
 
-    /// The agreements of these monitors, by monitor.
+    /// Returns the agreements of these monitors, by monitor.
     async fn agreements_by_monitor(
         &self,
         cx: &RecordContext<'_>,
@@ -61,24 +61,24 @@ impl ResourceService {
         }
         let found =
             self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-        let theirs = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
-        Ok(theirs.filter(|(monitor, _)| ids.contains(monitor)).collect())
+        let agreements = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
+        Ok(agreements.filter(|(monitor, _)| ids.contains(monitor)).collect())
     }
 }
 
-/// New ones in their order, so that audit entries name them by their place.
+/// Builds the writes with new agreements in order: audit entries refer to them by position.
 fn build_writes(
     cx: &RecordContext<'_>,
     ids: &BTreeSet<i64>,
-    mut theirs: BTreeMap<i64, Record>,
-    wanted: &Map<String, Value>,
+    mut agreements: BTreeMap<i64, Record>,
+    request: &Map<String, Value>,
 ) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
-    let (mut changes, mut entries, mut made) = (Vec::new(), Vec::new(), 0);
+    let (mut changes, mut entries, mut created) = (Vec::new(), Vec::new(), 0);
     for monitor in ids {
-        let old = theirs.remove(monitor);
+        let old = agreements.remove(monitor);
         let before = old.as_ref().map(|record| record.fields.clone()).unwrap_or_default();
         let mut fields = if old.is_some() { before.clone() } else { SLA.defaults() };
-        for (name, value) in wanted {
+        for (name, value) in request {
             let value = if value.is_null() { default_value(name) } else { Some(value.clone()) };
             match value {
                 Some(value) => drop(fields.insert(name.clone(), value)),
@@ -88,7 +88,7 @@ fn build_writes(
         if old.is_some() && fields == before {
             continue;
         }
-        let object = old.as_ref().map_or(AuditObject::Created(made), |record| AuditObject::Id(record.id));
+        let object = old.as_ref().map_or(AuditObject::Created(created), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
         let mut entry = cx.audit_entry(action, object, cx.kind.name_of(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);
@@ -96,7 +96,7 @@ fn build_writes(
         changes.push(if let Some(record) = old {
             update_write(cx, record, fields)
         } else {
-            made += 1;
+            created += 1;
             create_write(cx, *monitor, fields)
         });
     }

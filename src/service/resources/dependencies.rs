@@ -1,4 +1,4 @@
-//! What the use cases on records work with.
+//! Dependencies of the use cases on records.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use crate::pipeline::Planner;
 use crate::store::ConfigStore;
 use crate::vault::Keyring;
 
-/// What the use cases work with.
+/// Dependencies of the use cases on records.
 #[derive(Clone)]
 pub struct ResourceDependencies {
-    /// Keeps the records.
+    /// Stores the records.
     pub config: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.
     pub monitors: Arc<MonitorCache>,
-    /// What is known of accounts; told when something of it changes.
+    /// Supplies account data; invalidated by changes.
     pub accounts: Arc<AccountCache>,
-    /// Seals private keys.
+    /// Encrypts secrets.
     pub vault: Arc<Keyring>,
-    /// Knows which locations are alive.
+    /// Supplies the status of locations.
     pub planner: Arc<dyn Planner>,
-    /// Tells the time.
+    /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -1,4 +1,4 @@
-//! Events (interface.md 2.6): reported once, never changed.
+//! Events (interface.md 2.6): recorded once, never changed.
 
 use super::record_draft::{RecordDraft, fields_with_defaults};
 use crate::schema::table::requests::EVENT;
@@ -9,7 +9,7 @@ pub(super) fn create(body: &Node) -> Result<RecordDraft, ServiceError> {
     Ok(RecordDraft::new(fields_with_defaults(&EVENT, body)?))
 }
 
-/// The label of an event type: `deploy_done` is `Deploy done`.
+/// Returns the label of an event type: `deploy_done` becomes `Deploy done`.
 pub(super) fn event_label(kind: &str) -> String {
     let text = kind.replace(['_', '-'], " ");
     let mut letters = text.chars();
@@ -19,7 +19,7 @@ pub(super) fn event_label(kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_type_has_a_label_for_people() {
+    fn event_types_have_labels() {
         assert_eq!(super::event_label("deploy_done"), "Deploy done");
         assert_eq!(super::event_label("émission"), "Émission");
         assert_eq!(super::event_label(""), "");

@@ -10,7 +10,7 @@ use crate::domain::{Record, RecordKind};
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
-/// A new record of a kind that takes long to read and looks at no other record: nobody waits for it.
+/// Prepares a new record of a kind that is slow to parse and independent of other records, before locks are taken.
 pub(super) async fn prepare_slow(
     cx: &RecordContext<'_>,
     body: &Node,
@@ -21,7 +21,7 @@ pub(super) async fn prepare_slow(
     }
 }
 
-/// A new record of any other kind.
+/// Prepares a new record of any other kind.
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     match cx.kind.record {
         RecordKind::User => user::create(cx, body).await,
@@ -38,7 +38,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     }
 }
 
-/// `old` as `body` wants it.
+/// Prepares the change of `old` by `body`.
 pub(super) async fn patch(
     cx: &RecordContext<'_>,
     old: &Record,
@@ -59,7 +59,7 @@ pub(super) async fn patch(
     }
 }
 
-/// Whether `old` may go; what is held until it went.
+/// Checks whether `old` may be removed; returns the changes and guards of the removal.
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
     match cx.kind.record {
         RecordKind::User => return user::removal_draft(cx, old).await,

@@ -1,4 +1,4 @@
-//! Locations: those of the settings, shared ones of account 1, and an account's own (behaviour.md 1).
+//! Locations: configured ones, shared ones of account 1, and an account's own (behaviour.md 1).
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -16,13 +16,13 @@ use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// This process is the one agent of each of its own locations; nothing else runs agents yet.
+/// Returns the health field. This process is the only agent of each of its own locations; others have no agents yet.
 pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {
     let state = if alive > 0 { "alive" } else { "away" };
     json!({"agents": agents, "alive": alive, "state": state})
 }
 
-/// With an enrolment secret, which is shown once and kept as its hash.
+/// Prepares a location with an enrolment secret, which is returned once and stored as its hash.
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
     set_defaults(cx, &mut draft);
@@ -56,7 +56,7 @@ fn set_defaults(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
     draft.unique = Some(format!("{}:{name}", cx.caller.customer));
 }
 
-/// 32 bytes from the system's source of random numbers, as URL-safe Base64.
+/// Generates 32 random bytes from the system, as URL-safe Base64.
 fn generate_enrolment_secret() -> Result<String, ServiceError> {
     let mut secret = [0_u8; 32];
     aws_lc_rs::rand::fill(&mut secret)
@@ -64,7 +64,7 @@ fn generate_enrolment_secret() -> Result<String, ServiceError> {
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(secret))
 }
 
-/// One that monitors or defaults of accounts name stays.
+/// Refuses to remove a location that monitors or account defaults use.
 pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
     if let Some(users) = monitors_using(cx.dependencies, None, |document| uses_location(document, old.id)) {
         return Err(ServiceError::Conflict(format!("{users} this location; give them another one first")));

@@ -1,4 +1,4 @@
-//! Lists locations: those of the settings first, then records.
+//! Lists locations: configured ones first, then records.
 
 use serde_json::{Map, Value, json};
 
@@ -11,25 +11,25 @@ use crate::pipeline::AgentStatus;
 use crate::service::caller::ServiceError;
 use crate::store::{Paginated, Pagination, RecordFilter};
 
-/// Those of the settings first, then by id.
+/// Lists the configured locations, then the records by id.
 pub(super) async fn list(
     cx: &RecordContext<'_>,
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let kept = cx.dependencies.config.records(RecordFilter::new(RecordKind::Location), all).await?;
+    let stored = cx.dependencies.config.records(RecordFilter::new(RecordKind::Location), all).await?;
     let agents = cx.dependencies.planner.agent_statuses();
-    let of_settings = cx.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
-    let records = kept.items.iter().filter(|record| cx.can_see(record));
+    let configured = cx.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
+    let records = stored.items.iter().filter(|record| cx.can_see(record));
     let rows: Vec<_> =
-        of_settings.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
+        configured.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
     let count = rows.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
     Ok(Paginated { total: count, items: rows.into_iter().skip(offset).take(limit).collect() })
 }
 
-/// The location of the settings with this id.
+/// Returns the configured location with this id.
 pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
     if cx.kind.record != RecordKind::Location {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map
         .map(|location| configured_to_json(location, &cx.dependencies.planner.agent_statuses()))
 }
 
-/// Locations of the settings are changed there.
+/// Refuses to change configured locations.
 pub(super) fn reject_configured(cx: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
     if configured_location(cx, id).is_none() {
         return Ok(());
@@ -62,7 +62,7 @@ fn configured_to_json(location: &Location, agents: &[AgentStatus]) -> Map<String
     }))
 }
 
-/// Whether something runs checks at `location` now, and is not cut off itself.
+/// Whether an agent runs checks at `location` now and has connectivity.
 fn has_working_agent(location: &Location, agents: &[AgentStatus]) -> bool {
     agents.iter().any(|agent| agent.location.id == location.id && agent.is_alive && !agent.is_isolated)
 }

@@ -1,5 +1,5 @@
-//! The use cases on what accounts have beside monitors. Each kind is a [`resource_kind::ResourceKind`]: its fields stand in
-//! the field table, its own rules in a file of this folder.
+//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::ResourceKind`]: the field
+//! table defines its fields, a file of this directory its own rules.
 
 mod account;
 mod account_access;

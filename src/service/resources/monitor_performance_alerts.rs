@@ -9,7 +9,7 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::store::{Paginated, Pagination, RecordFilter};
 
 impl ResourceService {
-    /// The performance alerts of a monitor.
+    /// Returns the performance alerts of a monitor.
     pub async fn performance_alerts(
         &self,
         caller: &Caller,
@@ -23,7 +23,7 @@ impl ResourceService {
         self.list(caller, filter, page).await
     }
 
-    /// Refuses a monitor that is not the caller's.
+    /// Fails unless the monitor is the caller's.
     pub(super) fn require_own_monitor(
         &self,
         caller: &Caller,

@@ -1,4 +1,5 @@
-//! Notifier groups (behaviour.md 1 `/notifier-groups`): who is told of which monitors, steps and errors.
+//! Notifier groups (behaviour.md 1 `/notifier-groups`): which recipients get alerts of which monitors, steps and
+//! errors.
 
 use std::collections::HashSet;
 
@@ -35,23 +36,23 @@ fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDra
     draft
 }
 
-/// What the body names is the account's, and stands there once. Lists that it does not name are not looked at:
-/// a monitor of them may be gone.
+/// Checks that everything the body names belongs to the account and is listed once. Lists that the body does not
+/// contain are not checked: their monitors may have been removed.
 async fn validate(
     cx: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
 ) -> Result<(), ServiceError> {
     let mut errors = Vec::new();
-    let given = |list: &'static str| {
+    let entries_of = |list: &'static str| {
         let entries = fields.get(list).filter(|_| body.get(list).is_some()).and_then(Value::as_array);
         entries.into_iter().flatten().enumerate()
     };
     for list in ["monitors", "recipients", "errortypes", "templates"] {
-        let mut seen = HashSet::new();
-        for (index, entry) in given(list) {
+        let mut unique = HashSet::new();
+        for (index, entry) in entries_of(list) {
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
-            if !seen.insert((part("id"), part("step_number"), part("content_view_id"))) {
+            if !unique.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
                 errors.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
             }
@@ -59,7 +60,7 @@ async fn validate(
     }
     let mut views = Vec::new();
     let mut unknown = |list: &'static str, what: &str, known: &dyn Fn(i64) -> bool| {
-        for (index, entry) in given(list) {
+        for (index, entry) in entries_of(list) {
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
             if !known(id) {
                 let path = format!("{list}[{index}].id");
@@ -71,11 +72,11 @@ async fn validate(
     unknown("monitors", "monitor", &|id| {
         cx.dependencies.monitors.get_for_customer(customer, MonitorId(id)).is_some()
     });
-    for (index, entry) in given("monitors") {
+    for (index, entry) in entries_of("monitors") {
         let part = |name: &str| entry.get(name).and_then(Value::as_i64);
         let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
         let monitor = cx.dependencies.monitors.get_for_customer(customer, MonitorId(id));
-        // One that is not there is told already.
+        // An unknown monitor is reported already.
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
@@ -98,12 +99,12 @@ fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationE
     conflict_fault(body, path, format!("`{path}`: there is no {what} `{id}`")).with_value(id.to_string())
 }
 
-/// Monitors that are gone are not shown, so that what was read can be sent back.
+/// Hides removed monitors, so that clients can send back what they read.
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     if name != "monitors" {
         return None;
     }
-    let there = |entry: &&Value| {
+    let exists = |entry: &&Value| {
         let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
         cx.dependencies.monitors.get_for_customer(record.customer, MonitorId(id)).is_some()
     };
@@ -116,5 +117,5 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
             "content_view_id": part("content_view_id"),
         })
     };
-    Some(monitors.iter().filter(there).map(shown).collect())
+    Some(monitors.iter().filter(exists).map(shown).collect())
 }

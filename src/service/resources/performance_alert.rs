@@ -10,10 +10,10 @@ use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// Performance alerts of one monitor at most.
+/// Most performance alerts of one monitor.
 const MAX_PER_MONITOR: u64 = 50;
 
-/// Of the monitor in the path.
+/// Prepares a performance alert of the monitor in the path.
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let monitor = cx.parent_id.ok_or(ServiceError::NotFound)?;
     if cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none() {
@@ -24,8 +24,8 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
         parent_id: vec![monitor],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(cx.caller.customer)
     };
-    let there = cx.dependencies.config.records(filter, Pagination { limit: 1, offset: 0 }).await?;
-    if there.total >= MAX_PER_MONITOR {
+    let existing = cx.dependencies.config.records(filter, Pagination { limit: 1, offset: 0 }).await?;
+    if existing.total >= MAX_PER_MONITOR {
         return Err(ServiceError::Conflict(format!(
             "The monitor has {MAX_PER_MONITOR} performance alerts already"
         )));
@@ -40,7 +40,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     Ok(RecordDraft { warnings, ..RecordDraft::from_record(old, fields) })
 }
 
-/// A window that may hold no check at all.
+/// Warns about a window that may contain no check at all.
 fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
     let Some(monitor) = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor))
     else {
@@ -59,7 +59,7 @@ fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Va
     )]
 }
 
-/// What is kept beside the fields.
+/// Returns the value of a computed field.
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "monitor_id" => json!(record.parent_id),

@@ -1,5 +1,5 @@
-//! Custom properties and their values. The numbers of values are stable: a value keeps its number for as long
-//! as it is there, and no number is given twice.
+//! Custom properties and their values. The ids of values are stable: a value keeps its id for as long as it exists, and
+//! ids are never reused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
-/// The number that the next new value gets; kept beside the fields and never shown.
+/// Stored field with the id of the next new value; never shown.
 const NEXT_VALUE_FIELD: &str = "next_value";
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -59,21 +59,21 @@ fn unique_name(cx: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
     format!("{}:{}", cx.caller.customer, cx.kind.name_of(fields))
 }
 
-/// Numbers and texts of the values.
+/// Returns the values by id.
 fn values_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
     let list = fields.get("values").and_then(Value::as_array);
     let pair = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
     list.into_iter().flatten().filter_map(pair).collect()
 }
 
-/// Whether a monitor has the property, with that value when one is named.
+/// Whether a monitor has the property, with this value if given.
 fn uses_property(document: &crate::schema::MonitorDocument, property: i64, value: Option<i64>) -> bool {
     document
         .custom_properties()
         .any(|own| own.id == property && value.is_none_or(|value| own.value_id == value))
 }
 
-/// Gives every value its number: the one that it names, that of the same text before, or a new one.
+/// Assigns an id to every value: the one that it names, that of an equal text before, or a new one.
 fn assign_value_ids(
     fields: &mut Map<String, Value>,
     old: &Map<String, Value>,
@@ -86,7 +86,7 @@ fn assign_value_ids(
     let list = fields.get_mut("values").and_then(Value::as_array_mut);
     let list = list.map(std::mem::take).unwrap_or_default();
     let named: BTreeSet<i64> = list.iter().filter_map(|value| value.get("id")?.as_i64()).collect();
-    let mut numbered = Vec::with_capacity(list.len());
+    let mut values = Vec::with_capacity(list.len());
     for (index, value) in list.iter().enumerate() {
         let text = value.get("value").and_then(Value::as_str).unwrap_or_default();
         let path = |name: &str| format!("values[{index}].{name}");
@@ -110,18 +110,18 @@ fn assign_value_ids(
                 )
             }
         };
-        for (name, fresh) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
-            if !fresh {
+        for (name, is_unique) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
+            if !is_unique {
                 let path = path(name);
                 errors.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
             }
         }
-        numbered.push(json!({"id": id, "value": text}));
+        values.push(json!({"id": id, "value": text}));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
     }
-    fields.insert("values".to_owned(), Value::Array(numbered));
+    fields.insert("values".to_owned(), Value::Array(values));
     fields.insert(NEXT_VALUE_FIELD.to_owned(), json!(next));
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Recipients (behaviour.md 1 `/recipients`): an address as the method has it; the password is sealed as the
-//! record's private part, shown masked, and kept by a mask.
+//! Recipients (behaviour.md 1 `/recipients`): the address has the format of the method; the password is the sealed
+//! private part of the record, shown masked, and a mask keeps it.
 
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
@@ -32,14 +32,14 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
-    // What somebody read masked stands for what is there, when it is sent back.
-    let now: RecipientSettings<'_> = settings_from_record(old)?;
-    let shown = masked_address(now.recipient);
+    // A masked address that is sent back keeps the stored one.
+    let current: RecipientSettings<'_> = settings_from_record(old)?;
+    let shown = masked_address(current.recipient);
     if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
-        fields.insert("recipient".to_owned(), json!(now.recipient));
+        fields.insert("recipient".to_owned(), json!(current.recipient));
     }
     let password = take_password(&mut fields);
-    // Null and the empty text take it away.
+    // Null and the empty text remove it.
     let unset = body.get("password").is_some();
     let private = match password {
         Some(password) if *password == MASK => kept_password(old, &fields, body)?,
@@ -51,36 +51,36 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     Ok(RecordDraft { private, ..RecordDraft::from_record(old, fields) })
 }
 
-/// An address as those see it who may not change it: the URL of a hook is a secret beyond its host. `None` when
-/// there is nothing to hide.
+/// Masks an address for those who may not change it: everything of a webhook URL beyond its host is secret. `None`
+/// when nothing needs masking.
 pub(super) fn masked_address(address: &str) -> Option<String> {
     let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
-    let whole = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
-    whole.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
+    let has_secret = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
+    has_secret.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
 }
 
-/// The password of before, which goes to nobody else: a new host or method asks for it anew.
+/// Returns the stored password if the destination is the same: a new host or method needs a new password.
 fn kept_password(
     old: &Record,
     fields: &Map<String, Value>,
     body: &Node,
 ) -> Result<Option<Vec<u8>>, ServiceError> {
-    let same = password_scope(&old.fields) == password_scope(fields);
-    if same || old.private_data.is_none() {
+    let is_same = password_scope(&old.fields) == password_scope(fields);
+    if is_same || old.private_data.is_none() {
         return Ok(old.private_data.clone());
     }
     let message = "`password` has to be given anew, or null, when `recipient` or `method_id` leads elsewhere";
     Err(invalid(conflict_fault(body, "recipient", message)))
 }
 
-/// Where a password goes: by which method to which scheme, host and port. What is no URL counts as a whole.
+/// Returns where a password is sent: the method, and the scheme, host and port. Other addresses count as a whole.
 fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
     let text = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
-    let place = match url::Url::parse(text) {
+    let destination = match url::Url::parse(text) {
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),
         _ => text.to_owned(),
     };
-    (fields.get("method_id").and_then(Value::as_i64), place)
+    (fields.get("method_id").and_then(Value::as_i64), destination)
 }
 
 fn seal_password(cx: &RecordContext<'_>, password: &str) -> Vec<u8> {
@@ -94,10 +94,10 @@ fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
     }
 }
 
-/// The address fits the method, and what the method cannot do without is there.
+/// Checks that the address fits the method and that required fields are present.
 fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), ServiceError> {
-    let wanted: RecipientSettings<'_> = read_fields(fields)?;
-    let (address, method) = (wanted.recipient, wanted.method);
+    let settings: RecipientSettings<'_> = read_fields(fields)?;
+    let (address, method) = (settings.recipient, settings.method);
     let mut errors: Vec<ValidationError> = Vec::new();
     if masked_address(address).as_deref() == Some(address) {
         let message = "`recipient` is masked, and there is no value that it could stand for";
@@ -108,8 +108,8 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
             message,
         ));
     }
-    if let Some(wanted) = address_requirement(method, address) {
-        let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
+    if let Some(expected) = address_requirement(method, address) {
+        let message = format!("`recipient` must be {expected} for `method_id` {}", method.id());
         errors.push(ValidationError::new(
             ValidationErrorKind::Format,
             "recipient",
@@ -129,7 +129,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
-/// What `address` should be for `method`, when it is not that.
+/// Returns what `address` should be for `method`, unless it is valid.
 fn address_requirement(method: NotificationMethod, address: &str) -> Option<&'static str> {
     match method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => {
@@ -152,13 +152,13 @@ fn address_requirement(method: NotificationMethod, address: &str) -> Option<&'st
     }
 }
 
-/// Whether it is a URL in which no login stands: that would be shown.
+/// Whether it is a URL without a login, which would be shown.
 fn is_plain_url(text: &str) -> bool {
     TextFormat::HttpUrl.matches(text)
         && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none())
 }
 
-/// Digits, which may be grouped, with or without a plus in front.
+/// Whether it has digits, possibly grouped, with an optional plus in front.
 fn is_phone_number(text: &str) -> bool {
     let rest = text.strip_prefix('+').unwrap_or(text);
     let digits = rest.bytes().filter(u8::is_ascii_digit).count();
@@ -167,9 +167,9 @@ fn is_phone_number(text: &str) -> bool {
         && rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '.'))
 }
 
-/// What goes with it: its blackouts, and its place in groups.
+/// Prepares the removal of the recipient's blackouts and of its memberships in groups.
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
-    let mut more = Vec::new();
+    let mut changes = Vec::new();
     let filter = RecordFilter {
         parent_id: vec![old.id],
         fields: vec![("type", json!("Notifier"))],
@@ -177,7 +177,7 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
     };
     for blackout in all_records(cx, filter).await? {
         let (kind, id) = (RecordKind::Blackout, blackout.id);
-        more.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
+        changes.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
     }
     for mut group in
         all_records(cx, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
@@ -191,16 +191,16 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
         let expected = group.revision;
         group.revision.0 += 1;
         group.modified_at = cx.now;
-        more.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
+        changes.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
     }
-    Ok(RecordDraft { further_changes: more, ..RecordDraft::default() })
+    Ok(RecordDraft { further_changes: changes, ..RecordDraft::default() })
 }
 
 async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
     Ok(cx.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
-/// What is worked out of the account: masked password, the method in words, blackouts and groups.
+/// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "recipient" if !cx.caller.role.allows(Permission::Edit) => {
@@ -222,15 +222,15 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
     })
 }
 
-/// Those that are not past.
+/// Returns the ids of blackouts that are not past.
 fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
     let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.facts.time_zone);
     let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
-    let ahead = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
+    let upcoming = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
         TimeWindow::Once { until: thru, .. } => thru > now,
         TimeWindow::Weekly { .. } => true,
     });
-    ahead.map(|window| window.id).collect()
+    upcoming.map(|window| window.id).collect()
 }
 
 #[cfg(test)]
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_method_has_its_form_of_address() {
+    fn each_method_has_its_address_format() {
         let cases: &[(NotificationMethod, &[&str], &[&str])] = &[
             (
                 NotificationMethod::MailHtml,
@@ -261,37 +261,37 @@ mod tests {
                 &["hooks.example", "ftp://a/", "https://user:secret@a.example/", "https://user@a.example/"],
             ),
         ];
-        for (method, good, bad) in cases {
-            for address in *good {
+        for (method, valid, invalid) in cases {
+            for address in *valid {
                 assert_eq!(address_requirement(*method, address), None, "{address}");
             }
-            for address in *bad {
+            for address in *invalid {
                 assert!(address_requirement(*method, address).is_some(), "{address}");
             }
         }
     }
 
     #[test]
-    fn an_address_is_hidden_beyond_its_host_when_it_is_a_url() {
-        let hidden = |address: &str| masked_address(address).unwrap_or_default();
-        assert_eq!(hidden("https://hooks.example/services/T/B"), "https://hooks.example/********");
-        assert_eq!(hidden("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
-        for open in
+    fn a_url_is_masked_beyond_its_host() {
+        let masked = |address: &str| masked_address(address).unwrap_or_default();
+        assert_eq!(masked("https://hooks.example/services/T/B"), "https://hooks.example/********");
+        assert_eq!(masked("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
+        for unmasked in
             ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
         {
-            assert_eq!(masked_address(open), None, "{open}");
+            assert_eq!(masked_address(unmasked), None, "{unmasked}");
         }
     }
 
     #[test]
-    fn a_password_belongs_to_method_scheme_host_and_port() {
-        let of = |method: i64, recipient: &str| {
+    fn the_scope_of_a_password_is_method_scheme_host_and_port() {
+        let scope = |method: i64, recipient: &str| {
             let fields = json!({"method_id": method, "recipient": recipient});
             password_scope(fields.as_object().unwrap())
         };
-        assert_eq!(of(16, "https://a.example/x"), of(16, "https://a.example:443/y"));
-        assert_ne!(of(16, "https://a.example/x"), of(16, "http://a.example/x"));
-        assert_ne!(of(16, "https://a.example/x"), of(17, "https://a.example/x"));
-        assert_ne!(of(8, "a.example:162"), of(8, "b.example:162"));
+        assert_eq!(scope(16, "https://a.example/x"), scope(16, "https://a.example:443/y"));
+        assert_ne!(scope(16, "https://a.example/x"), scope(16, "http://a.example/x"));
+        assert_ne!(scope(16, "https://a.example/x"), scope(17, "https://a.example/x"));
+        assert_ne!(scope(8, "a.example:162"), scope(8, "b.example:162"));
     }
 }

@@ -1,4 +1,4 @@
-//! What one call on records works with: the caller, the kind of record, what is known of the account.
+//! Context of one call on records: the caller, the kind of record and the account data.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::store::{AuditObject, NewAuditEntry};
 /// The account whose locations all others share.
 pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
 
-/// What one call works with.
+/// Context of one call.
 pub(super) struct RecordContext<'a> {
     pub(super) dependencies: &'a ResourceDependencies,
     pub(super) caller: &'a Caller,
     pub(super) kind: &'static ResourceKind,
     pub(super) now: Timestamp,
-    /// What is known of the account.
+    /// Account data.
     pub(super) facts: Arc<AccountFacts>,
-    /// What the path of a create names.
+    /// Id of the parent in the path of a create.
     pub(super) parent_id: Option<i64>,
 }
 
@@ -36,18 +36,18 @@ impl<'a> RecordContext<'a> {
         Ok(Self { dependencies, caller, kind, now: dependencies.clock.now(), facts, parent_id: None })
     }
 
-    /// Whether the caller may see `record`: those of the account, and shared locations.
+    /// Whether the caller may see `record`: records of the account, and shared locations.
     pub(super) fn can_see(&self, record: &Record) -> bool {
         record.customer == self.caller.customer || is_shared(record)
     }
 
-    /// An audit entry about a record of this kind.
+    /// Returns an audit entry about a record of this kind.
     pub(super) fn audit_entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
         self.caller.audit_entry(self.now, action, self.kind.record.name(), object, name)
     }
 }
 
-/// Whether every account sees it.
+/// Whether every account may see it.
 fn is_shared(record: &Record) -> bool {
     record.kind == RecordKind::Location
         && record.customer == HOST_CUSTOMER

@@ -1,4 +1,4 @@
-//! What a change comes to before it is kept, and how bodies are read.
+//! Drafts of record changes, and how bodies are read.
 
 use serde_json::{Map, Value};
 
@@ -11,30 +11,30 @@ use crate::store::ConfigChange;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// A record as it is to be kept.
+/// A record change to be stored.
 #[derive(Default)]
 pub(super) struct RecordDraft {
     pub(super) fields: Map<String, Value>,
     pub(super) assoc: Option<i64>,
     pub(super) unique: Option<String>,
     pub(super) private: Option<Vec<u8>>,
-    /// What else is changed in the same transaction.
+    /// Other changes in the same transaction.
     pub(super) further_changes: Vec<ConfigChange>,
-    /// Held until it is written, for users.
+    /// Held until the change of a user is written.
     pub(super) user_guard: Option<UserChangeGuard>,
-    /// What its author should know.
+    /// Warnings for its author.
     pub(super) warnings: Vec<String>,
-    /// What only this answer shows.
+    /// Fields that only this response contains.
     pub(super) shown_once: Map<String, Value>,
 }
 
 impl RecordDraft {
-    /// Of a new record.
+    /// Creates the draft of a new record.
     pub(super) fn new(fields: Map<String, Value>) -> Self {
         Self { fields, ..Self::default() }
     }
 
-    /// Of `old` with other fields.
+    /// Creates the draft of `old` with other fields.
     pub(super) fn from_record(old: &Record, fields: Map<String, Value>) -> Self {
         Self {
             fields,
@@ -46,7 +46,7 @@ impl RecordDraft {
     }
 }
 
-/// The fields of a new record: what the body says, and defaults for the rest.
+/// Reads the fields of a new record: those of the body, and defaults for the rest.
 pub(in crate::service) fn fields_with_defaults(
     table: &'static FieldTable,
     body: &Node,
@@ -58,7 +58,7 @@ pub(in crate::service) fn fields_with_defaults(
     Ok(fields)
 }
 
-/// `old` with what the body says; null gives a field its default again.
+/// Merges the fields of the body into `old`; null resets a field to its default.
 pub(super) fn merged_fields(
     table: &'static FieldTable,
     old: &Map<String, Value>,
@@ -75,18 +75,18 @@ pub(super) fn merged_fields(
     Ok(fields)
 }
 
-/// The fields that stand in the body.
+/// Reads the fields in the body.
 pub(super) fn body_fields(
     table: &'static FieldTable,
     body: &Node,
     complete: bool,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let read = intake.read_fields(table, body, &[], complete);
-    if intake.errors.is_empty() { Ok(read) } else { Err(intake.errors) }
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let read = reader.read_fields(table, body, &[], complete);
+    if reader.errors.is_empty() { Ok(read) } else { Err(reader.errors) }
 }
 
-/// A fault of one field that is not in its kind and bounds alone.
+/// Creates the error of a field that its type and bounds do not cover.
 pub(in crate::service) fn conflict_fault(
     body: &Node,
     path: &str,
@@ -95,7 +95,7 @@ pub(in crate::service) fn conflict_fault(
     ValidationError::new(ValidationErrorKind::Conflict, path, body.position_of(path), message)
 }
 
-/// One fault as a refusal.
+/// Wraps one validation error.
 pub(super) fn invalid(error: ValidationError) -> ServiceError {
     ServiceError::Invalid(vec![error])
 }

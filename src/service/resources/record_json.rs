@@ -1,4 +1,4 @@
-//! Records as version 3 answers them: every field of the table but those that are never shown.
+//! Records as version 3 objects: every field of the table except those that are never shown.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::catalog::timestamp_format::{format_utc, format_window_time};
 use crate::domain::{Record, RecordKind};
 use crate::schema::typed::record::EventSettings;
 
-/// The object of `record`; what has no value is null.
+/// Converts `record` to its object; fields without a value are null.
 pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
     let table = cx.kind.table;
     let value = |name: &'static str, default: Option<Value>| {
@@ -21,13 +21,13 @@ pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<Str
     table
         .fields()
         .iter()
-        // A recipient's password is shown masked (behaviour.md 1 "Secrets"); other records show none at all.
+        // A recipient's password is shown masked (behaviour.md 1 "Secrets"); other secrets are not shown at all.
         .filter(|field| !field.secret || record.kind == RecordKind::Recipient)
         .map(|field| (field.name.to_owned(), value(field.name, field.default_value())))
         .collect()
 }
 
-/// What is not among the fields that are kept.
+/// Returns the value of a field that is not stored.
 fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match (record.kind, name) {
         (_, "id") => json!(record.id),

@@ -1,32 +1,32 @@
-//! The kinds of records that users see: field table, rights, and whether the directory knows them.
+//! The kinds of records that users see: field table, rights, and whether the account cache contains them.
 
 use serde_json::{Map, Value};
 
 use crate::domain::{Permission, RecordKind};
 use crate::schema::table::{FieldTable, alerting, records, requests};
 
-/// One kind.
+/// A kind of record.
 pub(super) struct ResourceKind {
     pub(super) record: RecordKind,
     pub(super) table: &'static FieldTable,
-    /// What seeing it needs.
+    /// Permission to view it.
     pub(super) view_right: Permission,
-    /// What making and removing it needs.
+    /// Permission to create and remove it.
     pub(super) edit_right: Permission,
-    /// What changing it needs before its own rules are asked.
+    /// Permission to change it, before its own rules apply.
     pub(super) patch_right: Permission,
-    /// The field that people call it by.
+    /// The field that people identify it by.
     name_field: &'static str,
-    /// Whether what is known of accounts changes with it.
+    /// Whether the account cache depends on it.
     pub(super) is_cached: bool,
-    /// Whether monitors may name it: nobody changes a monitor while it is changed or removed.
+    /// Whether monitors may refer to it: no monitor is changed while it is changed or removed.
     pub(super) is_referenced_by_monitors: bool,
-    /// Whether it names monitors, which have to stay until it is kept.
+    /// Whether it refers to monitors, which must exist until it is stored.
     pub(super) references_monitors: bool,
 }
 
 impl ResourceKind {
-    /// What people call the record with these fields.
+    /// Returns the name of the record with these fields.
     pub(super) fn name_of<'a>(&self, fields: &'a Map<String, Value>) -> &'a str {
         fields.get(self.name_field).and_then(Value::as_str).unwrap_or_default()
     }
@@ -46,7 +46,7 @@ const fn admin_kind(record: RecordKind, table: &'static FieldTable) -> ResourceK
     }
 }
 
-/// What whoever may edit monitors may make and change.
+/// Returns a kind that everyone who may edit monitors may create and change.
 const fn editor_kind(record: RecordKind, table: &'static FieldTable) -> ResourceKind {
     ResourceKind {
         edit_right: Permission::Edit,
@@ -57,7 +57,7 @@ const fn editor_kind(record: RecordKind, table: &'static FieldTable) -> Resource
 }
 
 static CUSTOMER: ResourceKind = admin_kind(RecordKind::Customer, &records::ACCOUNT);
-/// Everybody may change the own password.
+/// Users may change their own password.
 static USER: ResourceKind = ResourceKind {
     name_field: "login",
     patch_right: Permission::ViewReports,
@@ -99,7 +99,7 @@ static PERFORMANCE_ALERT: ResourceKind = ResourceKind {
     ..editor_kind(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
-/// The kind of `record`.
+/// Returns the kind of `record`.
 pub(super) fn resource_kind(record: RecordKind) -> &'static ResourceKind {
     match record {
         RecordKind::Customer => &CUSTOMER,

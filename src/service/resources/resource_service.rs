@@ -15,23 +15,23 @@ use crate::store::{
 use crate::sync::RwLock;
 use crate::syntax::node::Node;
 
-/// Records of every kind, to be read and changed by users.
+/// Records of every kind, for users.
 pub struct ResourceService {
     pub(super) dependencies: ResourceDependencies,
-    /// Held by every change: rules look at other records as well, such as those on the last admin.
+    /// Held by every change, since rules such as that of the last admin involve other records.
     pub(super) edit_lock: tokio::sync::Mutex<()>,
-    /// Who has to know when a certificate comes or goes.
+    /// Notified when certificates change.
     pub(super) certificate_watcher: RwLock<Option<CertificateWatcher>>,
 }
 
 impl ResourceService {
-    /// Over `parts`.
+    /// Creates the service.
     #[must_use]
     pub fn new(dependencies: ResourceDependencies) -> Self {
         Self { dependencies, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
     }
 
-    /// Records of the filter's kind that `caller` may see and the filter names, in version 3 form.
+    /// Returns the records that match the filter and that `caller` may see, as version 3 objects.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -49,7 +49,7 @@ impl ResourceService {
         Ok(Paginated { total: found.total, items: rows })
     }
 
-    /// One of them, with its version.
+    /// Returns one record and its revision.
     pub async fn get(
         &self,
         caller: &Caller,
@@ -66,7 +66,7 @@ impl ResourceService {
         Ok((super::record_json::record_to_json(&cx, &record), record.revision))
     }
 
-    /// Makes one.
+    /// Creates a record.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -76,7 +76,7 @@ impl ResourceService {
         self.create_for_parent(caller, kind, None, body).await
     }
 
-    /// Makes one of what the path names, such as a performance alert of the monitor `under`.
+    /// Creates a record of the parent in the path, such as a performance alert of the monitor `under`.
     pub async fn create_for_parent(
         &self,
         caller: &Caller,
@@ -86,12 +86,12 @@ impl ResourceService {
     ) -> Result<SavedObject, ServiceError> {
         let kind = resource_kind(kind);
         caller.require_right(kind.edit_right)?;
-        let ahead = super::kind_rules::prepare_slow(&self.context(caller, kind).await?, body).await?;
+        let prepared = super::kind_rules::prepare_slow(&self.context(caller, kind).await?, body).await?;
         let _lock = self.edit_lock.lock().await;
-        // What it is attached to stays until it is kept.
+        // Its monitor must exist until it is stored.
         let _monitors = self.lock_monitors_shared(kind).await;
         let cx = RecordContext { parent_id: under, ..self.context(caller, kind).await? };
-        let draft = match ahead {
+        let draft = match prepared {
             Some(draft) => draft,
             None => super::kind_rules::create(&cx, body).await?,
         };
@@ -113,7 +113,7 @@ impl ResourceService {
         Ok(SavedObject { id, revision: 1, warnings: draft.warnings, shown_once: draft.shown_once })
     }
 
-    /// Changes one; a body that changes nothing leaves its version as it is.
+    /// Changes a record; a body that changes nothing keeps its revision.
     pub async fn patch(
         &self,
         caller: &Caller,
@@ -130,7 +130,7 @@ impl ResourceService {
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::patch(&cx, &old, body).await?;
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
-        // An account is kept with its defaults from its first change on: that is no change of them.
+        // An account is stored with its defaults on its first change; that alone does not change them.
         let mut before = match kind.record {
             RecordKind::Customer => kind.table.defaults(),
             _ => Map::new(),
@@ -155,12 +155,12 @@ impl ResourceService {
             private_data: draft.private.clone(),
             ..old
         };
-        let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
-        self.commit(kind, &draft, vec![put], entry).await?;
+        let update = ConfigChange::UpdateRecord { record: Box::new(record), expected };
+        self.commit(kind, &draft, vec![update], entry).await?;
         Ok(SavedObject { id, revision: revision.0, warnings: draft.warnings, shown_once: draft.shown_once })
     }
 
-    /// Removes one.
+    /// Removes a record.
     pub async fn delete(
         &self,
         caller: &Caller,
@@ -183,8 +183,8 @@ impl ResourceService {
         Ok(())
     }
 
-    /// Lets nobody make or change a monitor where monitors may name what is changed: between "no monitor uses
-    /// it" and its end there is no moment for one that does. Always behind the own turn.
+    /// Locks all monitors against changes if they may refer to the record, so that no monitor starts to use it between
+    /// the check and its removal. Always taken after the edit lock.
     pub(super) async fn lock_monitors_exclusive(
         &self,
         kind: &ResourceKind,
@@ -196,7 +196,7 @@ impl ResourceService {
         }
     }
 
-    /// The monitors that it names stay until it is kept.
+    /// Locks the monitors that the record refers to, so that they exist until it is stored.
     pub(super) async fn lock_monitors_shared(
         &self,
         kind: &ResourceKind,
@@ -204,13 +204,13 @@ impl ResourceService {
         if kind.references_monitors { Some(self.dependencies.monitors.lock_shared().await) } else { None }
     }
 
-    /// The record `id` that the caller may see; settings' locations are none.
+    /// Returns the record `id` if the caller may see it; configured locations are not records.
     pub(super) async fn find_visible(&self, cx: &RecordContext<'_>, id: i64) -> Result<Record, ServiceError> {
         let record = self.dependencies.config.record(cx.kind.record, id).await?;
         record.filter(|record| cx.can_see(record)).ok_or(ServiceError::NotFound)
     }
 
-    /// Refuses what is not attached to `under`, as of another monitor than the path names.
+    /// Fails unless the record is attached to `under`, the monitor in the path.
     pub async fn require_parent(
         &self,
         caller: &Caller,
@@ -223,7 +223,7 @@ impl ResourceService {
         if record.parent_id == Some(under) { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 
-    /// As [`ResourceService::find_visible`], where it is to be changed.
+    /// Like [`ResourceService::find_visible`], for a change.
     pub(super) async fn find_changeable(
         &self,
         cx: &RecordContext<'_>,
@@ -237,7 +237,7 @@ impl ResourceService {
             return Err(ServiceError::Forbidden(message.to_owned()));
         }
         match if_match {
-            Some(wanted) if wanted != record.revision => Err(ServiceError::PreconditionFailed),
+            Some(expected) if expected != record.revision => Err(ServiceError::PreconditionFailed),
             _ => Ok(record),
         }
     }
@@ -250,7 +250,7 @@ impl ResourceService {
         RecordContext::new(&self.dependencies, caller, kind).await
     }
 
-    /// One transaction, and then everybody who has to know is told.
+    /// Commits the changes in one transaction, then invalidates the account cache and notifies watchers.
     pub(super) async fn commit(
         &self,
         kind: &ResourceKind,
@@ -279,7 +279,7 @@ impl ResourceService {
         Ok(ids)
     }
 
-    /// Lets `watcher` know all certificates now, and whenever one comes or goes.
+    /// Passes all certificates to `watcher` now and whenever they change.
     pub async fn watch_certificates(&self, watcher: CertificateWatcher) -> Result<(), ServiceError> {
         *self.certificate_watcher.write() = Some(watcher);
         self.notify_certificate_watcher().await

@@ -1,4 +1,4 @@
-//! Service level agreements (behaviour.md 1 `/slas`): one for a monitor at most.
+//! Service level agreements (behaviour.md 1 `/slas`): at most one for each monitor.
 
 use serde_json::{Map, Value, json};
 
@@ -48,8 +48,8 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     }
 }
 
-/// Goals have three decimals, exclusions an end after their start and a location of the account. Locations that
-/// stand there already may be gone.
+/// Checks that goals have at most three decimals, and that exclusions end after their start and name a location of
+/// the account. Existing exclusions are not checked, since their locations may have been removed.
 pub(super) fn validate(
     cx: &RecordContext<'_>,
     fields: &Map<String, Value>,
@@ -68,7 +68,7 @@ pub(super) fn validate(
     let exclusions = fields.get("exclusions").and_then(Value::as_array);
     for (index, exclusion) in exclusions.into_iter().flatten().enumerate() {
         let text = |field: &str| exclusion.get(field).and_then(Value::as_str).unwrap_or_default();
-        // Of one form, so that they compare as texts.
+        // Both have the same format, so they compare as strings.
         if text("from_date") >= text("thru_date") {
             let path = format!("exclusions[{index}].thru_date");
             errors.push(conflict_fault(body, &path, format!("`{path}` must be after `from_date`")));
@@ -82,13 +82,13 @@ pub(super) fn validate(
     }
 }
 
-/// Whether nothing is left behind the third decimal, as far as a binary fraction can say so.
+/// Whether the number has at most three decimals, as far as a binary fraction shows.
 fn has_three_decimals(number: f64) -> bool {
     let thousandths = number * 1000.0;
     (thousandths - thousandths.round()).abs() < 1e-6
 }
 
-/// What is kept beside the fields.
+/// Returns the value of a computed field.
 pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
     (name == "monitor_id").then(|| json!(record.parent_id))
 }
@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn goals_have_three_decimals() {
-        for good in [99.0, 99.9, 99.95, 99.999, 0.001, 100.0] {
-            assert!(has_three_decimals(good), "{good}");
+        for valid in [99.0, 99.9, 99.95, 99.999, 0.001, 100.0] {
+            assert!(has_three_decimals(valid), "{valid}");
         }
-        for bad in [99.9999, 0.0005, 99.999_01] {
-            assert!(!has_three_decimals(bad), "{bad}");
+        for invalid in [99.9999, 0.0005, 99.999_01] {
+            assert!(!has_three_decimals(invalid), "{invalid}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /slas/{id}/report`: the figures of an agreement.
+//! `GET /slas/{id}/report`: the report of an agreement.
 
 use super::resource_service::ResourceService;
 use crate::domain::{Permission, RecordKind};
@@ -10,7 +10,7 @@ use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl ResourceService {
-    /// The report of an agreement of the caller's account, from the results of `view`.
+    /// Computes the report of an agreement of the caller's account, from the results of `view`.
     pub async fn sla_report(
         &self,
         caller: &Caller,
@@ -22,8 +22,8 @@ impl ResourceService {
         let record = self.dependencies.config.record(RecordKind::Sla, id).await?;
         let own = record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
         let facts = self.dependencies.accounts.facts(caller.customer).await?;
-        compute_report(&own, &facts, view, query, self.dependencies.clock.now()).await.map_err(
-            |why| match why {
+        compute_report(&own, &facts, view, query, self.dependencies.clock.now()).await.map_err(|error| {
+            match error {
                 ReportError::NotFound => ServiceError::NotFound,
                 ReportError::Store(error) => ServiceError::Store(error),
                 ReportError::Empty | ReportError::TooLong => {
@@ -31,10 +31,10 @@ impl ResourceService {
                         ValidationErrorKind::Conflict,
                         "from",
                         Position::default(),
-                        why.to_string(),
+                        error.to_string(),
                     )])
                 }
-            },
-        )
+            }
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! Templates of messages (behaviour.md 1 `/templates`): tried on an example before they are kept, so that one
-//! that cannot be used never waits for an outage to say so.
+//! Message templates (behaviour.md 1 `/templates`): rendered with an example before they are stored, so that an
+//! invalid one is not found only during an outage.
 
 use serde_json::{Map, Value, json};
 
@@ -33,25 +33,25 @@ fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDra
     draft
 }
 
-/// It makes words of the examples of everything that it is for.
+/// Checks that it renders the examples of everything that it applies to.
 fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
     let template = template_from_fields(fields)?;
-    let faults = MessageRenderer::default().validate(&template);
-    if faults.is_empty() {
+    let errors = MessageRenderer::default().validate(&template);
+    if errors.is_empty() {
         return Ok(());
     }
     Err(ServiceError::Invalid(
-        faults.iter().map(|fault| template_fault(body, fault.part, &fault.reason)).collect(),
+        errors.iter().map(|error| template_fault(body, error.part, &error.reason)).collect(),
     ))
 }
 
-/// What is wrong with a part of a template.
+/// Creates the error of a part of a template.
 pub(in crate::service) fn template_fault(body: &Node, part: &'static str, reason: &str) -> ValidationError {
     let message = format!("`{part}` cannot be used: {reason}");
     ValidationError::new(ValidationErrorKind::Format, part, body.position_of(part), message)
 }
 
-/// One that a group names stays.
+/// Refuses to remove a template that a group uses.
 pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
     let groups = &cx.facts.contacts.groups;
     let users: Vec<String> = groups
@@ -67,7 +67,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     Err(ServiceError::Conflict(message))
 }
 
-/// Empty parts are shown as such.
+/// Returns empty parts as empty texts.
 pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
     let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(settings_or_skip(record)?)));
     match name {

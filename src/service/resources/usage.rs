@@ -4,7 +4,7 @@ use super::dependencies::ResourceDependencies;
 use crate::domain::CustomerId;
 use crate::schema::{Monitor, MonitorDocument};
 
-/// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
+/// Returns how many monitors use a record, over all accounts or one, as `3 monitors use`; `None` for none.
 pub(super) fn monitors_using(
     dependencies: &ResourceDependencies,
     customer: Option<CustomerId>,

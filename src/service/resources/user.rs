@@ -1,5 +1,5 @@
-//! Users (behaviour.md 1 "Roles" and /users). The hash of the password is the record's private part; a new
-//! password, a lock or disabling ends all tokens and sessions.
+//! Users (behaviour.md 1 "Roles" and /users). The password hash is the private part of the record; a new password, a
+//! lock or disabling revokes all tokens and sessions.
 
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
@@ -75,7 +75,7 @@ fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
     }
 }
 
-/// What is wrong with a new login and a new password; a mask is no password.
+/// Validates a new login and a new password; a mask is not a password.
 fn validate(
     body: &Node,
     fields: Option<&Map<String, Value>>,
@@ -92,7 +92,7 @@ fn validate(
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
-/// The first field that differs and is not for the user to change.
+/// Returns the first changed field that users may not change themselves.
 fn first_restricted_change(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<&'static str> {
     let names = USER.fields().iter().map(|field| field.name).filter(|name| *name != "name");
     let mut differing = names.filter(|name| old.get(*name) != new.get(*name));

@@ -1,4 +1,4 @@
-//! What a service level agreement says, read from its record, and the times that count by it.
+//! A service level agreement, read from its record, and the times that it counts.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};
 use crate::schema::typed::record::{OperatingPeriodSettings, SlaExclusionSettings, SlaSettings};
 
-/// What was agreed for a monitor.
+/// The agreement of a monitor.
 #[derive(Clone, Debug)]
 pub(super) struct Agreement {
     pub(super) id: i64,
@@ -18,18 +18,18 @@ pub(super) struct Agreement {
     pub(super) monitor: MonitorId,
     pub(super) availability: Option<SlaObjective>,
     pub(super) uptime: Option<SlaObjective>,
-    /// Mean seconds of a check.
+    /// Goal of the mean response time, in seconds.
     pub(super) response_time: Option<f64>,
-    /// Whether the time of the full page counts, where there is one.
+    /// Whether to count the full page time, where there is one.
     full_page: bool,
-    /// Periods of the week, and whether each is left out rather than that which alone counts.
+    /// Weekly periods, each with whether it is excluded; the others alone are counted.
     periods: Vec<(bool, TimeWindow)>,
-    /// Times that do not count, at one location or everywhere.
+    /// Excluded times, at one location or everywhere.
     exclusions: Vec<(TimeWindow, Option<LocationId>)>,
 }
 
 impl Agreement {
-    /// `None` for a record that is attached to no monitor.
+    /// Reads the agreement; `None` for a record that is not attached to a monitor.
     pub(super) fn from_record(record: &Record) -> Option<Self> {
         let settings: SlaSettings<'_> = settings_or_skip(record)?;
         let period = |period: &OperatingPeriodSettings<'_>| {
@@ -51,14 +51,14 @@ impl Agreement {
         })
     }
 
-    /// `check`, with the time that counts as its own.
+    /// Returns `check` with the duration that counts.
     pub(super) fn with_counted_time(&self, check: Sample) -> Sample {
         let page = check.full_page_us.filter(|_| self.full_page).unwrap_or_default();
-        // Of two attempts, the page is that of the second one alone.
+        // The full page time belongs to the second of two attempts alone.
         Sample { total_us: check.total_us.max(page), ..check }
     }
 
-    /// What counts in `from..thru`: operating periods, without exclusions and blackouts of the monitor.
+    /// Returns the counted times of `from..thru`: operating periods, without exclusions and blackouts of the monitor.
     pub(super) fn counted_scope(
         &self,
         calendar: &BlackoutCalendar,
@@ -66,12 +66,12 @@ impl Agreement {
         thru: Timestamp,
     ) -> SlaScope {
         let zone = calendar.zone();
-        let of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
+        let ranges_of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
             self.periods
                 .iter()
                 .filter(|(exclude, _)| *exclude == excluded)
-                .flat_map(|(_, when)| of(when))
+                .flat_map(|(_, when)| ranges_of(when))
                 .collect()
         };
         let only = self.periods.iter().any(|(exclude, _)| !exclude);
@@ -80,19 +80,19 @@ impl Agreement {
         } else {
             TimeRanges::from_ranges(vec![(from, thru)])
         };
-        let mut out = periods(true);
+        let mut excluded_ranges = periods(true);
         let mut at_location: HashMap<LocationId, Vec<_>> = HashMap::new();
         for (when, location) in &self.exclusions {
             match location {
-                Some(location) => at_location.entry(*location).or_default().extend(of(when)),
-                None => out.extend(of(when)),
+                Some(location) => at_location.entry(*location).or_default().extend(ranges_of(when)),
+                None => excluded_ranges.extend(ranges_of(when)),
             }
         }
         for target in [BlackoutTarget::Monitor(self.monitor), BlackoutTarget::Alert(self.monitor)] {
-            out.extend(calendar.ranges_between(target, from, thru));
+            excluded_ranges.extend(calendar.ranges_between(target, from, thru));
         }
         SlaScope {
-            included: operating.clip(from, thru).subtract(&TimeRanges::from_ranges(out)),
+            included: operating.clip(from, thru).subtract(&TimeRanges::from_ranges(excluded_ranges)),
             excluded_by_location: at_location
                 .into_iter()
                 .map(|(at, spans)| (at, TimeRanges::from_ranges(spans)))

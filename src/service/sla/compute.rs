@@ -17,11 +17,11 @@ use crate::store::StoreError;
 /// Results that are read at a time.
 const CHUNK: u32 = 20_000;
 
-/// The ends of a report whose burn rates are told.
+/// Trailing periods of a report for which burn rates are reported.
 const BURN_RATE_WINDOWS: [Duration; 4] =
     [Duration::from_hours(1), Duration::from_hours(6), Duration::from_hours(24), Duration::from_hours(72)];
 
-/// The report of the agreement in `record`, of the account of `facts`.
+/// Computes the report of the agreement in `record`, with the account data `facts`.
 pub(in crate::service) async fn compute_report(
     record: &Record,
     facts: &AccountFacts,
@@ -48,11 +48,11 @@ pub(in crate::service) async fn compute_report(
     let counted = aggregator.finish();
     let data_from = view.sample_store().oldest_planned_at(agreement.monitor).await?;
     let monitor = view.monitor(agreement.monitor);
-    // What is older than the monitor was never there.
-    let made = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
+    // No data can be older than the monitor.
+    let created_at = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
     let complete = data_from.is_none_or(|first| {
         let grid = monitor.as_ref().map_or(Duration::ZERO, Monitor::interval);
-        first <= from.max(made.unwrap_or(from)) + grid
+        first <= from.max(created_at.unwrap_or(from)) + grid
     });
     Ok(SlaReport {
         sla_id: agreement.id,
@@ -74,7 +74,7 @@ pub(in crate::service) async fn compute_report(
     })
 }
 
-/// Reads the results a piece at a time, each run as a whole.
+/// Reads the results in chunks, keeping each run whole.
 async fn count_samples(
     view: &StatusQueries,
     agreement: &Agreement,
@@ -84,18 +84,18 @@ async fn count_samples(
 ) -> Result<(), StoreError> {
     let mut at = from;
     loop {
-        let mut some = view.sample_store().samples(agreement.monitor, at, thru, CHUNK).await?;
-        let full = some.len() >= CHUNK as usize;
-        let last = some.last().map(|sample| sample.planned_at);
-        // The last run may be cut: it comes again, whole.
-        let again = last.filter(|last| full && *last > at);
-        if let Some(last) = again {
-            some.retain(|sample| sample.planned_at < last);
+        let mut samples = view.sample_store().samples(agreement.monitor, at, thru, CHUNK).await?;
+        let full = samples.len() >= CHUNK as usize;
+        let last = samples.last().map(|sample| sample.planned_at);
+        // The last run may be incomplete: it is read again, whole.
+        let incomplete = last.filter(|last| full && *last > at);
+        if let Some(last) = incomplete {
+            samples.retain(|sample| sample.planned_at < last);
         }
-        for sample in some {
+        for sample in samples {
             aggregator.add(agreement.with_counted_time(sample));
         }
-        match again {
+        match incomplete {
             Some(last) => at = last,
             None => return Ok(()),
         }
@@ -120,7 +120,7 @@ fn goal_reports(
     let uptime = agreement
         .uptime
         .map(|objective| GoalReport::percent_goal("uptime", objective, SlaStats::uptime, total, &tails));
-    let response = agreement.response_time.map(|wanted| GoalReport::response_goal(wanted, total));
+    let response = agreement.response_time.map(|goal| GoalReport::response_goal(goal, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
 

@@ -1,11 +1,11 @@
-//! The pieces of time that a report is made by: hours, days and months of the account's time zone.
+//! The periods of a report: hours, days and months in the account's time zone.
 
 use jiff::tz::TimeZone;
 use jiff::{ToSpan as _, Unit, Zoned, ZonedRound};
 
 use crate::domain::Timestamp;
 
-/// How a report is cut.
+/// Length of the periods of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Granularity {
     /// By hour.
@@ -17,27 +17,27 @@ pub enum Granularity {
     Month,
 }
 
-/// Pieces of a report at most.
+/// Most periods of a report.
 pub(super) const MAX_PERIODS: usize = 1000;
 
 impl Granularity {
-    /// Every way with its word.
+    /// Every granularity with its name.
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Hour, "hour"), (Self::Day, "day"), (Self::Month, "month")];
 
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, word)| word)
+        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, name)| name)
     }
 
-    /// The way with this word.
+    /// Parses a name.
     #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(by, _)| *by)
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by)
     }
 
-    /// When a report begins that does not say: with the day, month or year.
+    /// Returns the default start of a report: the start of the day, month or year.
     pub(super) fn default_start(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
         let now = zoned(zone, now);
         let start = match self {
@@ -48,23 +48,23 @@ impl Granularity {
         timestamp(&start.unwrap_or(now))
     }
 
-    /// Starts of the pieces of `from..thru`, the first at `from` itself; one more than [`MAX_PERIODS`] when there are
-    /// too many.
+    /// Returns the starts of the periods of `from..thru`, the first at `from` itself; one more than [`MAX_PERIODS`]
+    /// when there are too many.
     pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];
-        let mut piece = zoned(zone, from);
-        while let Some(next) = self.next_start(&piece) {
+        let mut period = zoned(zone, from);
+        while let Some(next) = self.next_start(&period) {
             let at = timestamp(&next);
             if at >= thru || starts.len() > MAX_PERIODS {
                 break;
             }
             starts.push(at);
-            piece = next;
+            period = next;
         }
         starts
     }
 
-    /// The first start of a piece after `at`.
+    /// Returns the first start of a period after `at`.
     fn next_start(self, at: &Zoned) -> Option<Zoned> {
         let whole = |to: Zoned| to.start_of_day().ok();
         let next = match self {
@@ -78,7 +78,7 @@ impl Granularity {
         next.filter(|next| next.timestamp() > at.timestamp())
     }
 
-    /// What people call the piece that begins at `at`.
+    /// Returns the name of the period that starts at `at`.
     pub(super) fn period_name(self, zone: &TimeZone, at: Timestamp) -> String {
         let format = match self {
             Self::Hour => "%Y-%m-%d %H:%M",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_account_and_may_have_23_or_25_hours() {
+    fn days_are_in_the_time_zone_of_the_account_and_may_have_23_or_25_hours() {
         assert_eq!(
             starts(Granularity::Day, "Europe/Berlin", "2026-03-27T23:00:00Z", "2026-03-30T12:00:00Z"),
             ["2026-03-27T23:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_piece_begins_where_the_report_does() {
+    fn the_first_period_starts_with_the_report() {
         assert_eq!(
             starts(Granularity::Month, "UTC", "2026-01-15T00:00:00Z", "2026-03-01T00:00:00Z"),
             ["2026-01-15T00:00:00Z", "2026-02-01T00:00:00Z"]
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_pieces() {
+    fn the_number_of_periods_is_limited() {
         assert_eq!(
             starts(Granularity::Hour, "UTC", "2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z").len(),
             MAX_PERIODS + 1

@@ -1,4 +1,4 @@
-//! Reports of service level agreements, made from single results as long as those are kept (behaviour.md 7).
+//! Reports of service level agreements, computed from single results while those are retained (behaviour.md 7).
 
 mod agreement;
 mod compute;

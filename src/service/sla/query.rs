@@ -1,30 +1,30 @@
-//! Which SLA report is wanted, and why there is none.
+//! The query of an SLA report, and its errors.
 
 use super::granularity::Granularity;
 use crate::domain::Timestamp;
 use crate::store::StoreError;
 
-/// Which report is wanted.
+/// Query of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlaQuery {
-    /// Its start; without it that of the day, month or year, by `by`.
+    /// Its start; by default that of the day, month or year, depending on `by`.
     pub from: Option<Timestamp>,
-    /// Its end; without it now.
+    /// Its end; by default now.
     pub thru: Option<Timestamp>,
-    /// How it is cut.
+    /// Length of its periods.
     pub by: Granularity,
 }
 
-/// Why there is no report.
+/// Why a report failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// There is no such agreement.
+    /// The agreement does not exist.
     #[error("there is no such agreement")]
     NotFound,
-    /// The time is empty, or not begun.
+    /// The time range is empty or in the future.
     #[error("`from` must lie before `thru`, and not ahead")]
     Empty,
-    /// It would be of too many pieces.
+    /// It would have too many periods.
     #[error("the time has more than 1000 pieces of this kind; ask for a shorter time or longer pieces")]
     TooLong,
     /// The store failed.

@@ -1,5 +1,5 @@
-//! The report of an agreement, as JSON and CSV show it. Shares are percent with three decimals, rounded down;
-//! times are UTC, names of pieces are in the account's time zone.
+//! The report of an agreement, as JSON and CSV. Ratios are percent with three decimals, rounded down; times are UTC,
+//! names of periods are in the account's time zone.
 
 use std::fmt::Write as _;
 
@@ -11,114 +11,114 @@ use crate::evaluate::sla::{SlaObjective, SlaStats, ratio_percent};
 /// The report of an agreement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SlaReport {
-    /// Number of the agreement.
+    /// Id of the agreement.
     pub sla_id: i64,
     /// Its name.
     pub name: String,
     /// The monitor.
     pub monitor_id: MonitorId,
-    /// Its name now; empty when it is gone.
+    /// Its current name; empty when it does not exist any more.
     pub monitor_name: String,
-    /// Zone of the pieces.
+    /// Time zone of the periods.
     pub time_zone: String,
     /// `hour`, `day` or `month`.
     pub by: &'static str,
     /// Its start.
     pub from: Timestamp,
-    /// Its end, which is not in it; not later than now.
+    /// Its exclusive end; not later than now.
     pub thru: Timestamp,
-    /// The oldest result that is still kept; `null` without one.
+    /// Planned time of the oldest retained result; `null` without one.
     pub data_from: Option<Timestamp>,
-    /// Whether nothing of the time was removed already; what is gone is counted nowhere.
+    /// Whether no results of the time range were removed yet; removed ones are not counted.
     pub complete: bool,
-    /// Seconds that count: operating periods without exclusions and blackouts.
+    /// Counted seconds: operating periods without exclusions and blackouts.
     pub counted_s: u64,
-    /// How its goals stand.
+    /// Its goals.
     pub goals: Vec<GoalReport>,
-    /// Over all.
+    /// Figures of the whole report.
     pub total: FiguresRow,
-    /// By location.
+    /// Figures by location.
     pub locations: Vec<LocationRow>,
-    /// By piece.
+    /// Figures by period.
     pub pieces: Vec<PeriodRow>,
-    /// Blackouts of the monitor in the time, which do not count.
+    /// Blackouts of the monitor in the time range, which are not counted.
     pub blackouts: Vec<BlackoutRow>,
 }
 
-/// How a goal stands.
+/// A goal and whether it is met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GoalReport {
     /// `availability`, `uptime` or `response_time`.
     pub goal: &'static str,
-    /// What was agreed: percent, or seconds.
+    /// The goal, in percent or seconds.
     pub wanted: f64,
-    /// What was reached; `null` when nothing was counted.
+    /// The achieved value; `null` when nothing was counted.
     pub reached: Option<f64>,
-    /// Whether that is enough.
+    /// Whether the goal is met.
     pub met: bool,
-    /// What may fail; of goals in percent.
+    /// Error budget of a goal in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetReport>,
 }
 
-/// What may fail before a goal is missed, and how fast that is used up.
+/// The error budget of a goal, and how fast it is used up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BudgetReport {
-    /// Checks, or runs of an uptime, that may fail.
+    /// Checks, or runs for an uptime goal, that may fail.
     pub allowed: f64,
-    /// Those that did.
+    /// Those that failed.
     pub used: u64,
-    /// Percent that is left; below 0 when the goal is missed, `null` when nothing may fail.
+    /// Percent left; below 0 when the goal is missed, `null` when nothing may fail.
     pub left_percent: Option<f64>,
-    /// How many times faster than allowed failures came, over all.
+    /// How many times faster than allowed failures occurred, over the whole report.
     pub burn_rate: Option<f64>,
-    /// In the last hour of the report.
+    /// The same in the last hour of the report.
     pub burn_rate_1h: Option<f64>,
-    /// In its last six hours.
+    /// The same in its last six hours.
     pub burn_rate_6h: Option<f64>,
-    /// In its last day.
+    /// The same in its last day.
     pub burn_rate_24h: Option<f64>,
-    /// In its last three days.
+    /// The same in its last three days.
     pub burn_rate_72h: Option<f64>,
 }
 
-/// Figures of a time or location.
+/// Figures of a period or location.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FiguresRow {
-    /// Percent of runs in which any location passed.
+    /// Percent of runs that passed at some location.
     pub uptime_percent: Option<f64>,
     /// Percent of checks that passed.
     pub availability_percent: Option<f64>,
-    /// Mean seconds of checks that passed, over locations.
+    /// Mean seconds of passed checks, over locations.
     pub response_time: Option<f64>,
-    /// Runs in which any location passed.
+    /// Runs that passed at some location.
     pub runs_up: u64,
-    /// Runs in which none did and one failed.
+    /// Runs that passed at no location and failed at one.
     pub runs_down: u64,
     /// Checks that passed.
     pub ok: u64,
-    /// Checks that passed with a reservation.
+    /// Checks that passed with a warning.
     pub warning: u64,
     /// Checks that failed.
     pub error: u64,
-    /// Checks that say nothing of the target.
+    /// Checks without a conclusive result.
     pub unknown: u64,
-    /// Checks that did not happen.
+    /// Checks that did not take place.
     pub missed: u64,
-    /// Checks that a blackout left out.
+    /// Checks skipped by a blackout.
     pub blackout: u64,
-    /// Checks that do not count.
+    /// Checks that are not counted.
     pub excluded: u64,
 }
 
-/// A piece of the time.
+/// A period.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PeriodRow {
-    /// Such as `2026-11-20`.
+    /// Its name, such as `2026-11-20`.
     pub period: String,
     /// Its start.
     pub from: Timestamp,
-    /// Its end, which is not in it.
+    /// Its exclusive end.
     pub thru: Timestamp,
     /// Its figures.
     #[serde(flatten)]
@@ -128,11 +128,11 @@ pub struct PeriodRow {
 /// A location.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LocationRow {
-    /// Which.
+    /// Its id.
     pub location_id: LocationId,
-    /// Its name; empty when it is gone.
+    /// Its name; empty when it does not exist any more.
     pub name: String,
-    /// Its figures; a run there is its check.
+    /// Its figures; a run at a location is its check.
     #[serde(flatten)]
     pub row: FiguresRow,
 }
@@ -169,8 +169,8 @@ impl FiguresRow {
 }
 
 impl GoalReport {
-    /// A goal in percent; `counted` says what passed of what was counted. `tails` are those of the last hour, six
-    /// hours, day and three days, as far as the report reaches back so long.
+    /// Builds a goal in percent; `counted` returns the passed and the total number. `tails` are the last hour, six
+    /// hours, day and three days, where the report is long enough.
     pub(super) fn percent_goal(
         name: &'static str,
         objective: SlaObjective,
@@ -202,11 +202,11 @@ impl GoalReport {
         }
     }
 
-    /// The goal of a mean time.
-    pub(super) fn response_goal(wanted: f64, total: &SlaStats) -> Self {
+    /// Builds the goal of a mean time.
+    pub(super) fn response_goal(goal: f64, total: &SlaStats) -> Self {
         let reached = total.mean_response_us().map(seconds);
-        let met = reached.is_none_or(|reached| reached <= wanted);
-        Self { goal: "response_time", wanted, reached, met, budget: None }
+        let met = reached.is_none_or(|reached| reached <= goal);
+        Self { goal: "response_time", wanted: goal, reached, met, budget: None }
     }
 }
 
@@ -219,7 +219,8 @@ fn round_to_thousandths(number: f64) -> f64 {
 }
 
 impl SlaReport {
-    /// Its pieces and their sum as CSV (RFC 4180): numbers and times alone, nothing that a spreadsheet would run.
+    /// Formats its periods and their total as CSV (RFC 4180): only numbers and times, nothing that a spreadsheet
+    /// executes.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
@@ -239,7 +240,7 @@ fn push_csv_line(text: &mut String, period: &str, from: Timestamp, thru: Timesta
     let (uptime, availability) = (number(row.uptime_percent), number(row.availability_percent));
     let response = number(row.response_time);
     let FiguresRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = write!(
         text,
         "{period},{from},{thru},{uptime},{availability},{response},{runs_up},{runs_down},\

@@ -1,4 +1,4 @@
-//! What alerting keeps: watches of monitors, outages, and the messages that somebody is owed.
+//! Storage of alerting: alert states of monitors, episodes and notifications.
 
 use serde_json::{Map, Value};
 
@@ -8,24 +8,24 @@ use crate::domain::{
     Notification, NotificationFilter, Paginated, Pagination, RecipientId, Timestamp, Verification,
 };
 
-/// What alerting adds to the transaction of the results that it follows from.
+/// Changes by alerting, written in the transaction of the results that caused them.
 #[derive(Clone, Debug, Default)]
 pub struct AlertChanges {
-    /// What is remembered of monitors, as JSON; `None` forgets.
+    /// Alert states of monitors, as JSON; `None` deletes.
     pub alert_states: Vec<(MonitorId, Option<String>)>,
-    /// Outages that began, went on or ended.
+    /// Episodes that started, continued or ended.
     pub episodes: Vec<StoredEpisode>,
-    /// Messages. One whose key is there already is dropped.
+    /// New notifications. One whose key exists already is dropped.
     pub notifications: Vec<NewNotification>,
-    /// Answers of second locations, to be kept with results. With status 70 the result turns into a warning,
-    /// whose reservation is the status that it had.
+    /// Verifications, to be stored with their results. Status 70 turns the result into a warning whose warning status
+    /// is the status that it had.
     pub verifications: Vec<VerifiedCheck>,
-    /// Files that came after their result.
+    /// Files added after their result.
     pub evidence: Vec<Evidence>,
 }
 
 impl AlertChanges {
-    /// Whether there is nothing to keep.
+    /// Whether there is nothing to store.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.alert_states.is_empty()
@@ -39,26 +39,26 @@ impl AlertChanges {
 /// The key of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResultKey {
-    /// Its id, which follows from the rest.
+    /// Id of the check, derived from the other fields.
     pub check_id: CheckId,
     /// The monitor.
     pub monitor_id: MonitorId,
     /// The location.
     pub location_id: LocationId,
-    /// The run.
+    /// Planned time of the run.
     pub planned_at: Timestamp,
 }
 
-/// The answer of a second location to a failure.
+/// The verification of a failed check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerifiedCheck {
-    /// The result that failed.
+    /// The failed result.
     pub result: ResultKey,
-    /// The answer.
+    /// The verification.
     pub answer: Verification,
 }
 
-/// A file that came after its result.
+/// A file added after its result.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// The result.
@@ -67,67 +67,67 @@ pub struct Evidence {
     pub file: Capture,
 }
 
-/// An outage as it is kept.
+/// A stored episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEpisode {
-    /// Its number.
+    /// Its id.
     pub id: EpisodeId,
-    /// Whose.
+    /// The account.
     pub customer: CustomerId,
     /// The monitor.
     pub monitor_id: MonitorId,
-    /// Name of the monitor then.
+    /// Name of the monitor at that time.
     pub monitor_name: String,
     /// Planned time of its first failing run.
     pub since: Timestamp,
     /// When it ended; `None` while it is open.
     pub ended_at: Option<Timestamp>,
-    /// Who acknowledged it; empty for nobody. A commit leaves it is kept.
+    /// Login of the user who acknowledged it; empty while it is not acknowledged. A commit does not change it.
     pub acknowledged_by: String,
-    /// When.
+    /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
     /// The rest, in the form of `EpisodeChange`.
     pub body: Map<String, Value>,
 }
 
-/// How a try ended.
+/// Outcome of a delivery attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeliveryOutcome {
-    /// The receiver took it.
+    /// The receiver accepted it.
     Sent,
-    /// It did not; the next try is then.
+    /// The attempt failed and is retried.
     Failed {
-        /// Why.
+        /// The error.
         error: String,
-        /// When it is tried again.
+        /// When it is retried.
         next_at: Timestamp,
     },
-    /// Given up.
+    /// It was given up.
     Dead {
-        /// Why.
+        /// The error.
         error: String,
     },
-    /// Over the recipient's limit: it waits for a digest.
+    /// It is over the recipient's limit and waits for a digest.
     Held,
-    /// It went out as a line of this digest, which was sent.
+    /// It was sent as part of the digest with this id.
     Digested(i64),
 }
 
-/// Watches, outages and messages.
+/// Stores alert states and episodes.
 pub trait AlertStore: Send + Sync + 'static {
-    /// Everything that is remembered of monitors.
+    /// Returns the alert states of all monitors.
     fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>>;
 
-    /// Keeps what alerting came to without a result, as after a timer or an answer. As [`super::Ingest::commit`].
+    /// Stores changes without a result, for example after a timer or a verification. Like [`super::Ingest::commit`].
     fn commit_alerts(&self, changes: AlertChanges) -> StoreFuture<'_, ()>;
 
-    /// Outages.
+    /// Returns episodes.
     fn episodes(&self, filter: EpisodeFilter, page: Pagination) -> StoreFuture<'_, Paginated<StoredEpisode>>;
 
-    /// One of an account.
+    /// Returns an episode of an account.
     fn episode(&self, customer: CustomerId, id: EpisodeId) -> StoreFuture<'_, Option<StoredEpisode>>;
 
-    /// Notes who acknowledged an open outage; `false` when it is none, or was acknowledged already.
+    /// Records who acknowledged an open episode; `false` when it is not open, or was acknowledged already.
     fn acknowledge(
         &self,
         customer: CustomerId,
@@ -136,42 +136,42 @@ pub trait AlertStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> StoreFuture<'_, bool>;
 
-    /// Removes outages that ended, and messages that were sent or given up, before `before`; answers how many.
+    /// Removes episodes that ended, and notifications sent or given up, before `before`; returns how many.
     fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
-/// Messages on their way.
+/// Stores notifications to be delivered.
 pub trait Outbox: Send + Sync + 'static {
-    /// Pending ones that are due at `now`, the oldest first, at most `most` and at most `each` of one recipient,
-    /// so that one slow receiver does not hold up the others.
+    /// Returns pending notifications due at `now`, oldest first, at most `max` and at most `each` of one recipient, so
+    /// that a slow receiver does not delay the others.
     fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
 
-    /// When the next pending one is due.
+    /// Returns when the next pending notification is due.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// Held ones of a recipient, the oldest first.
+    /// Returns the held notifications of a recipient, oldest first.
     fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>>;
 
-    /// Recipients with held ones.
+    /// Returns the recipients with held notifications.
     fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>>;
 
-    /// Notes how tries ended. One that was retried or removed meanwhile is left alone.
+    /// Records the outcomes of attempts. Notifications retried or removed meanwhile are not changed.
     fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()>;
 
-    /// Makes waiting messages about this check due now: what they waited for is there.
+    /// Makes pending notifications about this check due now, since the traceroute that they waited for is complete.
     fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()>;
 
-    /// Adds messages, as a digest or a test; answers their numbers, those of known keys too.
+    /// Adds notifications such as a digest or a test; returns their ids, also for existing keys.
     fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>>;
 
-    /// Messages of any state.
+    /// Returns notifications of any state.
     fn notifications(
         &self,
         filter: NotificationFilter,
         page: Pagination,
     ) -> StoreFuture<'_, Paginated<Notification>>;
 
-    /// Makes a dead one pending and due again: tries and age (from `not_before`) count anew. `false` when it is no
-    /// dead one of the account.
+    /// Makes a dead notification pending and due again; attempts and age (from `not_before`) start anew. `false` when
+    /// it is not a dead notification of the account.
     fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool>;
 }

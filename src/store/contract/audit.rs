@@ -4,45 +4,45 @@ use serde_json::{Map, Value};
 
 use crate::domain::{CustomerId, Timestamp};
 
-/// What an audit entry is about.
+/// The object of an audit entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditObject {
-    /// Its number.
+    /// The object with this id.
     Id(i64),
-    /// What the creating write of this number, from 0, of the same call made: the id at this place of what
-    /// [`Ledger::write`](super::ConfigStore::write_changes) answers. Writes that create nothing do not count.
+    /// The object created by the creating write with this index, from 0, of the same call: the id at this index of the
+    /// result of [`ConfigStore::write_changes`](super::ConfigStore::write_changes). Other writes do not count.
     Created(usize),
-    /// None, as for a login.
+    /// No object, for example for a login.
     None,
 }
 
-/// One entry of the audit trail, to be kept.
+/// A new entry of the audit trail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAuditEntry {
-    /// Whose trail.
+    /// The account.
     pub customer: CustomerId,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// Login of who did it.
+    /// Login of the caller.
     pub login: String,
-    /// From where; empty when it was done on the host itself.
+    /// Network address of the caller; empty for the host itself.
     pub address: String,
-    /// The door: `v3`, `legacy`, `apply`, `cli`, `file`, `server`.
+    /// The entry point: `v3`, `legacy`, `apply`, `cli`, `file`, `server`.
     pub entry_point: &'static str,
-    /// A word: `create`, `change`, `delete`, `login`, …
+    /// The action: `create`, `change`, `delete`, `login`, …
     pub action: &'static str,
-    /// What it was done to: `monitor` or the name of a [`RecordKind`](crate::domain::RecordKind).
+    /// Kind of object: `monitor` or the name of a [`RecordKind`](crate::domain::RecordKind).
     pub object: &'static str,
-    /// Which one.
+    /// The object.
     pub object_id: AuditObject,
-    /// Its name, for people.
+    /// Name of the object, for people.
     pub object_name: String,
-    /// The fields that changed, as they were; without secrets.
+    /// Previous values of the changed fields; without secrets.
     pub before: Map<String, Value>,
-    /// The same as they are now.
+    /// New values of the same fields.
     pub after: Map<String, Value>,
 }
 
-/// The entries of one call by number, from 0; `None` ends. They are made one by one as they are written, so that
-/// those of 100,000 monitors are never in memory together.
+/// Returns the entries of one call by index, from 0, until `None`. Entries are built as they are written, so that those
+/// of 100,000 monitors are never in memory together.
 pub type AuditEntries = Box<dyn Fn(usize) -> Option<NewAuditEntry> + Send>;

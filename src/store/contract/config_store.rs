@@ -1,4 +1,4 @@
-//! What people change, kept with who did it.
+//! Storage of everything that people change, with the audit trail.
 
 use crate::domain::{
     AuditEntry, AuditFilter, CustomerId, MonitorId, Paginated, Pagination, Record, RecordFilter, RecordKind,
@@ -10,85 +10,85 @@ use super::future::StoreFuture;
 use super::monitors::{NewMonitor, StoredMonitor};
 use super::records::NewRecord;
 
-/// One change. Those that name an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when the newest
-/// version is another one, or is gone.
+/// One change. Changes with an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when
+/// the newest revision is another one, or the object does not exist.
 #[derive(Clone, Debug)]
 pub enum ConfigChange {
     /// A new monitor; it gets revision 1.
     CreateMonitor(NewMonitor),
-    /// A new version of a monitor, whose `revision` is its new one; `expected` is the one that it follows.
+    /// A new revision of a monitor, with its new `revision`; `expected` is the previous one.
     UpdateMonitor {
-        /// The new version.
+        /// The new revision.
         monitor: Box<StoredMonitor>,
-        /// The version that its author saw.
+        /// The revision that its author saw.
         expected: Revision,
     },
-    /// Removes a monitor, its states and the records that are attached to it; its results stay.
+    /// Removes a monitor, its states and the records attached to it; its results stay.
     RemoveMonitor {
-        /// Which.
+        /// Id of the monitor.
         id: MonitorId,
-        /// The version that its remover saw.
+        /// The revision that the caller saw.
         expected: Revision,
     },
     /// A new record.
     CreateRecord(NewRecord),
-    /// A new version of a record, whose `revision` is its new one.
+    /// A new revision of a record, with its new `revision`.
     UpdateRecord {
-        /// The new version.
+        /// The new revision.
         record: Box<Record>,
-        /// The version that its author saw.
+        /// The revision that its author saw.
         expected: Revision,
     },
-    /// Removes a record; of a user, its tokens as well.
+    /// Removes a record, for a user also its tokens.
     RemoveRecord {
-        /// What it is.
+        /// Kind of the record.
         kind: RecordKind,
-        /// Which.
+        /// Id of the record.
         id: i64,
-        /// The version that its remover saw.
+        /// The revision that the caller saw.
         expected: Revision,
     },
-    /// Ends all tokens and sessions of a user, as after a new password.
+    /// Revokes all tokens and sessions of a user, for example after a new password.
     RevokeTokens(UserId),
 }
 
-/// Keeps what people change. Every call of [`ConfigStore::write_changes`] is one transaction: all of it or nothing,
-/// with its audit entries.
+/// Stores what people change. Every call of [`ConfigStore::write_changes`] is one transaction, including its audit
+/// entries.
 pub trait ConfigStore: Send + Sync + 'static {
-    /// All monitors that were not removed, of all accounts, in the order of their ids.
+    /// Returns all monitors of all accounts that were not removed, ordered by id.
     fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>>;
 
-    /// Makes `changes` in their order; answers the ids of those that create, in that order.
+    /// Applies `changes` in order; returns the ids of the created objects, in that order.
     fn write_changes(
         &self,
         changes: Vec<ConfigChange>,
         audit: Vec<NewAuditEntry>,
     ) -> StoreFuture<'_, Vec<i64>>;
 
-    /// One record.
+    /// Returns a record.
     fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>>;
 
-    /// The record of `kind` that has this unique text.
+    /// Returns the record of `kind` with this unique key.
     fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>>;
 
-    /// Records, by id.
+    /// Returns records, ordered by id.
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>>;
 
-    /// The audit trail, newest first.
+    /// Returns the audit trail, newest first.
     fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>>;
 
-    /// The account of each monitor that ever had a result, removed ones too.
+    /// Returns the account of a monitor, even of a removed one.
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;
 
-    /// Seals anew what `reseal` gives another form: secrets of monitors, private parts of certificates and recipients.
-    /// Each is called with the context of [`seal_context`]. Answers how many changed.
+    /// Reseals what `reseal` returns a new form for: secrets of monitors, private data of certificates and recipients.
+    /// Calls it with the context of [`seal_context`]. Returns how many changed.
     fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64>;
 }
 
-/// Gives sealed bytes their new form; `None` leaves them as they are.
+/// Returns the new form of sealed bytes; `None` leaves them unchanged.
 pub type Reseal = std::sync::Arc<dyn Fn(&str, &[u8]) -> Option<Vec<u8>> + Send + Sync>;
 
-/// What sealed bytes are bound to, so that those of one account or kind open nowhere else.
+/// Returns the context that sealed bytes are bound to, so that other accounts and kinds cannot open them.
 #[must_use]
 pub fn seal_context(kind: &str, customer: CustomerId) -> String {
     format!("vigie/{kind}/{customer}")

@@ -1,4 +1,4 @@
-//! How calls of the store answer.
+//! The return type of store calls.
 
 use std::pin::Pin;
 

@@ -1,4 +1,4 @@
-//! How long data is kept, and the work that follows the calendar.
+//! Retention settings and periodic maintenance.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use crate::domain::Timestamp;
 
 use super::future::StoreFuture;
 
-/// How long each kind of data is kept.
+/// How long each kind of data is retained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Narrow rows of results.
+    /// Rows of results, without details.
     pub results: Duration,
     /// Details (attempts, facts) of ok results.
     pub details_ok: Duration,
@@ -23,13 +23,13 @@ pub struct Retention {
     pub audit: Duration,
 }
 
-/// Work that follows the calendar.
+/// Periodic maintenance.
 pub trait Housekeeping: Send + Sync + 'static {
-    /// Writes the rollups of all hours and days that ended before `now` and changed since the last call;
-    /// answers how many were written.
+    /// Writes the rollups of all hours and days that ended before `now` and changed since the last call; returns how
+    /// many were written.
     fn roll_up(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 
-    /// Removes what is older than `retention` says, in steps that let writers through; answers how many
-    /// rows went.
+    /// Removes data older than `retention`, in chunks so that writers are not blocked; returns how many rows were
+    /// removed.
     fn retain(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64>;
 }

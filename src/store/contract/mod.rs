@@ -1,4 +1,4 @@
-//! What the store does, as traits by use and the values that they take and give.
+//! The interface of the store: traits by use, and their types.
 
 mod alerts;
 mod audit;

@@ -1,4 +1,4 @@
-//! Monitors as they are kept.
+//! Stored monitors.
 
 use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
@@ -6,45 +6,45 @@ use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use super::audit::AuditEntries;
 use super::future::StoreFuture;
 
-/// A monitor as it is kept: its document without secrets, and those sealed.
+/// A stored monitor: its document without secrets, and its sealed secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMonitor {
-    /// Its document holds no secrets.
+    /// The monitor; its document has no secrets.
     pub monitor: Monitor,
-    /// Its secrets, sealed; `None` when it has none, or they stay with its file.
+    /// Its sealed secrets; `None` when it has none, or they stay in its file.
     pub sealed: Option<Vec<u8>>,
 }
 
-/// A monitor that has no id yet.
+/// A monitor without an id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewMonitor {
-    /// Whose it is.
+    /// The account.
     pub customer: CustomerId,
     /// [`Origin::Api`] or [`Origin::Applied`].
     pub origin: Origin,
     /// When it was accepted.
     pub modified_at: Timestamp,
-    /// Who made it.
+    /// Its metadata, with its author.
     pub authorship: MonitorMetadata,
-    /// Its fields; secrets in it are left out by the store.
+    /// Its fields; the store omits secrets.
     pub document: std::sync::Arc<MonitorDocument>,
-    /// Its secrets, sealed.
+    /// Its sealed secrets.
     pub sealed: Option<Vec<u8>>,
 }
 
-/// Keeps monitors.
+/// Stores monitors of files.
 pub trait MonitorStore: Send + Sync + 'static {
-    /// All that were not removed. Documents hold no secrets: those stay with their source.
+    /// Returns all monitors that were not removed. Documents have no secrets, which stay with their source.
     fn monitors(&self) -> StoreFuture<'_, Vec<Monitor>>;
 
-    /// The ids that belong to the keys of `customer`'s monitor files, given to new ones in order; a key
-    /// that comes back gets its old id.
+    /// Returns the ids of the keys of `customer`'s monitor files, assigned to new keys in order; a key that is used
+    /// again gets its old id.
     fn ids_for_file_keys(&self, customer: CustomerId, keys: Vec<String>) -> StoreFuture<'_, Vec<MonitorId>>;
 
-    /// The newest revision of each of `ids`, of removed monitors as well; 0 for one that had none.
+    /// Returns the newest revision of each of `ids`, also of removed monitors; 0 when there is none.
     fn last_revisions(&self, ids: Vec<MonitorId>) -> StoreFuture<'_, Vec<Revision>>;
 
-    /// Stores new versions and removes monitors, with the entries of the audit trail about them: all or nothing.
+    /// Stores new revisions and removes monitors, together with the audit entries: all or nothing.
     fn apply_monitors(
         &self,
         upserts: Vec<Monitor>,

@@ -1,26 +1,26 @@
-//! What is kept of performance alerts that are raised.
+//! Storage of active performance alerts.
 
 use super::future::StoreFuture;
 use crate::domain::{LocationId, NewNotification};
 
-/// A performance alert that is raised at a location.
+/// A performance alert that is active at a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPerformanceAlert {
-    /// Its number.
+    /// Id of the alert.
     pub alert: i64,
-    /// Where.
+    /// The location.
     pub location: LocationId,
     /// The rest, as JSON.
     pub body: String,
 }
 
-/// Keeps which performance alerts are raised.
+/// Stores active performance alerts.
 pub trait PerformanceAlertStore: Send + Sync + 'static {
-    /// All that are.
+    /// Returns all active alerts.
     fn active(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>>;
 
-    /// Keeps those that were raised, forgets those that are over, and adds the messages that this makes; all of it
-    /// or nothing. A message whose key is known is dropped.
+    /// Stores raised alerts, deletes cleared ones and adds notifications; all or nothing. A notification whose key
+    /// exists is dropped.
     fn commit_changes(
         &self,
         raised: Vec<StoredPerformanceAlert>,

@@ -1,26 +1,26 @@
-//! Records of accounts, and which are wanted.
+//! New records of accounts.
 
 use serde_json::{Map, Value};
 
 use crate::domain::{CustomerId, RecordKind, Timestamp};
 
-/// A record that has no id yet; as [`Record`](crate::domain::Record), whose revision begins with 1.
+/// A record without an id; like [`Record`](crate::domain::Record), with revision 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRecord {
-    /// What it is.
+    /// Kind of record.
     pub kind: RecordKind,
-    /// Whose it is; `None` for a customer, which belongs to itself.
+    /// The account; `None` for a customer, which belongs to itself.
     pub customer: Option<CustomerId>,
-    /// What it is attached to.
+    /// Id of the object that it is attached to.
     pub parent_id: Option<i64>,
-    /// What no other record of its kind may have.
+    /// A key that is unique among records of its kind.
     pub unique_key: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Login of who made it.
+    /// Login of its creator.
     pub created_by: String,
     /// Its fields.
     pub fields: Map<String, Value>,
-    /// What is never shown.
+    /// Private data, which is never shown.
     pub sealed: Option<Vec<u8>>,
 }

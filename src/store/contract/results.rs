@@ -1,4 +1,4 @@
-//! Results, and where monitors stand.
+//! Read access to results and monitor states.
 
 use crate::domain::{
     Capture, CheckId, CheckResult, MonitorId, MonitorState, PaginatedResults, Pagination, ResultFilter,
@@ -9,28 +9,27 @@ use super::future::StoreFuture;
 use super::rollup::{Rollup, RollupSpan};
 use super::samples::SampleStore;
 
-/// Reads what was kept.
+/// Reads results, states and rollups.
 pub trait ResultStore: SampleStore {
-    /// Results, newest first.
+    /// Returns results, newest first.
     fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults>;
 
-    /// One result with all its details that are still kept. Also an unknown id is looked up in a moment.
+    /// Returns a result with all retained details. Fast even for an unknown id.
     fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>>;
 
-    /// A file that a result holds, with its content.
+    /// Returns a capture of a result, with its content.
     fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>>;
 
-    /// Where these monitors stand, by monitor and location; nothing for removed ones.
+    /// Returns the states of these monitors, by monitor and location; none for removed monitors.
     fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;
 
-    /// The result behind each of `states`, with its details; found without a search, unlike by
-    /// [`ResultStore::result`].
+    /// Returns the result of each of `states`, with its details; unlike [`ResultStore::result`], without a search.
     fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
-    /// Where every monitor stands.
+    /// Returns the states of all monitors.
     fn states(&self) -> StoreFuture<'_, Vec<MonitorState>>;
 
-    /// Rollups of one monitor that start in `from..thru`, oldest first.
+    /// Returns the rollups of a monitor that start in `from..thru`, oldest first.
     fn rollups(
         &self,
         monitor: MonitorId,

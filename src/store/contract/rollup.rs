@@ -1,13 +1,13 @@
-//! Figures over hours and days.
+//! Figures by hour and day.
 
 use crate::domain::{LocationId, MonitorId, Timestamp};
 
-/// How wide a rollup is.
+/// Width of a rollup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RollupSpan {
-    /// An hour from its full hour, UTC.
+    /// One hour, UTC.
     Hour,
-    /// A day from 00:00 UTC.
+    /// One day, UTC.
     Day,
 }
 
@@ -20,9 +20,9 @@ pub struct Rollup {
     pub location_id: LocationId,
     /// Start of the hour or day.
     pub start: Timestamp,
-    /// Runs by outcome, in the order of [`ChangeOutcome::ALL`](crate::domain::Outcome::ALL).
+    /// Runs by outcome, in the order of [`Outcome::ALL`](crate::domain::Outcome::ALL).
     pub runs: [u64; 6],
-    /// Mean duration of ok and warning runs in microseconds; `None` without one.
+    /// Mean duration of ok and warning runs in microseconds; `None` when there are none.
     pub mean_us: Option<u64>,
     /// Percentiles 50, 75, 90, 95, 99 of the same, in microseconds.
     pub percentiles_us: Option<[u64; 5]>,

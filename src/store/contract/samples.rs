@@ -1,11 +1,11 @@
-//! Reads results for figures.
+//! Read access to results for figures.
 
 use super::future::StoreFuture;
 use crate::domain::{MeanDuration, MonitorId, Sample, Timestamp};
 
 /// Reads results for figures.
 pub trait SampleStore: Send + Sync + 'static {
-    /// The checks of a monitor whose runs were planned in `from..thru`, in the order of runs, at most `most`.
+    /// Returns the checks of a monitor planned in `from..thru`, ordered by run, at most `max`.
     fn samples(
         &self,
         monitor: MonitorId,
@@ -14,10 +14,10 @@ pub trait SampleStore: Send + Sync + 'static {
         max: u32,
     ) -> StoreFuture<'_, Vec<Sample>>;
 
-    /// The planned time of the oldest result of a monitor that is still kept.
+    /// Returns the planned time of the oldest retained result of a monitor.
     fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// The mean times at each location of the checks that passed and were planned in `from..thru`.
+    /// Returns the mean duration at each location of the passed checks planned in `from..thru`.
     fn means(
         &self,
         monitor: MonitorId,

@@ -1,47 +1,47 @@
-//! Tokens of who is signed in.
+//! Stored tokens and sessions.
 
 use crate::domain::{Timestamp, UserId};
 
 use super::future::StoreFuture;
 
-/// What a token opens.
+/// Kind of token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// An access token of version 3: lives for an hour from its issue.
+    /// An access token of version 3, valid for an hour after it was issued.
     Access,
-    /// A session of the legacy API: ends 15 minutes after its last use.
+    /// A session of the legacy API, which ends 15 minutes after its last use.
     Session,
 }
 
-/// A token as it is kept: never itself, only its hash.
+/// A stored token, as its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredToken {
     /// SHA-256 of the token.
     pub hash: [u8; 32],
-    /// What it opens.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Whose it is.
+    /// Its user.
     pub user: UserId,
-    /// When it was given.
+    /// When it was issued.
     pub issued_at: Timestamp,
-    /// Until when it opens anything.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// Keeps the tokens of who is logged in.
+/// Stores tokens and sessions.
 pub trait TokenStore: Send + Sync + 'static {
-    /// Keeps a new token.
+    /// Stores a new token.
     fn insert(&self, token: StoredToken) -> StoreFuture<'_, ()>;
 
-    /// The token with this hash, expired or not.
+    /// Returns the token with this hash, expired or not.
     fn token(&self, hash: [u8; 32]) -> StoreFuture<'_, Option<StoredToken>>;
 
-    /// Moves the end of a session.
+    /// Extends a session.
     fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()>;
 
-    /// Ends one token.
+    /// Removes one token.
     fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()>;
 
-    /// Removes what expired before `now`; answers how many went.
+    /// Removes tokens that expired before `now`; returns how many.
     fn remove_expired(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 }

@@ -1,4 +1,4 @@
-//! The audit trail.
+//! The stored audit trail.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params};
@@ -12,12 +12,12 @@ use super::decode::RowRef;
 use super::decode::json_object_column;
 use super::paged_query::PagedQuery;
 
-/// Entries that one transaction removes at most.
+/// Most entries that one transaction removes.
 const CHUNK_ROWS: i64 = 1000;
 
 const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
 
-/// Keeps `entry`, which is about the object `about`.
+/// Inserts `entry` about the object with the id `about`.
 pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64>) -> rusqlite::Result<()> {
     let json = |map| serde_json::to_string(map).unwrap_or_else(|_| "{}".to_owned());
     conn.prepare_cached(
@@ -41,7 +41,7 @@ pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64
     Ok(())
 }
 
-/// Keeps `entries` about what has a number already.
+/// Inserts `entries` about objects that have ids already.
 pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite::Result<()> {
     for entry in (0..).map_while(entries) {
         let about = match entry.object_id {
@@ -53,8 +53,8 @@ pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite:
     Ok(())
 }
 
-/// Of the entries behind the number `after`, looks at the `CHUNK_ROWS` oldest and removes those from before `cut`;
-/// answers the last number that it looked at, and how many went.
+/// Of the `CHUNK_ROWS` oldest entries after the id `after`, removes those from before `cut`; returns the last id that
+/// was read, and how many were removed.
 pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::Result<(i64, u64)> {
     let last: Option<i64> = conn
         .prepare_cached("SELECT max(id) FROM (SELECT id FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)")?
@@ -64,14 +64,14 @@ pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::R
     Ok((last, removal.execute([after, last, cut])? as u64))
 }
 
-/// The entries in `page` of those that match, newest first, and how many do.
+/// Returns a page of the matching entries, newest first, and their number.
 pub(super) fn read_page(
     conn: &Connection,
     filter: &AuditFilter,
     page: Pagination,
 ) -> rusqlite::Result<Paginated<AuditEntry>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
-    let asked = [
+    let filters = [
         ("customer = ?", filter.customer.map(|id| Sql::from(id.0))),
         ("login = ?", filter.login.clone().map(Sql::from)),
         ("object = ?", filter.object.clone().map(Sql::from)),
@@ -79,7 +79,7 @@ pub(super) fn read_page(
         ("at >= ?", filter.from.map(|from| Sql::from(from.as_micros()))),
         ("at < ?", filter.until.map(|thru| Sql::from(thru.as_micros()))),
     ];
-    for (condition, value) in asked {
+    for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
             values.push(value);
@@ -95,7 +95,7 @@ pub(super) fn read_page(
 
 fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
     let id = row.get(0)?;
-    let place = RowRef { table: "audit", key: &[("id", id)] };
+    let row_ref = RowRef { table: "audit", key: &[("id", id)] };
     Ok(AuditEntry {
         id,
         at: Timestamp::from_micros(row.get(1)?),
@@ -106,7 +106,7 @@ fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
         object: row.get(6)?,
         object_id: row.get(7)?,
         object_name: row.get(8)?,
-        before: json_object_column(row, place, 9, "before")?,
-        after: json_object_column(row, place, 10, "after")?,
+        before: json_object_column(row, row_ref, 9, "before")?,
+        after: json_object_column(row, row_ref, 10, "after")?,
     })
 }

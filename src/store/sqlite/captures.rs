@@ -1,4 +1,4 @@
-//! Files that results hold: compressed by the caller of `commit`, kept in pieces, gone with the details.
+//! Captures of results: compressed by the caller of `commit`, stored in chunks, removed with the details.
 
 use std::sync::Arc;
 
@@ -8,62 +8,63 @@ use crate::domain::{Capture, CheckResult, Outcome};
 
 use super::decode::RowRef;
 
-/// Bytes of a piece at most (architecture.md, evidence).
+/// Most bytes of a chunk (architecture.md, evidence).
 const CHUNK_BYTES: usize = 512 * 1024;
-/// Bytes of a file at most, uncompressed; larger ones are left out.
+/// Largest uncompressed file in bytes; larger ones are left out.
 const MAX_CAPTURE_BYTES: u64 = 8 * 1024 * 1024;
-/// Of zstd: beyond, the time grows faster than the files shrink.
+/// zstd level: above it, time grows faster than files shrink.
 const ZSTD_LEVEL: i32 = 3;
 
-/// A part of a compressed file.
+/// A chunk of a compressed file.
 pub(super) struct CaptureChunk {
     name: String,
     number: usize,
     body: Vec<u8>,
 }
 
-/// Takes the contents out of `captures`; those without one, and too large ones, go altogether.
+/// Takes the contents out of `captures` and compresses them; removes captures without content and too large ones.
 pub(super) fn compress_all(captures: &mut Vec<Capture>) -> Vec<CaptureChunk> {
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     captures.retain_mut(|capture| {
         let content = capture.content.take().filter(|content| content.len() as u64 <= MAX_CAPTURE_BYTES);
-        let Some(packed) = content.and_then(|content| zstd::bulk::compress(&content, ZSTD_LEVEL).ok()) else {
+        let Some(compressed) = content.and_then(|content| zstd::bulk::compress(&content, ZSTD_LEVEL).ok())
+        else {
             return false;
         };
-        for (number, body) in packed.chunks(CHUNK_BYTES).enumerate() {
-            pieces.push(CaptureChunk { name: capture.name.clone(), number, body: body.to_vec() });
+        for (number, body) in compressed.chunks(CHUNK_BYTES).enumerate() {
+            chunks.push(CaptureChunk { name: capture.name.clone(), number, body: body.to_vec() });
         }
         true
     });
-    pieces
+    chunks
 }
 
-/// Writes pieces of the result with this planned time, monitor and location.
+/// Inserts chunks of the result with this planned time, monitor and location.
 pub(super) fn insert(
     conn: &Connection,
     failed: bool,
     (planned_at, monitor, location): (i64, i64, i64),
-    pieces: &[CaptureChunk],
+    chunks: &[CaptureChunk],
 ) -> rusqlite::Result<()> {
     let mut insert = conn.prepare_cached(
         "INSERT INTO captures (failed, planned_at, monitor_id, location_id, name, piece, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
     )?;
-    for piece in pieces {
+    for chunk in chunks {
         insert.execute(params![
             failed,
             planned_at,
             monitor,
             location,
-            piece.name,
-            piece.number,
-            piece.body
+            chunk.name,
+            chunk.number,
+            chunk.body
         ])?;
     }
     Ok(())
 }
 
-/// `capture` of `result` with its content; `None` when that is gone.
+/// Returns `capture` of `result` with its content; `None` when that was removed.
 pub(super) fn read(
     conn: &Connection,
     result: &CheckResult,
@@ -81,11 +82,11 @@ pub(super) fn read(
         result.location_id.0,
         capture.name
     ])?;
-    let mut packed = Vec::new();
+    let mut compressed = Vec::new();
     while let Some(row) = rows.next()? {
-        packed.extend_from_slice(row.get_ref(0)?.as_blob()?);
+        compressed.extend_from_slice(row.get_ref(0)?.as_blob()?);
     }
-    if packed.is_empty() {
+    if compressed.is_empty() {
         return Ok(None);
     }
     let key = [
@@ -93,13 +94,13 @@ pub(super) fn read(
         ("monitor_id", result.monitor_id.0),
         ("location_id", result.location_id.0),
     ];
-    let place = RowRef { table: "captures", key: &key };
+    let row_ref = RowRef { table: "captures", key: &key };
     let bytes = usize::try_from(capture.bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
-    let content = zstd::bulk::decompress(&packed, bytes)
-        .map_err(|error| place.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
+    let content = zstd::bulk::decompress(&compressed, bytes)
+        .map_err(|error| row_ref.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
     if content.len() != bytes {
-        let why = format_args!("`{}` has {} bytes, not {bytes}", capture.name, content.len());
-        return Err(place.decode_error("body", why));
+        let reason = format_args!("`{}` has {} bytes, not {bytes}", capture.name, content.len());
+        return Err(row_ref.decode_error("body", reason));
     }
     Ok(Some(Capture { content: Some(Arc::from(content)), ..capture }))
 }

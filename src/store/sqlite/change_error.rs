@@ -1,14 +1,14 @@
-//! Why a change within a transaction is refused.
+//! Errors of a change within a shared transaction.
 
 use rusqlite::ErrorCode;
 
 use crate::store::contract::StoreError;
 
-/// Why one call of a shared transaction ends.
+/// Why one call of a shared transaction failed.
 pub(super) enum ChangeError {
-    /// SQLite failed: the transaction ends.
+    /// SQLite failed, which ends the transaction.
     Sql(rusqlite::Error),
-    /// The call is refused, and only that.
+    /// Only this call is rejected.
     Rejected(StoreError),
 }
 
@@ -18,7 +18,7 @@ impl From<rusqlite::Error> for ChangeError {
     }
 }
 
-/// [`StoreError::AlreadyExists`] when `error` is about a text that has to be unique.
+/// Returns [`StoreError::AlreadyExists`] when `error` violates the uniqueness of `text`.
 pub(super) fn conflict_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
     match text {
         Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {

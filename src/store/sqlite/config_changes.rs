@@ -1,5 +1,5 @@
-//! What people change, one call after the other inside of a shared transaction: each all or nothing, so
-//! that one that is refused leaves the others alone.
+//! Changes by people, one call after the other in a shared transaction. Each call is all or nothing, so that a rejected
+//! one does not affect the others.
 
 use rusqlite::Connection;
 
@@ -11,7 +11,7 @@ use super::monitors::{self, MonitorRow};
 use super::records::{self, NewRecordRow, UpdatedRecordRow};
 use super::{audit, tokens};
 
-/// Writes of one call, ready to be done: the JSON is written by the caller, not by the writing thread.
+/// Changes of one call, ready to be written. The caller serializes JSON, so that the writing thread does not.
 pub(super) struct ConfigChanges {
     steps: Vec<PreparedChange>,
     audit: Vec<NewAuditEntry>,
@@ -52,7 +52,7 @@ impl ConfigChanges {
         Self { steps, audit }
     }
 
-    /// Does all of them or none; answers the ids of those that create.
+    /// Applies all changes or none; returns the ids of created objects.
     pub(super) fn apply(&self, conn: &Connection) -> rusqlite::Result<Result<Vec<i64>, StoreError>> {
         let statement = |sql| conn.prepare_cached(sql)?.execute([]);
         statement("SAVEPOINT one_call")?;
@@ -69,23 +69,23 @@ impl ConfigChanges {
     }
 
     fn apply_all(&self, conn: &Connection) -> Result<Vec<i64>, ChangeError> {
-        let mut made = Vec::with_capacity(self.steps.len());
+        let mut created = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            made.extend(step.apply(conn)?);
+            created.extend(step.apply(conn)?);
         }
         for entry in &self.audit {
             let about = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::Created(number) => Some(*made.get(number).ok_or_else(missing_created_id)?),
+                AuditObject::Created(number) => Some(*created.get(number).ok_or_else(missing_created_id)?),
                 AuditObject::None => None,
             };
             audit::insert(conn, entry, about)?;
         }
-        Ok(made)
+        Ok(created)
     }
 }
 
-/// An entry about what no write of its call makes: nothing is kept, rather than an entry that is about nothing.
+/// Rejects an audit entry about an object that no write of its call creates, rather than storing it without an object.
 fn missing_created_id() -> ChangeError {
     ChangeError::Rejected(StoreError::Unusable(
         "an entry of the audit trail is about what was never made".to_owned(),
@@ -93,13 +93,13 @@ fn missing_created_id() -> ChangeError {
 }
 
 impl PreparedChange {
-    /// The id of what it makes, if it makes anything.
+    /// Applies the change; returns the id of a created object.
     fn apply(&self, conn: &Connection) -> Result<Option<i64>, ChangeError> {
         let found = match self {
-            Self::CreateMonitor(put) => return put.insert(conn).map(Some),
-            Self::CreateRecord(new) => return new.insert(conn).map(Some),
-            Self::PutMonitor(put, expected) => return put.update(conn, *expected).map(|()| None),
-            Self::PutRecord(put, expected) => return put.update(conn, *expected).map(|()| None),
+            Self::CreateMonitor(row) => return row.insert(conn).map(Some),
+            Self::CreateRecord(row) => return row.insert(conn).map(Some),
+            Self::PutMonitor(row, expected) => return row.update(conn, *expected).map(|()| None),
+            Self::PutRecord(row, expected) => return row.update(conn, *expected).map(|()| None),
             Self::RemoveMonitor(id, expected) => monitors::mark_removed(conn, *id, Some(*expected))?,
             Self::RemoveRecord(kind, id, expected) => records::delete(conn, *kind, *id, *expected)?,
             Self::EndTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,

@@ -1,4 +1,4 @@
-//! SQLite behind the traits of what people change.
+//! Implements the traits for configuration and tokens with SQLite.
 
 use rusqlite::{Connection, params};
 
@@ -12,7 +12,7 @@ use super::config_changes::ConfigChanges;
 use super::store::SqliteStore;
 use super::{audit, monitors, records, shared_texts, tokens};
 
-/// Rows that one transaction seals anew.
+/// Rows that one transaction reseals.
 const CHUNK: i64 = 500;
 
 impl ConfigStore for SqliteStore {
@@ -71,16 +71,16 @@ impl ConfigStore for SqliteStore {
                        WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
                 ..certificates
             };
-            let mut renewed = 0;
+            let mut resealed = 0;
             for sealed in [monitors, certificates, recipients] {
-                renewed += sealed.reseal_all(self, &reseal).await?;
+                resealed += sealed.reseal_all(self, &reseal).await?;
             }
-            Ok(renewed)
+            Ok(resealed)
         })
     }
 }
 
-/// Where sealed bytes are kept.
+/// A column with sealed bytes.
 #[derive(Clone, Copy)]
 struct SealedColumn {
     kind: &'static str,
@@ -89,8 +89,8 @@ struct SealedColumn {
 }
 
 impl SealedColumn {
-    /// In steps that let others write; answers how many changed. When it ends early, some have the new form
-    /// and others the old one: doing it again does the rest.
+    /// Reseals all rows in chunks, so that other writers are not blocked; returns how many changed. When interrupted,
+    /// some rows have the new form and others the old one; repeating it completes the rest.
     async fn reseal_all(self, store: &SqliteStore, reseal: &Reseal) -> Result<u64, StoreError> {
         let (mut after, mut changed) = (i64::MIN, 0);
         loop {
@@ -107,7 +107,7 @@ impl SealedColumn {
         }
     }
 
-    /// Answers the last id that it saw, none at the end, and how many changed.
+    /// Reseals a chunk; returns the last id that was read, `None` at the end, and how many changed.
     fn reseal_chunk(
         self,
         conn: &Connection,

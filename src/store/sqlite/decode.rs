@@ -1,5 +1,5 @@
-//! Stored values as what they stand for. One that this build cannot decode is an error that names its place, and
-//! never a default: a default would be written over it.
+//! Decoding of stored values. A value that this build cannot decode is an error that names its row, never a default,
+//! which would be written over the value.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 
 use crate::store::contract::StoreError;
 
-/// A row, as errors name it: its table and the columns of its key.
+/// Identifies a row in errors: its table and the columns of its key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowRef<'a> {
     pub(super) table: &'static str,
     pub(super) key: &'a [(&'static str, i64)],
 }
 
-/// A stored value that cannot be decoded, on its way through rusqlite.
+/// A stored value that cannot be decoded, passed through rusqlite as an error.
 #[derive(Debug)]
 struct DecodeError {
     table: &'static str,
@@ -35,19 +35,19 @@ impl Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 impl RowRef<'_> {
-    /// The error that `column` of this row cannot be decoded.
-    pub(super) fn decode_error(self, column: &'static str, why: impl Display) -> rusqlite::Error {
+    /// Builds the error that `column` of this row cannot be decoded.
+    pub(super) fn decode_error(self, column: &'static str, reason: impl Display) -> rusqlite::Error {
         let mut row = String::new();
-        for (at, (name, value)) in self.key.iter().enumerate() {
-            let comma = if at == 0 { "" } else { ", " };
-            // Writing into a text does not fail.
+        for (index, (name, value)) in self.key.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            // Writing to a string does not fail.
             let _ = write!(row, "{comma}{name} {value}");
         }
-        let undecodable = DecodeError { table: self.table, row, column, reason: why.to_string() };
+        let undecodable = DecodeError { table: self.table, row, column, reason: reason.to_string() };
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(undecodable))
     }
 
-    /// `found`, which the code or word `stored` stands for.
+    /// Returns `found`, the decoded value of the code or name `stored`.
     pub(super) fn require_known<T>(
         self,
         column: &'static str,
@@ -57,7 +57,7 @@ impl RowRef<'_> {
         found.ok_or_else(|| self.decode_error(column, format_args!("`{stored}` is not known")))
     }
 
-    /// The text in column number `at`; `None` for NULL.
+    /// Returns the text in column number `at`; `None` for NULL.
     pub(super) fn text_column<'r>(
         self,
         row: &'r Row<'_>,
@@ -73,7 +73,7 @@ impl RowRef<'_> {
         }
     }
 
-    /// The JSON in column number `at`; `None` for NULL.
+    /// Decodes the JSON in column number `at`; `None` for NULL.
     pub(super) fn json_column<T: DeserializeOwned>(
         self,
         row: &Row<'_>,
@@ -83,7 +83,7 @@ impl RowRef<'_> {
         self.text_column(row, at, column)?.map(|text| self.parse_json(text, column)).transpose()
     }
 
-    /// What the JSON `text` of `column` says.
+    /// Decodes the JSON `text` of `column`.
     pub(super) fn parse_json<T: DeserializeOwned>(
         self,
         text: &str,
@@ -93,14 +93,14 @@ impl RowRef<'_> {
     }
 }
 
-/// The error of the store that `error` means, when it is that a value cannot be decoded.
+/// Converts `error` to a store error if a value cannot be decoded.
 pub(super) fn to_store_error(error: &rusqlite::Error) -> Option<StoreError> {
     let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
     let DecodeError { table, row, column, reason } = inner.downcast_ref()?;
     Some(StoreError::Undecodable { table, row: row.clone(), column, reason: reason.clone() })
 }
 
-/// `read`, or `None` for a row that cannot be decoded: the log names it, and the others of a list are shown.
+/// Returns the value of `read`, or `None` for a row that cannot be decoded, which is logged.
 pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
@@ -114,12 +114,12 @@ pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result
     }
 }
 
-/// The JSON object in column number `at`.
+/// Decodes the JSON object in column number `at`.
 pub(super) fn json_object_column(
     row: &Row<'_>,
-    place: RowRef<'_>,
+    row_ref: RowRef<'_>,
     at: usize,
     column: &'static str,
 ) -> rusqlite::Result<Map<String, Value>> {
-    place.json_column(row, at, column)?.ok_or_else(|| place.decode_error(column, "it is empty"))
+    row_ref.json_column(row, at, column)?.ok_or_else(|| row_ref.decode_error(column, "it is empty"))
 }

@@ -1,4 +1,4 @@
-//! What SQLite says, as what an operator can act on.
+//! Converts errors of SQLite to errors that an operator can act on.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::store::contract::StoreError;
 
 use super::decode::to_store_error;
 
-/// Tells errors of one database file.
+/// Describes errors of one database file.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorMapper {
     path: PathBuf,
@@ -19,7 +19,7 @@ impl ErrorMapper {
         Self { path: path.to_owned() }
     }
 
-    /// The error of the store that `error` means.
+    /// Converts `error` to a store error.
     pub(super) fn to_store_error(&self, error: &rusqlite::Error) -> StoreError {
         if let Some(undecodable) = to_store_error(error) {
             return undecodable;
@@ -47,7 +47,7 @@ impl ErrorMapper {
         }
     }
 
-    /// The error of the store that the system's `error` means.
+    /// Converts an I/O `error` to a store error.
     pub(super) fn io_to_store_error(&self, doing: &str, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
@@ -60,7 +60,7 @@ impl ErrorMapper {
         }
     }
 
-    /// Cannot be read or written at all, for the reason `why`.
+    /// Returns the error that the database cannot be used for the given `reason`.
     pub(super) fn unusable(&self, reason: &str) -> StoreError {
         StoreError::Unusable(format!("`{}`: {reason}", self.path.display()))
     }

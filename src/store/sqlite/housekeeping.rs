@@ -1,4 +1,4 @@
-//! Work that follows the calendar.
+//! Implements periodic maintenance.
 
 use crate::domain::Timestamp;
 use crate::store::contract::{Housekeeping, Retention, StoreFuture};

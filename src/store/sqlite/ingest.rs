@@ -1,4 +1,4 @@
-//! Writes results, states and what alerting made of them.
+//! Writes results, states and alerting changes.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -24,7 +24,7 @@ const INSERT: &str = "
         ?23, ?24, ?25, ?26, ?27, ?28, ?29)
     ON CONFLICT DO NOTHING";
 
-/// The code of [`crate::domain::Outcome::Missed`], as statements here have it.
+/// The code of [`crate::domain::Outcome::Missed`] in SQL statements.
 const MISSED_CODE: i64 = 4;
 
 /// A commit, ready to be written.
@@ -38,7 +38,7 @@ pub(super) struct PreparedCommit {
 impl PreparedCommit {
     pub(super) fn prepare(commit: crate::store::contract::Commit) -> Self {
         let mut rows: Vec<ResultRow> = commit.results.into_iter().map(ResultRow::from_result).collect();
-        // Stable: of two with one id the real one, else the first one, comes out either way.
+        // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = commit.states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
@@ -61,7 +61,7 @@ impl PreparedCommit {
     }
 }
 
-/// Whether anything changed.
+/// Inserts a result, or replaces a missed one; returns whether anything changed.
 fn upsert_result(
     writing: &mut WriteContext<'_>,
     row: &ResultRow,
@@ -90,10 +90,10 @@ fn upsert_result(
 
 fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::Result<bool> {
     let WriteContext { conn, shared } = writing;
-    let share = |shared: &mut WriteCache, text| shared.text_id(conn, text, row.planned_at);
-    let label = share(shared, &row.label)?;
-    let facts = row.facts.as_ref().map(|text| share(shared, text)).transpose()?;
-    let chain = row.chain.as_ref().map(|text| share(shared, text)).transpose()?;
+    let store_text = |shared: &mut WriteCache, text| shared.text_id(conn, text, row.planned_at);
+    let label = store_text(shared, &row.label)?;
+    let facts = row.facts.as_ref().map(|text| store_text(shared, text)).transpose()?;
+    let chain = row.chain.as_ref().map(|text| store_text(shared, text)).transpose()?;
     shared.ensure_pair(conn, row.monitor_id, row.location_id)?;
     let [prepare, resolve, connect, tls, send, first_byte, transfer, validate] = row.phase_columns();
     let inserted = conn.prepare_cached(INSERT)?.execute(params![
@@ -145,7 +145,7 @@ fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
     Ok(inserted == 1)
 }
 
-/// A series of missed runs that a real result takes the first of.
+/// A series of missed runs whose first one a real result replaces.
 struct MissedSeriesRow {
     missed: MissedColumns,
     revision: i64,
@@ -155,7 +155,7 @@ struct MissedSeriesRow {
     status: u16,
 }
 
-/// Removes the missed runs with the key of `row`; `None` when what is kept is no missed run.
+/// Removes the missed runs with the key of `row`; `None` when the stored result is not a missed one.
 fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<MissedSeriesRow>> {
     let key = params![row.planned_at, row.monitor_id, row.location_id];
     let series = conn
@@ -191,7 +191,7 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
 }
 
 impl MissedSeriesRow {
-    /// The same without its first run, when there are others. The runs lie evenly between first and last.
+    /// Returns the series without its first run, if there are others. Runs are evenly spaced from first to last.
     fn without_first(mut self, first: i64) -> Option<(i64, Self)> {
         let left = self.missed.slots.checked_sub(1).filter(|&slots| slots > 0)?;
         let step = self.missed.last_planned_at.saturating_sub(first) / i64::from(left);
@@ -201,7 +201,7 @@ impl MissedSeriesRow {
     }
 }
 
-/// Whether there was a place for it.
+/// Inserts the rest of a series; returns whether its key was free.
 fn insert_remaining_series(
     conn: &Connection,
     row: &ResultRow,
@@ -262,12 +262,12 @@ impl Ingest for SqliteStore {
     }
 }
 
-/// `commit`, ready to be written. Files are compressed apart from the threads that wait for targets.
+/// Prepares `commit` for writing. Files are compressed on a blocking thread.
 async fn prepare(commit: Commit) -> Result<PreparedCommit, StoreError> {
     let files = commit.results.iter().any(|result| !result.captures.is_empty());
     if !files && commit.alerts.evidence.is_empty() {
         return Ok(PreparedCommit::prepare(commit));
     }
-    // Fails only when the runtime goes down.
+    // Fails only when the runtime shuts down.
     tokio::task::spawn_blocking(move || PreparedCommit::prepare(commit)).await.map_err(|_| StoreError::Closed)
 }

@@ -1,4 +1,4 @@
-//! The tables and how a file of an older version comes up to them.
+//! The tables, and the migration of files of older versions.
 
 use rusqlite::Connection;
 
@@ -7,11 +7,11 @@ use crate::store::contract::StoreError;
 use super::error::ErrorMapper;
 use super::shared_texts::insert_pair;
 
-/// Marks the file as ours (`PRAGMA application_id`), "Vgie".
+/// Identifies files of Vigie (`PRAGMA application_id`), "Vgie".
 const APPLICATION_ID: i64 = 0x5667_6965;
 
-/// The steps from version to version; the version is the number of steps taken (`PRAGMA user_version`).
-/// A step that was released is never edited.
+/// The migrations in order; the version is the number of applied migrations (`PRAGMA user_version`). Released
+/// migrations are never edited.
 const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("migrations/1.sql"), after_sql: |_| Ok(()) },
     Migration { sql: include_str!("migrations/2.sql"), after_sql: |_| Ok(()) },
@@ -23,7 +23,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("migrations/8.sql"), after_sql: |_| Ok(()) },
 ];
 
-/// From one version to the next: statements, and then what SQL cannot compute, in the same transaction.
+/// A migration to the next version: SQL statements, and code for what SQL cannot compute, in one transaction.
 struct Migration {
     sql: &'static str,
     after_sql: fn(&Connection) -> rusqlite::Result<()>,
@@ -40,7 +40,7 @@ fn migrate_places_to_marks(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("DROP TABLE places")
 }
 
-/// Brings the file up to the newest version, each step in a transaction of its own.
+/// Migrates the file to the newest version, each migration in a transaction of its own.
 ///
 /// # Errors
 /// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::Unusable`] for the database of
@@ -58,11 +58,11 @@ pub(super) fn migrate(conn: &mut Connection, errors: &ErrorMapper) -> Result<(),
     Ok(())
 }
 
-/// Whether the file can be read as it is.
+/// Checks that the file can be read without a migration.
 ///
 /// # Errors
-/// As [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing
-/// process brings up.
+/// Like [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing process
+/// migrates.
 pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
     let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! SQLite behind the traits of the store: one thread that writes, a few that read, one file in WAL mode.
+//! Implements the store with SQLite: one writing thread, a few reading threads, one file in WAL mode.
 
 mod alerts;
 mod audit;

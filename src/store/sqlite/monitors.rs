@@ -1,4 +1,4 @@
-//! Monitors and the ids that belong to the keys of their files.
+//! Stored monitors, and the ids of the keys of monitor files.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl MonitorRow {
         Self { sealed: stored.sealed, ..Self::from_monitor(&stored.monitor) }
     }
 
-    /// Its id is not known yet.
+    /// Converts a new monitor, which has no id yet.
     pub(super) fn from_new(new: NewMonitor) -> Self {
         let (origin, key) = origin_columns(&new.origin);
         Self {
@@ -71,7 +71,7 @@ impl MonitorRow {
         }
     }
 
-    /// Writes it as a new one; answers its id.
+    /// Inserts it; returns its id.
     pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
         let inserted = conn
             .prepare_cached(
@@ -92,7 +92,7 @@ impl MonitorRow {
         inserted.map_err(|error| conflict_error(error, self.key.as_deref()))
     }
 
-    /// Writes it over the version `expected`.
+    /// Replaces the revision `expected`.
     pub(super) fn update(&self, conn: &Connection, expected: Revision) -> Result<(), ChangeError> {
         let changed = conn
             .prepare_cached(
@@ -141,19 +141,19 @@ fn document_json(document: &MonitorDocument) -> String {
     Value::Object(document.to_stored(SecretMode::Omitted)).to_string()
 }
 
-/// `None` when nothing is known.
+/// Serializes metadata; `None` when it is empty.
 fn authorship_json(metadata: &MonitorMetadata) -> Option<String> {
-    // It holds texts and numbers alone: writes without fail.
+    // Serialization cannot fail: only texts and numbers.
     if *metadata == MonitorMetadata::default() { None } else { serde_json::to_string(metadata).ok() }
 }
 
-/// All that were not removed, in the order of their ids. One that cannot be decoded fails all of it: left out, it
-/// would count as removed, and its open outage as over.
+/// Returns all monitors that were not removed, ordered by id. Fails when one cannot be decoded: leaving it out would
+/// count as a removal and end its open episode.
 pub(super) fn select_all(conn: &Connection) -> rusqlite::Result<Vec<Monitor>> {
     for_each_row(conn, |_, monitor| Ok(monitor))
 }
 
-/// As [`select_all`], with the sealed secrets.
+/// Like [`select_all`], with the sealed secrets.
 pub(super) fn select_all_stored(conn: &Connection) -> rusqlite::Result<Vec<StoredMonitor>> {
     for_each_row(conn, |row, monitor| Ok(StoredMonitor { monitor, sealed: row.get(9)? }))
 }
@@ -166,28 +166,28 @@ fn for_each_row<T>(
         "SELECT id, customer, key, type, revision, modified_at, document, origin, trail, sealed FROM monitors
          WHERE document IS NOT NULL AND removed_at IS NULL ORDER BY id",
     )?;
-    let mut made = Vec::new();
+    let mut values = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        made.push(make(row, monitor_from_row(row)?)?);
+        values.push(make(row, monitor_from_row(row)?)?);
     }
-    Ok(made)
+    Ok(values)
 }
 
 fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
-    let place = RowRef { table: "monitors", key: &key };
-    let kind = place.text_column(row, 3, "type")?.unwrap_or_default();
-    let kind = place.require_known("type", kind, MonitorType::from_name(kind))?;
-    let values: Map<String, Value> = place.json_column(row, 6, "document")?.unwrap_or_default();
+    let row_ref = RowRef { table: "monitors", key: &key };
+    let kind = row_ref.text_column(row, 3, "type")?.unwrap_or_default();
+    let kind = row_ref.require_known("type", kind, MonitorType::from_name(kind))?;
+    let values: Map<String, Value> = row_ref.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
-    let metadata: Option<MonitorMetadata> = place.json_column(row, 8, "trail")?;
+    let metadata: Option<MonitorMetadata> = row_ref.json_column(row, 8, "trail")?;
     let document =
-        MonitorDocument::new(kind, values).map_err(|error| place.decode_error("document", error))?;
+        MonitorDocument::new(kind, values).map_err(|error| row_ref.decode_error("document", error))?;
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
-        origin: place.require_known("origin", origin, origin_from_columns(origin, row.get(2)?))?,
+        origin: row_ref.require_known("origin", origin, origin_from_columns(origin, row.get(2)?))?,
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(document),
@@ -195,7 +195,7 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     })
 }
 
-/// The ids of the `keys` of files, in their order; new keys get new ones.
+/// Returns the ids of the `keys` of files, in order; assigns ids to new keys.
 pub(super) fn ids_for_keys(
     conn: &Connection,
     customer: i64,
@@ -203,20 +203,21 @@ pub(super) fn ids_for_keys(
 ) -> rusqlite::Result<Vec<MonitorId>> {
     let mut find =
         conn.prepare_cached("SELECT id FROM monitors WHERE customer = ?1 AND origin = 0 AND key = ?2")?;
-    let mut give = conn.prepare_cached("INSERT INTO monitors (customer, origin, key) VALUES (?1, 0, ?2)")?;
+    let mut insert =
+        conn.prepare_cached("INSERT INTO monitors (customer, origin, key) VALUES (?1, 0, ?2)")?;
     let mut ids = Vec::with_capacity(keys.len());
     for key in keys {
         let known = find.query_map(params![customer, key], |row| row.get(0))?.next().transpose()?;
         let id = match known {
             Some(id) => id,
-            None => give.insert(params![customer, key])?,
+            None => insert.insert(params![customer, key])?,
         };
         ids.push(MonitorId(id));
     }
     Ok(ids)
 }
 
-/// The newest revision of each, 0 where there is none.
+/// Returns the newest revision of each monitor, 0 when there is none.
 pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::Result<Vec<Revision>> {
     let mut find = conn.prepare_cached("SELECT ifnull(revision, 0) FROM monitors WHERE id = ?1")?;
     ids.iter()
@@ -225,21 +226,21 @@ pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::
         .collect()
 }
 
-/// Stores new versions and removes monitors. The states of removed ones go, their results stay. A version
-/// that says nothing of who changed it when leaves what is known of that.
+/// Stores new revisions and removes monitors. Removes the states of removed monitors, not their results. A revision
+/// without metadata keeps the stored metadata.
 pub(super) fn apply_changes(
     conn: &Connection,
     upserts: &[MonitorRow],
     removed: &[MonitorId],
 ) -> rusqlite::Result<()> {
-    let mut put = conn.prepare_cached(
+    let mut upsert = conn.prepare_cached(
         "INSERT INTO monitors (id, customer, key, type, revision, modified_at, document, origin, sealed, trail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET customer = ?2, key = ?3, type = ?4, revision = ?5, modified_at = ?6,
              removed_at = NULL, document = ?7, origin = ?8, sealed = ?9, trail = ifnull(?10, trail)",
     )?;
     for monitor in upserts {
-        put.execute(params![
+        upsert.execute(params![
             monitor.id,
             monitor.customer,
             monitor.key,
@@ -258,9 +259,8 @@ pub(super) fn apply_changes(
     Ok(())
 }
 
-/// Removes a monitor of the version `expected`, whichever it is when absent, with its secrets, states and
-/// what is attached to it; answers whether it was there. A key of `vigie apply` is free then, the key of a
-/// file stays with its id.
+/// Removes the revision `expected` of a monitor, or any if absent, with its secrets, states and attached records;
+/// returns whether it existed. A key of `vigie apply` becomes free, the key of a file stays with its id.
 pub(super) fn mark_removed(
     conn: &Connection,
     id: MonitorId,
@@ -275,7 +275,7 @@ pub(super) fn mark_removed(
         .execute(params![id.0, now, expected.map(|revision| revision.0)])?;
     if removed > 0 {
         conn.prepare_cached("DELETE FROM states WHERE monitor_id = ?1")?.execute([id.0])?;
-        // A blackout of type Notifier belongs to a recipient, which may have the number of a monitor.
+        // The parent of a Notifier blackout is a recipient, whose id may equal that of a monitor.
         conn.prepare_cached(
             "DELETE FROM records WHERE kind IN ('blackout', 'test', 'sla', 'performance_alert') AND assoc = ?1
              AND (kind <> 'blackout' OR json_extract(fields, '$.type') IS NOT 'Notifier')",

@@ -1,4 +1,4 @@
-//! Opens the file: the lock of the process, the connections and how they are set up.
+//! Opens the database: the process lock, the connections and their settings.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -14,14 +14,14 @@ use super::error::ErrorMapper;
 use super::migrations;
 use super::settings::{SqliteSettings, Synchronous};
 
-/// Rights of new files and folders: they hold hashes of passwords, scripts, and what targets answered.
+/// Mode of new files and directories: they contain password hashes, scripts and responses of targets.
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// Held as long as the database is open; the system drops it with the process, however that ends.
+/// Held as long as the database is open; the system releases it when the process ends for any reason.
 pub(super) type ProcessLock = Flock<File>;
 
-/// Makes sure that no other process works on `path`.
+/// Locks `path` against other processes.
 ///
 /// # Errors
 /// [`StoreError::Locked`] with the process id of the holder.
@@ -61,20 +61,20 @@ fn write_pid(file: &mut File) -> std::io::Result<()> {
 
 fn in_use_message(path: &Path, file: File) -> String {
     let mut pid = String::new();
-    let whom = match file.take(20).read_to_string(&mut pid) {
+    let holder = match file.take(20).read_to_string(&mut pid) {
         Ok(1..) => format!("process {}", pid.trim()),
         _ => "another process".to_owned(),
     };
-    format!("`{}` is in use by {whom}; stop it, or name another data folder", path.display())
+    format!("`{}` is in use by {holder}; stop it, or name another data folder", path.display())
 }
 
-/// Opens the connection that writes, and brings the file up to this version.
+/// Opens the writing connection and migrates the file.
 pub(super) fn open_writer(
     path: &Path,
     settings: &SqliteSettings,
     errors: &ErrorMapper,
 ) -> Result<Connection, StoreError> {
-    // SQLite would make it readable by all; its log and index get the rights of the file itself.
+    // SQLite would create it readable for everyone; its log and index inherit the mode of this file.
     OpenOptions::new()
         .append(true)
         .create(true)
@@ -89,7 +89,7 @@ pub(super) fn open_writer(
 
 fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::Result<()> {
     conn.busy_timeout(settings.busy_timeout)?;
-    // Before the first table and before WAL, else it has no effect.
+    // Has no effect after the first table is created or WAL is enabled.
     conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     let level = match settings.synchronous {
@@ -111,7 +111,7 @@ fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::R
     Ok(())
 }
 
-/// Opens a connection that reads.
+/// Opens a reading connection.
 pub(super) fn open_reader(
     path: &Path,
     settings: &SqliteSettings,
@@ -136,17 +136,17 @@ mod tests {
     use crate::store::{SqliteSettings, SqliteStore};
 
     #[tokio::test]
-    async fn a_new_database_is_for_its_owner_alone() {
+    async fn a_new_database_is_accessible_to_its_owner_only() {
         let parent = tempfile::tempdir().unwrap();
         std::fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let folder = parent.path().join("data/inner");
         let store = SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap();
-        let rights = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((rights(&folder), rights(&parent.path().join("data"))), (0o700, 0o700));
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&parent.path().join("data"))), (0o700, 0o700));
         let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(files.len(), 4, "{files:?}");
         for file in files {
-            assert_eq!(rights(&file), 0o600, "{}", file.display());
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
         }
         store.close().await;
     }

@@ -1,4 +1,4 @@
-//! Lists of rows with the number of all that match.
+//! Queries of pages with the total number of matches.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -7,18 +7,18 @@ use crate::store::contract::{Paginated, Pagination};
 
 use super::decode::skip_undecodable;
 
-/// A list out of one table.
+/// A paged query of one table.
 pub(super) struct PagedQuery {
     pub(super) table: &'static str,
     pub(super) columns: &'static str,
     pub(super) order: &'static str,
-    /// What SQL asks of a row, and the values that it binds.
+    /// The SQL conditions and the values that they bind.
     pub(super) conditions: String,
     pub(super) values: Vec<Sql>,
 }
 
 impl PagedQuery {
-    /// The rows in `page`, and how many match in all. One that cannot be decoded counts and is left out.
+    /// Returns the rows of `page` and the total number of matches. Rows that cannot be decoded count, but are left out.
     pub(super) fn fetch<T>(
         self,
         conn: &Connection,
@@ -26,7 +26,7 @@ impl PagedQuery {
         row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Paginated<T>> {
         let Self { table, columns, order, conditions, mut values } = self;
-        // Count and page have to be of one state of the database.
+        // Count and page must see the same state of the database.
         let tx = conn.unchecked_transaction()?;
         let count: u64 = tx
             .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {conditions}"))?

@@ -1,4 +1,4 @@
-//! Reads a database beside the process that writes it, or without one.
+//! Reads a database, whether or not another process writes it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::settings::SqliteSettings;
 use super::store::join_threads;
 use super::{migrations, monitors, open, results};
 
-/// A database that is only read. Takes no lock, so that a running server is not in the way.
+/// A database opened for reading. Takes no lock, so that it works beside a running server.
 pub struct ReadOnlyStore {
     readers: ReaderPool,
 }
@@ -20,8 +20,8 @@ impl ReadOnlyStore {
     /// Opens the database at `path`. Blocks.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] when there is none, when it may not be read, or when it is of an older
-    /// Vigie and was not brought up to this version yet; [`StoreError::TooNew`] for one of a newer Vigie.
+    /// [`StoreError::Unusable`] when the file does not exist, cannot be read, or is of an older Vigie and was not
+    /// migrated yet; [`StoreError::TooNew`] for a file of a newer Vigie.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
         let errors = ErrorMapper::for_path(path);
         if !path.exists() {
@@ -31,12 +31,12 @@ impl ReadOnlyStore {
         Ok(Self { readers: ReaderPool::start(path, settings, &errors)? })
     }
 
-    /// All monitors that were not removed.
+    /// Returns all monitors that were not removed.
     pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
         self.readers.call(monitors::select_all).await
     }
 
-    /// Results, newest first.
+    /// Returns results, newest first.
     pub async fn results(
         &self,
         filter: ResultFilter,

@@ -1,5 +1,4 @@
-//! The threads that read, each with a connection of its own. A query ends when its time is up or when
-//! nobody waits for it any more.
+//! The reading threads, each with its own connection. A query ends when its time is up or its caller no longer waits.
 
 use crate::sync::Mutex;
 use std::path::Path;
@@ -19,10 +18,10 @@ use super::settings::SqliteSettings;
 type QueryJob = Box<dyn FnOnce(&Connection, &ErrorMapper, Duration) + Send>;
 type QueryQueue = Arc<Mutex<mpsc::Receiver<QueryJob>>>;
 
-/// Steps of SQLite's virtual machine between two looks at the time.
+/// Steps of SQLite's virtual machine between two checks of the time.
 const PROGRESS_STEPS: i32 = 20_000;
 
-/// The door to the reading threads.
+/// Handle of the reading threads.
 pub(super) struct ReaderPool {
     queries: Mutex<Option<mpsc::Sender<QueryJob>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -55,7 +54,7 @@ impl ReaderPool {
         Ok(Self { queries: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
     }
 
-    /// Runs `work` on a connection as soon as one is free.
+    /// Runs `work` on the next free connection.
     ///
     /// # Errors
     /// [`StoreError::QueryTimeout`] when it takes longer than the settings allow.
@@ -65,15 +64,15 @@ impl ReaderPool {
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         let sender = self.queries.lock().clone().ok_or(StoreError::Closed)?;
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let query: QueryJob =
             Box::new(move |conn, errors, limit| run_query(conn, errors, limit, work, reply));
         sender.send(query).await.map_err(|_| StoreError::Closed)?;
         drop(sender);
-        answer.await.map_err(|_| StoreError::Closed)?
+        response.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Takes no more queries; answers with the threads, which end after what they have.
+    /// Stops accepting queries; returns the threads, which end after the queued queries.
     pub(super) fn close(&self) -> Vec<JoinHandle<()>> {
         drop(self.queries.lock().take());
         std::mem::take(&mut *self.threads.lock())
@@ -96,15 +95,15 @@ fn run_query<T, F>(
 {
     let until = Instant::now() + limit;
     let reply = Arc::new(reply);
-    let waited_for = Arc::clone(&reply);
+    let caller = Arc::clone(&reply);
     let outcome = conn
-        .progress_handler(PROGRESS_STEPS, Some(move || Instant::now() > until || waited_for.is_closed()))
+        .progress_handler(PROGRESS_STEPS, Some(move || Instant::now() > until || caller.is_closed()))
         .and_then(|()| work(conn));
-    // Drops the handler's hold on `reply`.
+    // Drops the handler's reference to `reply`.
     let cleared = conn.progress_handler(0, None::<fn() -> bool>);
     let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| errors.to_store_error(&e));
     if let Ok(reply) = Arc::try_unwrap(reply) {
-        // A caller that went away does not want to know.
+        // Fails only when the caller no longer waits.
         let _ = reply.send(outcome);
     }
 }

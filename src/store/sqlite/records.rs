@@ -1,4 +1,4 @@
-//! Records: users, blackouts, properties and the like.
+//! Stored records: users, blackouts, properties and others.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -28,7 +28,7 @@ impl NewRecordRow {
         Self { new, fields }
     }
 
-    /// Writes it; answers its id.
+    /// Inserts it; returns its id.
     pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
         let new = &self.new;
         let id = conn
@@ -55,7 +55,7 @@ impl NewRecordRow {
     }
 }
 
-/// A new version of a record, ready to be written.
+/// A new revision of a record, ready to be written.
 pub(super) struct UpdatedRecordRow {
     record: Record,
     fields: String,
@@ -67,7 +67,7 @@ impl UpdatedRecordRow {
         Self { record, fields }
     }
 
-    /// Writes it over the version `expected`. Kind, account and who made it when stay.
+    /// Replaces the revision `expected`. Kind, account, creator and creation time stay the same.
     pub(super) fn update(&self, conn: &Connection, expected: Revision) -> Result<(), ChangeError> {
         let record = &self.record;
         let changed = conn
@@ -92,7 +92,7 @@ impl UpdatedRecordRow {
     }
 }
 
-/// Removes the version `expected` of a record, of a user its tokens as well; answers whether it was there.
+/// Removes the revision `expected` of a record, for a user also its tokens; returns whether it existed.
 pub(super) fn delete(
     conn: &Connection,
     kind: RecordKind,
@@ -108,14 +108,14 @@ pub(super) fn delete(
     Ok(removed > 0)
 }
 
-/// One record.
+/// Returns a record.
 pub(super) fn by_id(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::Result<Option<Record>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE id = ?1 AND kind = ?2"))?
         .query_row(params![id, kind.name()], record_from_row)
         .optional()
 }
 
-/// The record of `kind` with this unique text.
+/// Returns the record of `kind` with this unique key.
 pub(super) fn by_unique_key(
     conn: &Connection,
     kind: RecordKind,
@@ -126,7 +126,7 @@ pub(super) fn by_unique_key(
         .optional()
 }
 
-/// The records in `page` of those that match, by id, and how many do.
+/// Returns a page of the matching records, ordered by id, and their number.
 pub(super) fn read_page(
     conn: &Connection,
     filter: &RecordFilter,
@@ -159,7 +159,7 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
         values.push(Sql::from(Value::from(filter.parent_id.clone()).to_string()));
     }
     for (name, value) in &filter.fields {
-        // Names are ours, not a user's text.
+        // Field names come from Vigie, not from users.
         conditions.push("json_extract(fields, ?) IS ?");
         values.push(Sql::from(format!("$.\"{name}\"")));
         values.push(to_sql_value(value));
@@ -167,7 +167,7 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
     (conditions.join(" AND "), values)
 }
 
-/// `value` as `json_extract` gives it.
+/// Converts `value` to the form that `json_extract` returns.
 fn to_sql_value(value: &Value) -> Sql {
     match value {
         Value::Null => Sql::Null,
@@ -180,11 +180,11 @@ fn to_sql_value(value: &Value) -> Sql {
 
 fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
     let id = row.get(0)?;
-    let place = RowRef { table: "records", key: &[("id", id)] };
-    let kind = place.text_column(row, 1, "kind")?.unwrap_or_default();
+    let row_ref = RowRef { table: "records", key: &[("id", id)] };
+    let kind = row_ref.text_column(row, 1, "kind")?.unwrap_or_default();
     Ok(Record {
         id,
-        kind: place.require_known("kind", kind, RecordKind::from_name(kind))?,
+        kind: row_ref.require_known("kind", kind, RecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
         parent_id: row.get(3)?,
         unique_key: row.get(4)?,
@@ -192,7 +192,7 @@ fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
         created_at: Timestamp::from_micros(row.get(6)?),
         created_by: row.get(7)?,
         modified_at: Timestamp::from_micros(row.get(8)?),
-        fields: json_object_column(row, place, 9, "fields")?,
+        fields: json_object_column(row, row_ref, 9, "fields")?,
         private_data: row.get(10)?,
     })
 }

@@ -1,4 +1,4 @@
-//! How many results there are, kept by minute: counting millions of rows for each page would take seconds.
+//! Counts of results by minute, since counting millions of rows for each page would take seconds.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::store::contract::ResultFilter;
 
 use super::result_filter::where_clause;
 
-/// Microseconds.
+/// A minute in microseconds.
 const MINUTE_US: i64 = 60_000_000;
 
-/// Rows that came and went in one transaction, by minute, account, location and outcome.
+/// Changes of counts in one transaction, by minute, account, location and outcome.
 #[derive(Default)]
 pub(super) struct CountChanges(BTreeMap<(i64, i64, i64, i64), i64>);
 
 impl CountChanges {
-    /// Notes that `rows` rows of this kind came, or went when it is negative.
+    /// Adds `rows` rows of this kind, or removes them when negative.
     pub(super) fn add(&mut self, planned_at: i64, customer: i64, location: i64, outcome: i64, rows: i64) {
         *self.0.entry((minute_start(planned_at), customer, location, outcome)).or_default() += rows;
     }
 
-    /// Writes them; part of the transaction that changes the rows.
+    /// Writes the changes, in the transaction that changes the rows.
     pub(super) fn flush(self, conn: &Connection) -> rusqlite::Result<()> {
         let mut change = conn.prepare_cached(
             "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
@@ -42,8 +42,8 @@ impl CountChanges {
     }
 }
 
-/// How many results match `filter`: whole minutes out of the counts, what is left at both ends row by row.
-/// Those of single monitors are few enough to be counted by their index.
+/// Counts the results that match `filter`: whole minutes from the counts, the remaining time at both ends row by row.
+/// Results of single monitors are few enough to be counted by index.
 pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<i64> {
     if !filter.monitors.is_empty() {
         return count_rows(conn, filter, None);
@@ -77,7 +77,7 @@ fn count_by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i6
     .query_row(params![first, end, location, codes, filter.customer.map(|id| id.0)], |row| row.get(0))
 }
 
-/// Counts rows, of those planned in `within` only.
+/// Counts matching rows, limited to those planned in `within`.
 fn count_rows(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) -> rusqlite::Result<i64> {
     let (mut conditions, mut values) = where_clause(conn, filter)?;
     if let Some((first, end)) = within {

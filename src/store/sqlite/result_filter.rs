@@ -1,4 +1,4 @@
-//! A filter of results as SQL.
+//! Converts a filter of results to SQL.
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use crate::domain::{CustomerId, Outcome, Timestamp};
 use crate::store::contract::ResultFilter;
 
-/// What SQL asks of a row of `results`, and the values that it binds.
+/// Returns the SQL conditions for rows of `results`, and the values that they bind.
 pub(super) fn where_clause(
     conn: &Connection,
     filter: &ResultFilter,
@@ -45,21 +45,21 @@ pub(super) fn where_clause(
         }
     }
     if !filter.outcomes.is_empty() {
-        // Codes are ours, not a user's text.
+        // Codes come from Vigie, not from users.
         let codes: Vec<String> = filter.outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
         conditions.push(format!("outcome IN ({})", codes.join(", ")));
         if !filter.outcomes.contains(&Outcome::Ok) {
-            // Lets the index of results that are not ok be used.
+            // Allows SQLite to use the index of results that are not ok.
             conditions.push("outcome <> 0".to_owned());
         }
     }
     Ok((conditions.join(" AND "), values))
 }
 
-/// Monitors that an account may have for its results to be looked up monitor by monitor.
+/// Most monitors of an account whose results are looked up by monitor.
 const FEW_MONITORS: i64 = 100;
 const BY_MONITOR_IDS: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
-/// Keeps SQLite to the order of time: it ends with the page, while a sort would read every row first.
+/// Makes SQLite scan in time order, which stops with the page, while a sort would read every row first.
 const BY_CUSTOMER_EXISTS: &str =
     "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
 

@@ -1,5 +1,5 @@
-//! A result as the narrow row, the texts it shares with others, and its details. Made by the caller of
-//! `commit`, so that the writing thread has no JSON to write.
+//! A result as rows: the narrow row, shared texts and details. The caller of `commit` builds it, so that the writing
+//! thread does not serialize JSON.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,10 +14,10 @@ use super::captures::{self, CaptureChunk};
 use super::decode::RowRef;
 use super::shared_texts::SharedText;
 
-/// What the narrow row does not hold; left out parts follow from it.
+/// What the narrow row does not contain; absent parts follow from it.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct DetailsBody {
-    /// Unless it is a single attempt that passed without reservation.
+    /// Absent for a single attempt that passed without warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attempts: Option<Vec<Attempt>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,20 +27,20 @@ pub(super) struct DetailsBody {
     pub(super) facts: Option<Facts>,
     #[serde(flatten)]
     pub(super) details: CheckDetails,
-    /// Unless it is the status code's own.
+    /// Absent when it is the status code's own text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) captures: Vec<Capture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verification: Option<Verification>,
-    /// What else stood in a row: flattened parts refuse nothing by themselves.
+    /// Unknown fields of a row, which flattened parts do not reject by themselves.
     #[serde(flatten, skip_serializing)]
     unknown: Map<String, Value>,
 }
 
 impl DetailsBody {
-    /// The details in the JSON `body` of the row at `place`; a part of a name that nobody knows would be lost.
+    /// Decodes the details of `row` from the JSON `body`; fails for unknown fields, which would be lost.
     pub(super) fn decode(row: RowRef<'_>, body: &str) -> rusqlite::Result<Self> {
         let details: Self = row.parse_json(body, "body")?;
         match details.unknown.keys().next() {
@@ -60,7 +60,7 @@ pub(super) struct ResultRow {
     pub(super) warning_status: Option<u16>,
     pub(super) started_after: i64,
     pub(super) total_us: i64,
-    /// Of the full page, which stands in the details too: those go earlier.
+    /// Duration of the full page; stored here too, since details are removed earlier.
     pub(super) page_us: Option<i64>,
     pub(super) phases: Phases,
     pub(super) body_wire_bytes: Option<i64>,
@@ -76,7 +76,7 @@ pub(super) struct ResultRow {
     pub(super) captures: Vec<CaptureChunk>,
 }
 
-/// Of runs that did not happen.
+/// Columns of missed runs.
 #[derive(Clone, Copy)]
 pub(super) struct MissedColumns {
     pub(super) reason: usize,
@@ -95,7 +95,7 @@ impl ResultRow {
         let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let own_status_text = result.status_text != result.status.text();
         let mut captures = std::mem::take(&mut result.captures);
-        let pieces = captures::compress_all(&mut captures);
+        let chunks = captures::compress_all(&mut captures);
         let details = DetailsBody {
             attempts: (!has_implied_attempt(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
@@ -131,21 +131,21 @@ impl ResultRow {
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
             details: (details != DetailsBody::default()).then(|| to_json(&details)),
-            captures: pieces,
+            captures: chunks,
         }
     }
 
-    /// 0 for details that go early, 1 for those that stay longer.
+    /// Whether its details are stored as failed, which are kept longer.
     pub(super) fn is_failed(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
-    /// Microseconds of the phases that have a column, in their order.
+    /// Returns the microseconds of the phases that have a column, in order.
     pub(super) fn phase_columns(&self) -> [Option<u32>; Phase::COMMON.len()] {
         Phase::COMMON.map(|phase| self.phases.micros(phase))
     }
 
-    /// The other phases, when there are any.
+    /// Serializes the other phases, if there are any.
     pub(super) fn session_phases_json(&self) -> Option<String> {
         Some(self.phases.without_common()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
     }
@@ -181,8 +181,8 @@ fn take_chain(facts: &mut Facts) -> Option<SharedText> {
     (!chain.is_empty()).then(|| SharedText::from_string(to_json(&chain)))
 }
 
-/// Facts that stay the same from run to run are shared; round trips, durations of hops, fingerprints of a text, and
-/// greetings with a time or a number in them never are.
+/// Splits facts into shared ones, which stay the same from run to run, and the result's own. Round trips, durations of
+/// hops, text hashes, and greetings with a time or number are never shared.
 fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
     let varies = facts.ping.is_some()
         || facts.mail.is_some()
@@ -196,7 +196,7 @@ fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
     }
 }
 
-/// The values that are kept here write without fail: string keys, no foreign maps.
+/// Serializes a value; cannot fail for stored types, whose map keys are strings.
 pub(super) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
@@ -210,7 +210,7 @@ fn encode_address(address: SocketAddr) -> Vec<u8> {
     bytes
 }
 
-/// The address that [`encode_address`] made bytes of.
+/// Decodes an address encoded by [`encode_address`].
 pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
     let (ip, port) = bytes.split_at_checked(bytes.len().checked_sub(2)?)?;
     let port = u16::from_be_bytes(port.try_into().ok()?);
@@ -221,7 +221,7 @@ pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// SQLite's integers are signed.
+/// Converts to SQLite's signed integers.
 pub(super) fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -24,7 +24,7 @@ use crate::store::sqlite::result_filter::where_clause;
 use crate::store::sqlite::rollup::roll_up;
 use crate::store::sqlite::store::SqliteStore;
 
-/// The wide row of a key; columns as [`result_from_row`] reads them.
+/// Selects a result with everything that belongs to it; columns as [`result_from_row`] reads them.
 const SELECT_RESULT: &str = "
     SELECT r.planned_at, r.monitor_id, r.location_id, r.outcome, r.status, r.warning_status, r.started_after,
         r.total_us, r.prepare_us, r.resolve_us, r.connect_us, r.tls_us, r.send_us, r.first_byte_us,
@@ -41,19 +41,19 @@ const SELECT_RESULT: &str = "
 
 type ResultRowKey = (i64, i64, i64);
 
-/// The results in `page` of those that match, newest first, and how many do.
+/// Returns a page of the matching results, newest first, and their number.
 pub(super) fn read_page(
     conn: &Connection,
     filter: &ResultFilter,
     page: Pagination,
 ) -> rusqlite::Result<PaginatedResults> {
-    // Count and page have to be of one state of the database.
+    // Count and page must see the same state of the database.
     let tx = conn.unchecked_transaction()?;
     let count = result_counts::count_matching(&tx, filter)?.unsigned_abs();
     let (conditions, mut values) = where_clause(&tx, filter)?;
     values.push(Value::from(page.limit));
     values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
-    // Keys first, out of the index alone where that is possible; then the wide rows of one page.
+    // First the keys, from the index alone if possible, then the complete rows of one page.
     let keys: Vec<ResultRowKey> = tx
         .prepare_cached(&format!(
             "SELECT planned_at, monitor_id, location_id FROM results WHERE {conditions}
@@ -66,10 +66,10 @@ pub(super) fn read_page(
     Ok(PaginatedResults { total: count, results })
 }
 
-/// The result with this id. The id is a hash over time, monitor and location that can be undone: with a
-/// location, it gives the mark of the monitor mixed with the time. All times that are kept lie in one block
-/// or two of times with equal leading bits, so that the leading bits of the mark are known, and with them the
-/// few monitors that it may be. A wrong one gives a time at which nothing was planned.
+/// Returns the result with this id. The id is a reversible hash of time, monitor and location: together with a location
+/// it gives the monitor's hash mixed with the time. All stored times lie in one or two aligned blocks with equal
+/// leading bits. This determines the leading bits of the monitor's hash and so a few candidate monitors. A wrong
+/// candidate gives a time at which nothing was planned.
 pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
     let bounds: (Option<i64>, Option<i64>) = tx
         .prepare_cached(
@@ -100,7 +100,7 @@ pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Optio
     Ok(None)
 }
 
-/// One or two blocks, each of a power of two and aligned to it, that hold all of `first..=last`.
+/// Returns one or two aligned blocks of a power of two that cover `first..=last`.
 fn aligned_blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
     let width = last.abs_diff(first);
     let rest = width.checked_ilog2().map_or(0, |bits| u64::MAX >> (63 - bits)).cast_signed();
@@ -109,22 +109,22 @@ fn aligned_blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
     std::iter::once(lower).chain((lower != upper).then_some(upper))
 }
 
-/// The marks that, mixed with a time of the block, give `mixed`; a block as well.
+/// Returns the block of monitor hashes that, mixed with a time of the block `from..=to`, give `mixed`.
 fn hash_range(mixed: u64, from: i64, to: i64) -> (i64, i64) {
     let rest = (from ^ to).cast_unsigned();
     let start = (mixed ^ from.cast_unsigned()) & !rest;
     (start.cast_signed(), (start | rest).cast_signed())
 }
 
-/// A file of the result with this id, with its content.
+/// Returns a capture of the result with this id, with its content.
 pub(super) fn capture(conn: &Connection, id: CheckId, name: &str) -> rusqlite::Result<Option<Capture>> {
     let tx = conn.unchecked_transaction()?;
     let Some(result) = by_id(&tx, id)? else { return Ok(None) };
-    let told = result.captures.iter().find(|capture| capture.name == name).cloned();
-    told.map_or(Ok(None), |capture| captures::read(&tx, &result, capture))
+    let capture = result.captures.iter().find(|capture| capture.name == name).cloned();
+    capture.map_or(Ok(None), |capture| captures::read(&tx, &result, capture))
 }
 
-/// The result behind each of `states`: the place that a state is of undoes the id.
+/// Returns the result of each of `states`: monitor and location of a state reverse the hash of the check id.
 pub(super) fn latest_results(
     conn: &Connection,
     states: &[MonitorState],
@@ -137,7 +137,7 @@ pub(super) fn latest_results(
     states.iter().map(|state| result_or_skip(&tx, key(state))).collect()
 }
 
-/// As [`result_by_key`]; of a result that cannot be decoded the log tells, and nothing is shown.
+/// Like [`result_by_key`]; a result that cannot be decoded is logged and left out.
 fn result_or_skip(conn: &Connection, key: ResultRowKey) -> rusqlite::Result<Option<CheckResult>> {
     Ok(skip_undecodable(result_by_key(conn, key))?.flatten())
 }
@@ -161,15 +161,15 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         ("monitor_id", monitor_id.0),
         ("location_id", location_id.0),
     ];
-    let place = RowRef { table: "results", key: &key };
-    let beside = RowRef { table: "details", ..place };
-    let details = match beside.text_column(row, 27, "body")? {
-        Some(body) => DetailsBody::decode(beside, body)?,
+    let row_ref = RowRef { table: "results", key: &key };
+    let details_ref = RowRef { table: "details", ..row_ref };
+    let details = match details_ref.text_column(row, 27, "body")? {
+        Some(body) => DetailsBody::decode(details_ref, body)?,
         None => DetailsBody::default(),
     };
-    let label = place.text_column(row, 24, "label")?.unwrap_or_default();
+    let label = row_ref.text_column(row, 24, "label")?.unwrap_or_default();
     let parts = label.split_once(' ').and_then(|(kind, name)| Some((MonitorType::from_name(kind)?, name)));
-    let (kind, name) = place.require_known("label", label, parts)?;
+    let (kind, name) = row_ref.require_known("label", label, parts)?;
     let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
         check_id: CheckId::new(run_id, location_id),
@@ -181,38 +181,38 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         location_id,
         planned_at,
         started_at,
-        outcome: place.require_known("outcome", outcome, Outcome::from_code(outcome))?,
+        outcome: row_ref.require_known("outcome", outcome, Outcome::from_code(outcome))?,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
         status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
         reasons: details.reasons,
         total_us,
-        address: address_from_row(row, place)?,
+        address: address_from_row(row, row_ref)?,
         attempts: match details.attempts {
             Some(attempts) => attempts,
-            None => attempts_without_details(row, place, started_at, total_us)?,
+            None => attempts_without_details(row, row_ref, started_at, total_us)?,
         },
-        facts: facts_from_row(row, place, details.facts)?,
+        facts: facts_from_row(row, row_ref, details.facts)?,
         details: details.details,
         captures: details.captures,
         verification: details.verification,
-        missed: missed_from_row(row, place)?,
+        missed: missed_from_row(row, row_ref)?,
     })
 }
 
-fn address_from_row(row: &Row<'_>, place: RowRef<'_>) -> rusqlite::Result<Option<SocketAddr>> {
+fn address_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Option<SocketAddr>> {
     let bytes: Option<Vec<u8>> = row.get(18)?;
     let known = |bytes: Vec<u8>| {
         decode_address(&bytes)
-            .ok_or_else(|| place.decode_error("address", format_args!("{} bytes", bytes.len())))
+            .ok_or_else(|| row_ref.decode_error("address", format_args!("{} bytes", bytes.len())))
     };
     bytes.map(known).transpose()
 }
 
-/// The only attempt, or what is left of the deciding one when its details are gone.
+/// Returns the only attempt, or what is known of the deciding one when its details were removed.
 fn attempts_without_details(
     row: &Row<'_>,
-    place: RowRef<'_>,
+    row_ref: RowRef<'_>,
     started_at: Timestamp,
     total_us: u64,
 ) -> rusqlite::Result<Vec<Attempt>> {
@@ -220,7 +220,7 @@ fn attempts_without_details(
     if number == 0 {
         return Ok(Vec::new());
     }
-    let mut phases: Phases = place.json_column(row, 28, "session")?.unwrap_or_default();
+    let mut phases: Phases = row_ref.json_column(row, 28, "session")?.unwrap_or_default();
     for (column, phase) in (8..).zip(Phase::COMMON) {
         if let Some(micros) = row.get::<_, Option<u32>>(column)? {
             phases.set(phase, Duration::from_micros(u64::from(micros)));
@@ -229,16 +229,16 @@ fn attempts_without_details(
     Ok(vec![Attempt { number, started_at, total_us, phases, failure: None, warnings: Vec::new() }])
 }
 
-fn facts_from_row(row: &Row<'_>, place: RowRef<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
+fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
     let mut facts = match own {
         Some(facts) => facts,
-        None => place.json_column(row, 25, "facts")?.unwrap_or_default(),
+        None => row_ref.json_column(row, 25, "facts")?.unwrap_or_default(),
     };
-    // A flattened part without any required field reads as present: undo that.
+    // A flattened part without required fields deserializes as present: undo that.
     if facts.tls.as_deref() == Some(&TlsFacts::default()) {
         facts.tls = None;
     }
-    if let Some(certificates) = place.json_column(row, 26, "chain")? {
+    if let Some(certificates) = row_ref.json_column(row, 26, "chain")? {
         facts.tls.get_or_insert_default().certificates = certificates;
     }
     if let (Some(http), Some(wire), Some(body)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
@@ -247,11 +247,11 @@ fn facts_from_row(row: &Row<'_>, place: RowRef<'_>, own: Option<Facts>) -> rusql
     Ok(facts)
 }
 
-fn missed_from_row(row: &Row<'_>, place: RowRef<'_>) -> rusqlite::Result<Option<MissedRuns>> {
+fn missed_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Option<MissedRuns>> {
     let Some(slots) = row.get(22)? else { return Ok(None) };
     let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
-        reason: place.require_known("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
+        reason: row_ref.require_known("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
         slots,
         last_planned_at: Timestamp::from_micros(row.get(23)?),
     }))
@@ -263,14 +263,14 @@ const SELECT_STATES: &str = "
     FROM states AS s WHERE NOT EXISTS
         (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
 
-/// Where every monitor that was not removed stands.
+/// Returns the states of all monitors that were not removed.
 pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
     conn.prepare_cached(&format!("{SELECT_STATES} ORDER BY monitor_id, location_id"))?
         .query_map(params![], state_from_row)?
         .collect()
 }
 
-/// Where those of `monitors` that were not removed stand, by monitor and location.
+/// Returns the states of those of `monitors` that were not removed, by monitor and location.
 pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
     let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
     conn.prepare_cached(&format!(
@@ -345,7 +345,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_mark_of_a_result_lies_in_a_range_of_its_id(
+        fn the_monitor_hash_of_a_result_is_in_the_range_of_its_id(
             monitor: i64, location: i64, first in 0_i64..1 << 52, width in 0_i64..1 << 45, part in 0.0..1.0,
         ) {
             #[expect(clippy::cast_possible_truncation, reason = "a place between the two")]

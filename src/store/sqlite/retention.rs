@@ -1,4 +1,4 @@
-//! Removes what has outlived its time, a little per transaction, and gives the room back to the disk.
+//! Removes expired data, a little per transaction, and returns free space to the disk.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use super::writer::WriteContext;
 
 /// Rows that one transaction removes.
 const CHUNK_ROWS: i64 = 1000;
-/// The same, of rows that may be large.
+/// The same, for rows that may be large.
 const CHUNK_CAPTURES: i64 = 64;
-/// Free pages that one transaction gives back.
+/// Free pages that one transaction returns.
 const CHUNK_PAGES: i64 = 1000;
-/// Shared texts live on for as long as `last_used` may lie behind, twice.
+/// How long unused shared texts are kept: twice the slack of `last_used`.
 const TEXT_GRACE: Duration = Duration::from_hours(48);
 
-/// Removes what is older than `retention` says; answers how many rows went.
+/// Removes data older than `retention`; returns how many rows were removed.
 pub(super) async fn apply_retention(
     store: &SqliteStore,
     retention: Retention,
@@ -33,31 +33,31 @@ pub(super) async fn apply_retention(
     let before = |kept: Duration| (now - kept).as_micros();
     let results = before(retention.results);
     let hourly = before(retention.hourly);
-    // Neither results that are not rolled up yet, nor hours that are not merged into their day.
+    // Keeps results that are not rolled up yet, and hours that are not merged into their day.
     let results = store.writer.call(move |w| retention_cutoff(w.conn, RollupSpan::Hour, results)).await?;
     let hourly = store.writer.call(move |w| retention_cutoff(w.conn, RollupSpan::Day, hourly)).await?;
     let longest = retention.results.max(retention.details_ok).max(retention.details_failed);
     let texts = (now - (longest + TEXT_GRACE)).as_micros();
 
-    let mut gone = 0;
-    gone += remove_results(store, results).await?;
-    gone += delete_in_chunks(store, DELETE_DETAILS_OK, before(retention.details_ok).max(results)).await?;
-    gone +=
+    let mut removed = 0;
+    removed += remove_results(store, results).await?;
+    removed += delete_in_chunks(store, DELETE_DETAILS_OK, before(retention.details_ok).max(results)).await?;
+    removed +=
         delete_in_chunks(store, DELETE_DETAILS_FAILED, before(retention.details_failed).max(results)).await?;
-    gone += delete_in_chunks(store, DELETE_CAPTURES_OK, before(retention.details_ok).max(results)).await?;
-    gone += delete_in_chunks(store, DELETE_CAPTURES_FAILED, before(retention.details_failed).max(results))
+    removed += delete_in_chunks(store, DELETE_CAPTURES_OK, before(retention.details_ok).max(results)).await?;
+    removed += delete_in_chunks(store, DELETE_CAPTURES_FAILED, before(retention.details_failed).max(results))
         .await?;
-    gone += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly).await?;
-    gone += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, before(retention.daily)).await?;
-    gone += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts).await?;
-    gone += remove_audit(store, before(retention.audit)).await?;
-    // Outages and messages tell of single results: they stay as long.
-    gone += store.remove_ended_before(now - retention.results).await?;
+    removed += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly).await?;
+    removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, before(retention.daily)).await?;
+    removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts).await?;
+    removed += remove_audit(store, before(retention.audit)).await?;
+    // Episodes and notifications refer to single results and are kept as long.
+    removed += store.remove_ended_before(now - retention.results).await?;
     shrink_file(store).await?;
-    Ok(gone)
+    Ok(removed)
 }
 
-/// Lowers `cut` to what is rolled up, and notes that older hours or days can't be rolled up again.
+/// Lowers `cut` to what is rolled up, and records that older hours or days cannot be rolled up again.
 fn retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::Result<i64> {
     let (rolled_until, _) = rolled_range(conn, span)?;
     let pending: Option<i64> = conn
@@ -66,7 +66,7 @@ fn retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::
     let cut = cut.min(rolled_until).min(pending.unwrap_or(i64::MAX));
     let complete_from = match span_start(span, cut) {
         whole if whole == cut => cut,
-        partly => partly.saturating_add(width_us(span)),
+        inside => inside.saturating_add(width_us(span)),
     };
     conn.execute(
         "UPDATE spans SET sources_from = max(sources_from, ?2) WHERE span = ?1",
@@ -75,7 +75,7 @@ fn retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::
     Ok(cut)
 }
 
-/// A statement that removes up to `?2` rows older than `?1`, the oldest first.
+/// A statement that removes up to `?2` rows older than `?1`, oldest first.
 type DeleteStatement = &'static str;
 
 const DELETE_RESULTS: DeleteStatement = "DELETE FROM results WHERE (planned_at, monitor_id, location_id) IN (
@@ -104,18 +104,18 @@ const DELETE_DAILY_ROLLUPS: DeleteStatement =
 const DELETE_SHARED_TEXTS: DeleteStatement =
     "DELETE FROM shared WHERE id IN (SELECT id FROM shared WHERE last_used < ?1 LIMIT ?2)";
 
-/// Removes results and takes them off the counts.
+/// Removes results and subtracts them from the counts.
 async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
-    let mut gone = 0;
+    let mut removed = 0;
     loop {
         let rows = store
             .writer
             .call(move |writing| {
                 let mut changes = CountChanges::default();
                 let mut statement = writing.conn.prepare_cached(DELETE_RESULTS)?;
-                let mut removed = statement.query([before, CHUNK_ROWS])?;
+                let mut deleted = statement.query([before, CHUNK_ROWS])?;
                 let mut rows = 0;
-                while let Some(row) = removed.next()? {
+                while let Some(row) = deleted.next()? {
                     let owner = writing.shared.cached_customer(writing.conn, row.get(3)?)?;
                     changes.add(row.get(0)?, owner, row.get(1)?, row.get(2)?, -1);
                     rows += 1;
@@ -124,29 +124,29 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
                 Ok(rows)
             })
             .await?;
-        gone += rows;
+        removed += rows;
         if to_signed(rows) < CHUNK_ROWS {
-            return Ok(gone);
+            return Ok(removed);
         }
     }
 }
 
-/// The trail is in the order of its numbers, so that it is read no further than to the first thousand entries of
-/// which none is old. Where a clock was wrong, an entry may stay longer for that, and never goes too early.
+/// Removes old audit entries. Entries are in the order of their ids, so reading stops at the first thousand without an
+/// old one. After a wrong clock, an entry may stay longer, but is never removed too early.
 async fn remove_audit(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
-    let (mut after, mut gone) = (i64::MIN, 0);
+    let (mut after, mut removed) = (i64::MIN, 0);
     loop {
         let step = move |writing: &mut WriteContext<'_>| audit::remove_old(writing.conn, after, before);
         let (last, rows) = store.writer.call(step).await?;
-        gone += rows;
+        removed += rows;
         if rows == 0 {
-            return Ok(gone);
+            return Ok(removed);
         }
         after = last;
     }
 }
 
-/// Between two transactions others get their turn.
+/// Deletes rows in several transactions, so that other writers are not blocked.
 async fn delete_in_chunks(
     store: &SqliteStore,
     removal: DeleteStatement,
@@ -157,7 +157,7 @@ async fn delete_in_chunks(
     } else {
         CHUNK_ROWS
     };
-    let mut gone = 0;
+    let mut removed = 0;
     loop {
         let rows = store
             .writer
@@ -169,14 +169,14 @@ async fn delete_in_chunks(
                 Ok(rows)
             })
             .await?;
-        gone += rows as u64;
+        removed += rows as u64;
         if to_signed(rows as u64) < chunk {
-            return Ok(gone);
+            return Ok(removed);
         }
     }
 }
 
-/// Cuts free pages off the end of the file. A tenth of the file stays, for what comes next.
+/// Returns free pages at the end of the file to the disk, except a tenth of the file for new data.
 async fn shrink_file(store: &SqliteStore) -> Result<(), StoreError> {
     loop {
         let left = store

@@ -1,38 +1,38 @@
-//! How the SQLite database is used.
+//! Settings of the SQLite database.
 
 use std::time::Duration;
 
-/// When a commit counts as kept. A killed process loses nothing at either level.
+/// When a commit counts as durable. A killed process loses nothing at either level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// A power cut may lose the commits of the last seconds; the file stays whole.
+    /// A power cut may lose the commits of the last seconds; the file stays consistent.
     Normal,
-    /// A power cut loses nothing that was acknowledged. The default: the minutes before a power cut are
-    /// those that somebody will look for, and it costs little, since up to 5,000 results share one flush.
+    /// A power cut loses no acknowledged commit. The default: the minutes before a power cut are those that people look
+    /// for, and it costs little, since up to 5,000 results share one flush.
     #[default]
     Full,
 }
 
-/// How the database is used.
+/// Settings of the database.
 #[derive(Clone, Debug)]
 pub struct SqliteSettings {
-    /// When a commit counts as kept.
+    /// When a commit counts as durable.
     pub synchronous: Synchronous,
-    /// Threads that read, each with a connection.
+    /// Number of reading threads, each with a connection.
     pub readers: usize,
-    /// How long a query may take.
+    /// Longest duration of a query.
     pub query_timeout: Duration,
-    /// How long to wait for another program that holds the file.
+    /// How long to wait for another program that locks the file.
     pub busy_timeout: Duration,
-    /// Calls that may wait for the writing or a reading thread; more wait outside.
+    /// Calls queued for the writing or the reading threads; further callers wait.
     pub queue: usize,
-    /// Calls that share one transaction at most.
+    /// Most calls that share one transaction.
     pub max_batch_jobs: usize,
-    /// How long a transaction takes in more calls at most. It never waits for them.
+    /// How long a transaction accepts further calls. It never waits for them.
     pub max_batch_time: Duration,
-    /// Bytes of pages that the writing thread keeps in memory at most. It fills as the file grows.
+    /// Most bytes of pages that the writing thread caches. The cache grows with the file.
     pub cache_bytes: u64,
-    /// Largest size of the file; `None` for as large as the disk. Beyond it, commits fail as on a full disk.
+    /// Largest size of the file; `None` for no limit. Beyond it, commits fail as on a full disk.
     pub max_bytes: Option<u64>,
 }
 

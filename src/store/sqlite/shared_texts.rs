@@ -1,4 +1,4 @@
-//! What many results have in common, kept once: texts, and places (a monitor at a location).
+//! Data that many results share, stored once: texts, and pairs of monitor and location.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{CustomerId, MonitorId};
 
-/// Texts whose ids are remembered; beyond, the memory starts over.
+/// Most texts whose ids are cached; beyond, the cache is cleared.
 const MAX_CACHED_TEXTS: usize = 200_000;
-/// Microseconds that `last_used` may lie behind.
+/// How far `last_used` may lag behind, in microseconds.
 const LAST_USED_SLACK_US: i64 = 86_400_000_000;
 
-/// A text with the hash that it is found by.
+/// A text with the hash for its lookup.
 #[derive(Clone, Debug)]
 pub(super) struct SharedText {
     hash: [u8; 16],
@@ -27,10 +27,10 @@ impl SharedText {
     }
 }
 
-/// Places that are remembered; beyond, the memory starts over.
+/// Most pairs that are cached; beyond, the cache is cleared.
 const MAX_CACHED_PAIRS: usize = 4_000_000;
 
-/// The ids of the texts that were used of late, and the places.
+/// Caches ids of recently used texts, and pairs.
 #[derive(Default)]
 pub(super) struct WriteCache {
     text_ids: HashMap<[u8; 16], (i64, i64)>,
@@ -39,7 +39,7 @@ pub(super) struct WriteCache {
 }
 
 impl WriteCache {
-    /// The id of `text`, which a result planned at `at` uses.
+    /// Returns the id of `text`, used by a result planned at `at`.
     pub(super) fn text_id(&mut self, conn: &Connection, text: &SharedText, at: i64) -> rusqlite::Result<i64> {
         if let Some(&(id, used)) = self.text_ids.get(&text.hash)
             && at < used.saturating_add(LAST_USED_SLACK_US)
@@ -54,7 +54,7 @@ impl WriteCache {
         Ok(id)
     }
 
-    /// Notes that `monitor` has a result at `location`.
+    /// Records that `monitor` has a result at `location`.
     pub(super) fn ensure_pair(
         &mut self,
         conn: &Connection,
@@ -72,7 +72,7 @@ impl WriteCache {
         Ok(())
     }
 
-    /// The account that `monitor` belongs to; 0 when it is not known.
+    /// Returns the account of `monitor`; 0 when it is unknown.
     pub(super) fn cached_customer(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
         if let Some(&customer) = self.owners.get(&monitor) {
             return Ok(customer);
@@ -85,7 +85,7 @@ impl WriteCache {
         Ok(customer.0)
     }
 
-    /// Forgets all, after a transaction was taken back or rows were removed.
+    /// Clears the cache, after a transaction was rolled back or rows were removed.
     pub(super) fn clear(&mut self) {
         self.text_ids.clear();
         self.pairs.clear();
@@ -93,7 +93,7 @@ impl WriteCache {
     }
 }
 
-/// Notes that `monitor` has a result at `location`.
+/// Records that `monitor` has a result at `location`.
 pub(super) fn insert_pair(conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
         .execute([location, MonitorId(monitor).hash().cast_signed()])?;
@@ -113,7 +113,7 @@ fn upsert_text(conn: &Connection, text: &SharedText, at: i64) -> rusqlite::Resul
     Ok(conn.last_insert_rowid())
 }
 
-/// The account of a monitor, removed or not.
+/// Returns the account of a monitor, removed or not.
 pub(super) fn customer_for_monitor(conn: &Connection, id: MonitorId) -> rusqlite::Result<Option<CustomerId>> {
     conn.prepare_cached("SELECT customer FROM monitors WHERE id = ?1")?
         .query_map([id.0], |row| row.get(0).map(CustomerId))?

@@ -1,4 +1,4 @@
-//! The store in one SQLite file: its threads, from opening to closing.
+//! The store in one SQLite file and its threads.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,7 @@ use super::reader_pool::ReaderPool;
 use super::settings::SqliteSettings;
 use super::writer::Writer;
 
-/// The store in one SQLite file. Dropping it writes what it was given and closes the file, as
-/// [`SqliteStore::close`] does.
+/// The store in one SQLite file. Dropping it finishes queued writes and closes the file, like [`SqliteStore::close`].
 pub struct SqliteStore {
     path: PathBuf,
     pub(super) writer: Writer,
@@ -19,12 +18,12 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database at `path`; makes it, and its folder, when there is none. Blocks.
+    /// Opens the database at `path`; creates it and its directory if they do not exist. Blocks.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] when another process has it open, [`StoreError::TooNew`] for a file of a
-    /// newer Vigie, [`StoreError::Unusable`] when it is damaged or may not be written,
-    /// [`StoreError::DiskFull`] when there is no room to make it.
+    /// [`StoreError::Locked`] when another process has it open, [`StoreError::TooNew`] for a file of a newer Vigie,
+    /// [`StoreError::Unusable`] when it is damaged or cannot be written, [`StoreError::DiskFull`] when there is no
+    /// space to create it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
         let errors = ErrorMapper::for_path(path);
         let lock = open::acquire_lock(path, &errors)?;
@@ -34,17 +33,17 @@ impl SqliteStore {
         Ok(Self { path: path.to_owned(), writer, readers })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes no more calls, finishes those that it has and closes the file. Later calls answer
+    /// Stops accepting calls, finishes the queued ones and closes the file. Later calls fail with
     /// [`StoreError::Closed`].
     pub async fn close(&self) {
-        // The connection that closes last removes the write-ahead log, which only the writing one may. Waiting fails
-        // only when the runtime is going down; the threads end by themselves then.
+        // The connection closed last removes the write-ahead log, which only the writing one can. Waiting fails only
+        // when the runtime shuts down; the threads then end by themselves.
         let readers = self.readers.close();
         let _ = tokio::task::spawn_blocking(|| join_threads(readers)).await;
         let writer = self.writer.close();
@@ -54,7 +53,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // The connection that closes last removes the write-ahead log, which only the writing one may.
+        // The connection closed last removes the write-ahead log, which only the writing one can.
         join_threads(self.readers.close());
         join_threads(self.writer.close());
     }

@@ -1,4 +1,4 @@
-//! Tokens of who is logged in.
+//! Stored tokens and sessions.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -54,15 +54,15 @@ pub(super) fn delete(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Ends all of a user.
+/// Removes all tokens of a user.
 pub(super) fn delete_for_user(conn: &Connection, user: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM tokens WHERE user = ?1")?.execute([user])?;
     Ok(())
 }
 
-/// Removes what ended at or before `now`; answers how many.
+/// Removes tokens that expired at or before `now`; returns how many.
 pub(super) fn delete_expired(conn: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
-    let gone =
+    let removed =
         conn.prepare_cached("DELETE FROM tokens WHERE expires_at <= ?1")?.execute([now.as_micros()])?;
-    Ok(gone as u64)
+    Ok(removed as u64)
 }

@@ -1,5 +1,5 @@
-//! The one thread that writes. Jobs that wait are taken into one transaction, so that they share its
-//! flush to disk; each caller is answered after the commit.
+//! The writing thread. Queued jobs share one transaction and its flush to disk; each caller gets its response after the
+//! commit.
 
 use crate::sync::Mutex;
 use std::thread::JoinHandle;
@@ -15,13 +15,13 @@ use super::open::ProcessLock;
 use super::settings::SqliteSettings;
 use super::shared_texts::WriteCache;
 
-/// What a job may use inside of the transaction.
+/// Resources of a job within the transaction.
 pub(super) struct WriteContext<'a> {
     pub(super) conn: &'a Connection,
     pub(super) shared: &'a mut WriteCache,
 }
 
-/// A piece of writing. It may run twice: with others, and alone when the common transaction failed.
+/// A write. It may run twice: with others, and alone after the shared transaction failed.
 trait WriteJob: Send {
     fn run(&mut self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()>;
     fn reply(self: Box<Self>, outcome: Result<(), StoreError>);
@@ -45,12 +45,12 @@ where
 
     fn reply(self: Box<Self>, outcome: Result<(), StoreError>) {
         let Self { value, reply, .. } = *self;
-        // A caller that went away does not want to know.
+        // Fails only when the caller no longer waits.
         let _ = reply.send(outcome.and_then(|()| value.ok_or(StoreError::Closed)));
     }
 }
 
-/// The door to the writing thread.
+/// Handle of the writing thread.
 pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Box<dyn WriteJob>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -77,21 +77,21 @@ impl Writer {
         Ok(Self { jobs: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
-    /// Runs `work` in a transaction and answers once that is committed.
+    /// Runs `work` in a transaction; returns once that is committed.
     pub(super) async fn call<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnMut(&mut WriteContext<'_>) -> rusqlite::Result<T> + Send + 'static,
     {
         let sender = self.sender().ok_or(StoreError::Closed)?;
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let call = Box::new(WriteCall { work, value: None, reply });
         sender.send(call).await.map_err(|_| StoreError::Closed)?;
         drop(sender);
-        answer.await.map_err(|_| StoreError::Closed)?
+        response.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Takes no more jobs; the thread ends after those that it has. Answers with its handle, once.
+    /// Stops accepting jobs; the thread ends after the queued ones. Returns its handle, once.
     pub(super) fn close(&self) -> Option<JoinHandle<()>> {
         drop(self.jobs.lock().take());
         self.thread.lock().take()
@@ -121,11 +121,11 @@ impl WriterThread {
             let outcome = self.transaction(&mut batch, Some(&mut jobs));
             self.reply_all(batch, outcome);
         }
-        // The log of an unclean end is taken over at the next start as well: no need to complain.
+        // An error is harmless: the next start recovers the log too.
         let _ = self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
     }
 
-    /// Runs `batch`, and what comes in meanwhile as far as the limits go, in one transaction.
+    /// Runs `batch`, and further jobs up to the limits, in one transaction.
     fn transaction(
         &mut self,
         batch: &mut Vec<Box<dyn WriteJob>>,
@@ -138,9 +138,9 @@ impl WriterThread {
             while let Some(job) = batch.get_mut(at) {
                 job.run(&mut WriteContext { conn: &self.conn, shared: &mut self.shared })?;
                 at += 1;
-                let room = at < self.limits.jobs && started.elapsed() < self.limits.time;
-                // Looks only when there is room: what is received and not kept is lost.
-                if room && let Some(next) = more.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
+                let has_room = at < self.limits.jobs && started.elapsed() < self.limits.time;
+                // Receives only when there is room, since a received job must be run.
+                if has_room && let Some(next) = more.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
                     batch.push(next);
                 }
             }
@@ -155,8 +155,8 @@ impl WriterThread {
         outcome
     }
 
-    /// Answers the callers. When a common transaction failed for a reason that one of them may have
-    /// alone, each gets a transaction of its own, so that a large one does not take a small one along.
+    /// Replies to the callers. When a shared transaction failed for a reason that may concern a single job, each job
+    /// gets its own transaction, so that a large job does not fail a small one.
     fn reply_all(&mut self, batch: Vec<Box<dyn WriteJob>>, outcome: rusqlite::Result<()>) {
         match outcome.map_err(|e| self.errors.to_store_error(&e)) {
             Ok(()) => batch.into_iter().for_each(|job| job.reply(Ok(()))),

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document: the operations that are routed, with the schemas of the field table.
+//! Builds the OpenAPI 3.1 document from the routed operations and the schemas of the field tables.
 
 use serde_json::{Map, Value, json};
 
@@ -9,13 +9,13 @@ use crate::domain::Permission;
 use crate::schema::json_schema;
 use crate::schema::json_schema::SchemaRole;
 
-/// What the document begins with.
+/// Description at the head of the document.
 const DESCRIPTION: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
     `Authorization: Bearer <token>` with every call. Bodies are JSON. What Vigie sets itself may stand in a body \
     and is ignored there; a field that there is not is refused. Secrets are shown as `********`; sending that \
     back leaves the value as it is.";
 
-/// The document of `operations`.
+/// Builds the document of `operations`.
 #[must_use]
 pub fn document(operations: &[Operation]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
@@ -84,7 +84,7 @@ fn request_body(body: BodySpec) -> Option<Value> {
     Some(json!({"content": {"application/json": content}}))
 }
 
-/// Who may make a call that needs `right`.
+/// Describes who may make a call that needs `right`.
 pub(super) fn access_text(right: Option<Permission>) -> String {
     let Some(right) = right else { return "Open to everybody, without a login".to_owned() };
     let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
@@ -96,7 +96,7 @@ pub(super) fn access_text(right: Option<Permission>) -> String {
     }
 }
 
-/// The groups in the order of their first call.
+/// Returns the groups in the order of their first call.
 pub(super) fn tag_names(operations: &[Operation]) -> Vec<&'static str> {
     let mut groups = Vec::new();
     for operation in operations {

@@ -11,7 +11,7 @@ use axum::routing::get;
 use super::document::document;
 use crate::api::operation::Operation;
 
-/// Open to everybody: what the calls look like is no secret.
+/// Serves them without login: the description of the calls is not a secret.
 pub(in crate::api::v3) fn routes(operations: &[Operation]) -> Router {
     let json = document(operations).to_string();
     let json = StaticFile::new("application/json", json);
@@ -19,13 +19,13 @@ pub(in crate::api::v3) fn routes(operations: &[Operation]) -> Router {
     let style = StaticFile::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
     [("/openapi.json", json), ("/", page.clone()), ("/docs", page), ("/docs.css", style)].into_iter().fold(
         Router::new(),
-        |router, (path, made)| {
-            router.route(path, get(async move |headers: HeaderMap| made.respond(&headers)))
+        |router, (path, file)| {
+            router.route(path, get(async move |headers: HeaderMap| file.respond(&headers)))
         },
     )
 }
 
-/// A file made at the start, with a tag of its content.
+/// A file generated at startup, with an entity tag of its content.
 #[derive(Clone)]
 struct StaticFile {
     content_type: HeaderValue,
@@ -41,15 +41,16 @@ impl StaticFile {
         Self { content_type: HeaderValue::from_static(kind), content: Bytes::from(content), tag }
     }
 
-    /// 304 when the caller has it already (RFC 9110, section 13.1.2).
+    /// Builds the response: 304 when the caller has the content already (RFC 9110, section 13.1.2).
     fn respond(&self, headers: &HeaderMap) -> Response {
         let tag = HeaderValue::from_str(&self.tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
-        let kept = [(header::ETAG, tag), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
+        let cache_headers =
+            [(header::ETAG, tag), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
         if self.is_cached_by(headers) {
-            return (StatusCode::NOT_MODIFIED, kept).into_response();
+            return (StatusCode::NOT_MODIFIED, cache_headers).into_response();
         }
         let kind: [(HeaderName, HeaderValue); 1] = [(header::CONTENT_TYPE, self.content_type.clone())];
-        (kept, kind, self.content.clone()).into_response()
+        (cache_headers, kind, self.content.clone()).into_response()
     }
 
     fn is_cached_by(&self, headers: &HeaderMap) -> bool {
@@ -57,7 +58,7 @@ impl StaticFile {
         let mut tags = tags.flat_map(|value| value.split(','));
         tags.any(|tag| {
             let tag = tag.trim();
-            // A server that compresses may have made the tag a weak one.
+            // Compression by a server may have made the tag weak.
             tag == "*" || tag.trim_start_matches("W/") == &*self.tag
         })
     }

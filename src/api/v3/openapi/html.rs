@@ -1,8 +1,8 @@
-//! Small pieces of HTML for the page. Every text goes through [`escape`] or [`render_prose`].
+//! HTML helpers of the page. Every text goes through [`escape`] or [`render_prose`].
 
 pub(super) use crate::domain::escape_html as escape;
 
-/// `text` with what stands in back-ticks as code.
+/// Renders `text`, with parts in back-ticks as code.
 pub(super) fn render_prose(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(index, part)| {
         let part = escape(part);
@@ -11,7 +11,7 @@ pub(super) fn render_prose(text: &str) -> String {
     parts.collect()
 }
 
-/// A path with its parameters marked, and places at which it may break.
+/// Renders a path with its parameters marked and with line-break opportunities.
 pub(super) fn render_path(path: &str) -> String {
     let marked = |part: &str| match part.strip_prefix('{') {
         Some(_) => format!("<i>{}</i>", escape(part)),
@@ -20,11 +20,11 @@ pub(super) fn render_path(path: &str) -> String {
     path.split('/').skip(1).flat_map(|part| ["/<wbr>".to_owned(), marked(part)]).collect()
 }
 
-/// A whole table; `rows` are cells of HTML.
+/// Renders a table; `rows` are cells of HTML.
 pub(super) fn render_table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let head: String = heads.iter().flat_map(|head| ["<th>", head, "</th>"]).collect();
     let cells = |row: &Vec<String>| {
-        // Each cell says what it is, for narrow windows that show a row as a block.
+        // Each cell names its column, for narrow windows that show a row as a block.
         let cells = heads.iter().zip(row).map(|(head, cell)| format!("<td data-h=\"{head}\">{cell}</td>"));
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };

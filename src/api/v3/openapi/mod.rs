@@ -1,5 +1,5 @@
-//! GET `/openapi.json`, and the page that shows the same to people: both made once, from the operations that
-//! are routed and the field table.
+//! GET `/openapi.json`, and the same document as an HTML page. Both are generated once, from the routed operations
+//! and the field tables.
 
 mod document;
 mod endpoint;

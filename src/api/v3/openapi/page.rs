@@ -1,4 +1,4 @@
-//! The page to browse the interface: one HTML document made on the server, without scripts.
+//! The API reference: one HTML document rendered on the server, without scripts.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::schema::field::{Access, Field, FieldType};
 use crate::schema::json_schema::{create_example, describe_type, patch_example, sub_objects};
 use crate::schema::table::{FieldTable, shared};
 
-/// The page of `operations`.
+/// Renders the page of `operations`.
 pub(super) fn render_page(operations: &[Operation]) -> String {
     let groups = document::tag_names(operations);
     let tables = collect_tables(operations);
@@ -105,14 +105,14 @@ fn render_intro() -> String {
     )
 }
 
-/// `site-status` as `Site status`.
+/// Converts `site-status` to `Site status`.
 fn group_title(group: &str) -> String {
     let mut letters = group.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}", letters.as_str().replace('-', " "))
 }
 
-/// One call: method and path to unfold.
+/// Renders one call: a line of method and path that unfolds.
 fn render_operation(operation: &Operation) -> String {
     let method = operation.method.as_str();
     let mut out = format!(
@@ -134,17 +134,17 @@ fn render_parameters(operation: &Operation) -> String {
     let mut rows = Vec::new();
     for name in parameters::path_param_names(operation.path) {
         let param = operation.path_params.iter().find(|param| param.name == name);
-        let (wanted, about) = match param {
+        let (value, about) = match param {
             Some(param) => (parameters::value_description(param.kind), param.about),
             None => ("an id".to_owned(), "Its number"),
         };
-        rows.push(parameter_row(&format!("`{name}`"), "path", &wanted, about));
+        rows.push(parameter_row(&format!("`{name}`"), "path", &value, about));
     }
     for param in &operation.query {
-        let place = if param.required { "query, required" } else { "query" };
+        let location = if param.required { "query, required" } else { "query" };
         rows.push(parameter_row(
             &format!("`{}`", param.name),
-            place,
+            location,
             &parameters::value_description(param.kind),
             param.about,
         ));
@@ -158,8 +158,8 @@ fn render_parameters(operation: &Operation) -> String {
     format!("<h3>Parameters</h3>\n{}", render_table(&["Name", "In", "Value", "What"], &rows))
 }
 
-fn parameter_row(name: &str, place: &str, wanted: &str, about: &str) -> Vec<String> {
-    [name, place, wanted, about].map(render_prose).to_vec()
+fn parameter_row(name: &str, location: &str, value: &str, about: &str) -> Vec<String> {
+    [name, location, value, about].map(render_prose).to_vec()
 }
 
 fn render_body(body: BodySpec) -> String {
@@ -180,28 +180,32 @@ fn render_responses(operation: &Operation) -> String {
     let mut rows = vec![vec![status_badge(status), render_success(operation)]];
     let failures = responses::failure_statuses(operation);
     rows.extend(failures.into_iter().map(|(status, when)| vec![status_badge(status), render_prose(when)]));
-    let answers = format!("<h3>Answers</h3>\n{}", render_table(&["Status", "When"], &rows));
-    let ResponseSpec::Schema(schema) = &operation.response else { return answers };
-    format!("{answers}<h3>In the answer</h3>\n{}", render_properties(schema))
+    let html = format!("<h3>Answers</h3>\n{}", render_table(&["Status", "When"], &rows));
+    let ResponseSpec::Schema(schema) = &operation.response else { return html };
+    format!("{html}<h3>In the answer</h3>\n{}", render_properties(schema))
 }
 
-/// The fields of an answer that has no table; of a list, those of its entries.
+/// Renders the fields of a response without a table; of a list, those of its entries.
 fn render_properties(schema: &Value) -> String {
     let entries = &schema["properties"]["results"]["items"];
-    let shown = if entries["properties"].is_object() { entries } else { schema };
-    let wanted = |property: &Value| match (&property["enum"], &property["type"]) {
-        (Value::Array(words), _) => {
-            let words: Vec<_> = words.iter().map(|word| format!("`{}`", plain_text(word))).collect();
-            format!("one of {}", words.join(", "))
+    let described = if entries["properties"].is_object() { entries } else { schema };
+    let value_text = |property: &Value| match (&property["enum"], &property["type"]) {
+        (Value::Array(names), _) => {
+            let names: Vec<_> = names.iter().map(|name| format!("`{}`", plain_text(name))).collect();
+            format!("one of {}", names.join(", "))
         }
         (_, Value::Array(kinds)) => kinds.iter().map(plain_text).collect::<Vec<_>>().join(" or "),
         (_, kind) => plain_text(kind),
     };
     let row = |(name, property): (&String, &Value)| {
         let about = property["description"].as_str().unwrap_or_default();
-        vec![format!("<code>{}</code>", escape(name)), render_prose(&wanted(property)), render_prose(about)]
+        vec![
+            format!("<code>{}</code>", escape(name)),
+            render_prose(&value_text(property)),
+            render_prose(about),
+        ]
     };
-    let rows: Vec<_> = shown["properties"].as_object().into_iter().flatten().map(row).collect();
+    let rows: Vec<_> = described["properties"].as_object().into_iter().flatten().map(row).collect();
     if rows.is_empty() { String::new() } else { render_table(&["Field", "Value", "What"], &rows) }
 }
 
@@ -230,14 +234,14 @@ fn render_success(operation: &Operation) -> String {
 }
 
 fn status_badge(status: u16) -> String {
-    let word = if status < 300 {
+    let level = if status < 300 {
         "ok"
     } else if status < 500 {
         "warning"
     } else {
         "error"
     };
-    format!("<span class=\"pill s-{word}\">{status}</span>")
+    format!("<span class=\"pill s-{level}\">{status}</span>")
 }
 
 fn table_link(table: &FieldTable) -> String {
@@ -249,7 +253,7 @@ fn is_monitor(table: &FieldTable) -> bool {
     MonitorType::from_name(table.name).is_some()
 }
 
-/// Every table that a call takes or answers, with the tables inside of it, each once.
+/// Returns every table that a call takes or returns, with the tables nested in it, each once.
 fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
     fn add(table: &'static FieldTable, tables: &mut Vec<&'static FieldTable>) {
         if !tables.iter().any(|known| known.name == table.name) {
@@ -269,12 +273,12 @@ fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
             add(table, &mut tables);
         }
     }
-    // The types of monitors first, then what they hold, then all else.
+    // Monitor types come first; the others keep their order.
     tables.sort_by_key(|table| !is_monitor(table));
     tables
 }
 
-/// The fields that every type has, once instead of with each.
+/// Renders the fields that every type has, once instead of with each type.
 fn render_shared_fields() -> String {
     let fields = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
     let rows: Vec<_> = fields.into_iter().flatten().map(field_row).collect();
@@ -286,28 +290,28 @@ fn render_shared_fields() -> String {
 
 const FIELD_HEADS: &[&str] = &["Field", "Value", "Default", "What"];
 
-fn render_table_section(of: &'static FieldTable) -> String {
-    // Types that change a shared field say something else of it.
+fn render_table_section(table: &'static FieldTable) -> String {
+    // Types that override a shared field describe it differently.
     let is_shared = |field: &&&'static Field| {
         let groups = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
         let same = |shared: &Field| (shared.name, shared.description) == (field.name, field.description);
-        is_monitor(of)
+        is_monitor(table)
             && groups.into_iter().flatten().any(|shared| same(shared) && shared.default == field.default)
     };
     let rows: Vec<_> =
-        of.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
-    let (name, about) = (escape(of.name), render_prose(of.description));
-    let beside =
-        if is_monitor(of) { " <a href=\"#monitor\">The fields of every monitor</a>, and:" } else { "" };
+        table.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
+    let (name, about) = (escape(table.name), render_prose(table.description));
+    let shared_link =
+        if is_monitor(table) { " <a href=\"#monitor\">The fields of every monitor</a>, and:" } else { "" };
     format!(
-        "<section id=\"o-{name}\"><h3>{name}</h3><p>{about}.{beside}</p>\n{}</section>\n",
+        "<section id=\"o-{name}\"><h3>{name}</h3><p>{about}.{shared_link}</p>\n{}</section>\n",
         render_table(FIELD_HEADS, &rows)
     )
 }
 
 fn field_row(field: &Field) -> Vec<String> {
     let mut name = format!("<code>{}</code>", escape(field.name));
-    let mark = |word: &str, quiet: &str| format!(" <span class=\"mark{quiet}\">{word}</span>");
+    let mark = |label: &str, quiet: &str| format!(" <span class=\"mark{quiet}\">{label}</span>");
     if field.required && field.access == Access::ReadWrite {
         name.push_str(&mark("required", ""));
     }

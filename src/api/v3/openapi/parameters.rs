@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::api::operation::{Operation, Param, ParamKind};
 
-/// A time with zone (RFC 3339) or without one.
+/// Pattern of a time with zone (RFC 3339) or without one.
 const TIME_PATTERN: &str =
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?$";
 
-/// Every parameter of `operation`.
+/// Returns every parameter of `operation`.
 pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
     let path = path_param_names(operation.path).map(|name| {
         if let Some(param) = find_param(&operation.path_params, name) {
@@ -23,7 +23,7 @@ pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
     path.chain(query).chain(if_match).collect()
 }
 
-/// `If-Match`, for the components.
+/// Describes the `If-Match` header, for the components.
 pub(super) fn if_match_header() -> Value {
     json!({
         "name": "If-Match",
@@ -34,7 +34,7 @@ pub(super) fn if_match_header() -> Value {
     })
 }
 
-/// The names in `path`.
+/// Returns the names of the parameters in `path`.
 pub(super) fn path_param_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
@@ -43,11 +43,11 @@ fn find_param<'a>(params: &'a [Param], name: &str) -> Option<&'a Param> {
     params.iter().find(|param| param.name == name)
 }
 
-fn parameter(place: &str, param: Param) -> Value {
-    let required = param.required || place == "path";
+fn parameter(location: &str, param: Param) -> Value {
+    let required = param.required || location == "path";
     json!({
         "name": param.name,
-        "in": place,
+        "in": location,
         "required": required,
         "description": param.about,
         "schema": schema(param.kind),
@@ -59,27 +59,27 @@ fn schema(kind: ParamKind) -> Value {
         ParamKind::Text => json!({"type": "string"}),
         ParamKind::Int(min) => json!({"type": "integer", "minimum": min, "maximum": i64::MAX}),
         ParamKind::Ids => json!({"type": "string", "pattern": list_pattern("[0-9]{1,18}")}),
-        ParamKind::Choice(words) => json!({"type": "string", "enum": words}),
-        ParamKind::Choices(words) => json!({"type": "string", "pattern": list_pattern(&words.join("|"))}),
+        ParamKind::Choice(names) => json!({"type": "string", "enum": names}),
+        ParamKind::Choices(names) => json!({"type": "string", "pattern": list_pattern(&names.join("|"))}),
         ParamKind::Time => json!({"type": "string", "pattern": TIME_PATTERN, "format": "moment"}),
         ParamKind::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
     }
 }
 
-/// One, or several separated by commas.
+/// Returns the pattern of one or several values separated by commas.
 fn list_pattern(one: &str) -> String {
     format!("^ *({one}) *(, *({one}) *)*$")
 }
 
-/// What `kind` takes, for people.
+/// Describes for people which values `kind` accepts.
 pub(super) fn value_description(kind: ParamKind) -> String {
-    let words = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match kind {
         ParamKind::Text => "text".to_owned(),
         ParamKind::Int(min) => format!("a whole number from {min}"),
         ParamKind::Ids => "an id or a comma list of ids".to_owned(),
-        ParamKind::Choice(of) => format!("one of {}", words(of)),
-        ParamKind::Choices(of) => format!("one or several of {}", words(of)),
+        ParamKind::Choice(names) => format!("one of {}", quoted(names)),
+        ParamKind::Choices(names) => format!("one or several of {}", quoted(names)),
         ParamKind::Time => "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
         ParamKind::Pattern(pattern) => format!("text that fits `{pattern}`"),
     }

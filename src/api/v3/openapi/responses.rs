@@ -1,4 +1,4 @@
-//! What calls answer: every status that each may have, with its body and headers.
+//! Responses of calls: every status that each may have, with body and headers.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ const SHARED_RESPONSES: &[(u16, &str)] = &[
     (504, "The server took too long; the answer has no body"),
 ];
 
-/// The answers of `operation` by status.
+/// Returns the responses of `operation` by status.
 pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
     let status = if matches!(operation.response, ResponseSpec::Empty) { "204" } else { "200" };
@@ -40,7 +40,7 @@ pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
     responses
 }
 
-/// The statuses of `operation` beside success, each with when it comes.
+/// Returns the failure statuses of `operation`, each with the case in which it occurs.
 pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)> {
     let guarded = operation.right.is_some();
     let takes_body = !matches!(operation.body, BodySpec::None);
@@ -58,7 +58,7 @@ pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)
     ];
     let usual = usual
         .into_iter()
-        .filter(|(_, there)| *there)
+        .filter(|(_, applies)| *applies)
         .filter_map(|(status, _)| SHARED_RESPONSES.iter().copied().find(|(known, _)| *known == status));
     let mut failures: Vec<(u16, &'static str)> =
         usual.filter(|(status, _)| operation.extra_statuses.iter().all(|(own, _)| own != status)).collect();
@@ -67,7 +67,7 @@ pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)
     failures
 }
 
-/// The shared responses, for the components.
+/// Returns the shared responses, for the components.
 pub(super) fn shared_responses() -> Map<String, Value> {
     SHARED_RESPONSES
         .iter()
@@ -75,7 +75,7 @@ pub(super) fn shared_responses() -> Map<String, Value> {
         .collect()
 }
 
-/// The headers that answers carry, for the components.
+/// Returns the headers of responses, for the components.
 pub(super) fn response_headers() -> Value {
     json!({
         "X-Request-Id": {
@@ -97,7 +97,7 @@ pub(super) fn response_headers() -> Value {
     })
 }
 
-/// The error body (behaviour.md 1 "Error body"), for the components.
+/// Returns the schema of the error body (behaviour.md 1 "Error body"), for the components.
 pub(super) fn error_schema() -> Value {
     json!({
         "title": "Errors",
@@ -123,7 +123,7 @@ pub(super) fn error_schema() -> Value {
     })
 }
 
-/// A list of `items` (behaviour.md 1 "Lists").
+/// Returns the schema of a list of `items` (behaviour.md 1 "Lists").
 fn list_schema(items: Value) -> Value {
     let number = json!({"type": ["integer", "null"], "minimum": 0});
     json!({
@@ -195,7 +195,7 @@ fn success_response(operation: &Operation) -> Value {
     if matches!(operation.response, ResponseSpec::One(_) | ResponseSpec::OneOf(_)) || operation.if_match {
         headers["ETag"] = header_ref("ETag");
     }
-    let chosen = operation.query.iter().any(|param| param.name == "select");
+    let has_select = operation.query.iter().any(|param| param.name == "select");
     let schema = match &operation.response {
         ResponseSpec::Empty => return json!({"description": "It is done", "headers": headers}),
         ResponseSpec::File => {
@@ -203,27 +203,31 @@ fn success_response(operation: &Operation) -> Value {
             return json!({"description": "The file", "headers": headers, "content": content});
         }
         ResponseSpec::Saved(more) => saved_schema(*more),
-        ResponseSpec::One(table) if chosen && !is_monitor(table) => with_selection(table_ref(table, false)),
-        ResponseSpec::One(table) => table_ref(table, chosen),
-        ResponseSpec::OneOf(tables) => one_of_tables(tables, chosen),
-        ResponseSpec::List(tables) => list_schema(one_of_tables(tables, chosen)),
-        ResponseSpec::Schema(schema) if chosen => with_selection(extract_components(schema, &mut Map::new())),
+        ResponseSpec::One(table) if has_select && !is_monitor(table) => {
+            with_selection(table_ref(table, false))
+        }
+        ResponseSpec::One(table) => table_ref(table, has_select),
+        ResponseSpec::OneOf(tables) => one_of_tables(tables, has_select),
+        ResponseSpec::List(tables) => list_schema(one_of_tables(tables, has_select)),
+        ResponseSpec::Schema(schema) if has_select => {
+            with_selection(extract_components(schema, &mut Map::new()))
+        }
         ResponseSpec::Schema(schema) => extract_components(schema, &mut Map::new()),
     };
     let content = json!({"application/json": {"schema": schema}});
     json!({"description": operation.response.description(), "headers": headers, "content": content})
 }
 
-/// `schema` with references in place of the objects that have a title, which go to `components`.
+/// Replaces the objects in `schema` that have a title by references, and moves them to `components`.
 pub(super) fn extract_components(schema: &Value, components: &mut Map<String, Value>) -> Value {
     match schema {
         Value::Object(entries) => {
-            let lifted = entries
+            let replaced = entries
                 .iter()
                 .map(|(name, entry)| (name.clone(), extract_components(entry, components)))
                 .collect::<Map<_, _>>();
-            let Some(title) = entries.get("title").and_then(Value::as_str) else { return lifted.into() };
-            components.insert(title.to_owned(), lifted.into());
+            let Some(title) = entries.get("title").and_then(Value::as_str) else { return replaced.into() };
+            components.insert(title.to_owned(), replaced.into());
             json!({"$ref": format!("#/components/schemas/{title}")})
         }
         Value::Array(items) => items.iter().map(|item| extract_components(item, components)).collect(),
@@ -231,7 +235,7 @@ pub(super) fn extract_components(schema: &Value, components: &mut Map<String, Va
     }
 }
 
-/// `{"id":"123456"}`, with warnings when there are any.
+/// Returns the schema of `{"id":"123456"}`, with warnings if any.
 fn saved_schema(more: Option<&'static FieldTable>) -> Value {
     let mut schema = json!({
         "type": "object",
@@ -253,25 +257,25 @@ fn saved_schema(more: Option<&'static FieldTable>) -> Value {
     schema
 }
 
-/// The object that `whole` describes, or those of its fields that `select` names.
+/// Returns the schema of the object that `whole` describes, or of those of its fields that `select` names.
 fn with_selection(whole: Value) -> Value {
     json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
 }
 
-fn table_ref(table: &'static FieldTable, chosen: bool) -> Value {
-    if chosen && is_monitor(table) {
+fn table_ref(table: &'static FieldTable, has_select: bool) -> Value {
+    if has_select && is_monitor(table) {
         partial_schema_ref(table)
     } else {
         schema_ref(table, SchemaRole::Response)
     }
 }
 
-fn one_of_tables(tables: &[&'static FieldTable], chosen: bool) -> Value {
-    let references: Vec<Value> = tables.iter().map(|table| table_ref(table, chosen)).collect();
+fn one_of_tables(tables: &[&'static FieldTable], has_select: bool) -> Value {
+    let references: Vec<Value> = tables.iter().map(|table| table_ref(table, has_select)).collect();
     match references.as_slice() {
         [only] => only.clone(),
-        // Without the type among the chosen fields, an object may fit several types.
-        _ if chosen => json!({"anyOf": references}),
+        // Without `type` among the selected fields, an object may match several types.
+        _ if has_select => json!({"anyOf": references}),
         _ if tables.iter().all(|table| is_monitor(table)) => {
             let mapping: Map<String, Value> = tables
                 .iter()
@@ -288,7 +292,7 @@ fn is_monitor(table: &FieldTable) -> bool {
 }
 
 impl ResponseSpec {
-    /// What it is, for people.
+    /// Describes the response for people.
     pub(super) fn description(&self) -> &'static str {
         match self {
             Self::Saved(_) => "Saved: its number, and what its author should know",
@@ -300,7 +304,7 @@ impl ResponseSpec {
         }
     }
 
-    /// The tables that it shows objects of.
+    /// Returns the tables of the objects in the response.
     pub(super) fn tables(&self) -> Vec<&'static FieldTable> {
         match self {
             Self::One(table) => vec![table],

@@ -1,5 +1,5 @@
-//! The calls on what alerting is set up with: recipients, groups, templates, agreements, performance alerts; and
-//! when a blackout holds next.
+//! Operations on recipients, groups, templates, agreements and performance alerts, and the next occurrences of a
+//! blackout.
 
 use std::sync::Arc;
 
@@ -204,7 +204,7 @@ async fn delete_alert(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Occurrences that are answered when no `limit` is given, and at most.
+/// Occurrences that are returned without `limit`, and the most that are returned at all.
 const DEFAULT_OCCURRENCES: u64 = 10;
 const MAX_OCCURRENCES: u64 = 100;
 
@@ -235,6 +235,6 @@ async fn list_occurrences(
         usize::try_from(window.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
     let found = state.resources.blackout_occurrences(&caller, id, after, max).await?;
     let count = found.len() as u64;
-    let piece = lists::json_chunk(found);
-    Ok(lists::stream_list::<StoreError>(caller.role, count, window, stream::once(async { Ok(piece) })))
+    let chunk = lists::json_chunk(found);
+    Ok(lists::stream_list::<StoreError>(caller.role, count, window, stream::once(async { Ok(chunk) })))
 }

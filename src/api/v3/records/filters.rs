@@ -1,4 +1,4 @@
-//! The query parameters of lists of records, beside `limit` and `offset`.
+//! Query parameters of record lists, beside `limit` and `offset`.
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -24,7 +24,7 @@ const EVENT_PARAMS: &[Param] = &[
     Param::new("thru", ParamKind::Time, "Reported before this time"),
 ];
 
-/// What the list of `kind` can be narrowed by.
+/// Returns the filter parameters of lists of `kind`.
 pub(super) const fn filter_params(kind: RecordKind) -> &'static [Param] {
     match kind {
         RecordKind::Blackout => BLACKOUT_PARAMS,
@@ -33,13 +33,14 @@ pub(super) const fn filter_params(kind: RecordKind) -> &'static [Param] {
     }
 }
 
-/// The filter that `query` asks for; what is wrong is noted in it.
+/// Reads the filter from `query`, which collects the errors.
 pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &TimeZone) -> RecordFilter {
     let mut filter = RecordFilter::new(kind);
     match kind {
         RecordKind::Blackout => {
-            let word = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
-            let kind = query.parse_one("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), word);
+            let blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
+            let kind =
+                query.parse_one("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
             filter.fields.extend(kind.map(|kind| ("type", kind)));
             let weekly = query.parse_one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.fields.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
@@ -56,7 +57,7 @@ pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &Ti
     filter
 }
 
-/// `from` and `thru`, without a zone in that of the account.
+/// Reads `from` and `thru`; a time without zone is in the zone of the account.
 pub(in crate::api::v3) fn time_range(
     query: &mut QueryParams,
     zone: &TimeZone,

@@ -1,5 +1,5 @@
-//! What accounts have beside monitors: users, locations, properties, certificates, blackouts, events, recipients
-//! and the like. One set of handlers serves all kinds; their rules stand in `control::resources`.
+//! Records of accounts beside monitors: users, locations, properties, certificates, blackouts, events, recipients
+//! and the like. One set of handlers serves all kinds; `service::resources` holds their rules.
 
 mod alerting;
 mod filters;

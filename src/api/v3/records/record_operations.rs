@@ -1,4 +1,4 @@
-//! The calls that one kind of record has, each as an operation with its handler.
+//! The operations of one kind of record, each with its handler.
 
 use axum::http::HeaderMap;
 use axum::{Extension, extract::State};
@@ -14,7 +14,7 @@ use crate::domain::{Permission, RecordKind};
 use crate::schema::table::FieldTable;
 use crate::service::Caller;
 
-/// One kind of record and where it is found.
+/// One kind of record with its paths.
 #[derive(Clone, Copy)]
 pub(super) struct RecordOperations {
     kind: RecordKind,
@@ -29,10 +29,10 @@ impl RecordOperations {
         kind: RecordKind,
         table: &'static FieldTable,
         tag: &'static str,
-        all: &'static str,
-        one: &'static str,
+        list_path: &'static str,
+        item_path: &'static str,
     ) -> Self {
-        Self { kind, table, tag, list_path: all, item_path: one }
+        Self { kind, table, tag, list_path, item_path }
     }
 
     pub(super) fn list(
@@ -71,19 +71,19 @@ impl RecordOperations {
         )
     }
 
-    /// `once` is what only the answer to this call shows.
+    /// Adds the operation that creates a record. `shown_once` has the fields that only its response shows.
     pub(super) fn create(
         self,
         routes: OperationRouter,
         id: &'static str,
         about: &'static str,
         right: Permission,
-        once: Option<&'static FieldTable>,
+        shown_once: Option<&'static FieldTable>,
     ) -> OperationRouter {
         let operation = Operation::new(Verb::Post, self.list_path, id, self.tag, about)
             .with_right(Some(right))
             .with_body(BodySpec::Create(self.table))
-            .with_response(ResponseSpec::Saved(once))
+            .with_response(ResponseSpec::Saved(shown_once))
             .with_status(409, "There is one of this name already");
         let kind = self.kind;
         routes.route(

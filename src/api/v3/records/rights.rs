@@ -1,8 +1,8 @@
-//! The rights that changes of records need.
+//! Rights that are required to change records.
 
 use crate::domain::Permission;
 
-/// Blackouts, events and the like are changed by whoever may edit monitors.
+/// Required to change blackouts, events and the like: the right to edit monitors.
 pub(super) const EDIT: Permission = Permission::Edit;
 
 pub(super) const ADMINISTER: Permission = Permission::Administer;

@@ -24,7 +24,7 @@ fn users(routes: OperationRouter) -> OperationRouter {
     let routes = calls.list(routes, "listUsers", "Users of the account");
     let routes = calls.get(routes, "getUser", "One user");
     let routes = calls.create(routes, "createUser", "Make a user", ADMINISTER, None);
-    // Whoever is logged in may change the own password.
+    // Every user may change their own password.
     let about = "Change a user; everybody may change the own name and password";
     let routes = calls.patch(routes, "updateUser", about, Permission::ViewReports);
     calls.delete(routes, "deleteUser", "Remove a user; its tokens end", ADMINISTER)

@@ -1,4 +1,4 @@
-//! The schema of what a browser tells of a script that it played.
+//! Schema of the browser part of a script check.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use super::page_object_schema::page_object_schema;
 use super::schema_parts::{failure_schema, phases_schema};
 use crate::api::v3::json_schema::{boolean, integer, micros, named_object, text};
 
-/// A step as the browser saw it.
+/// Returns the schema of a browser step.
 pub(super) fn browser_step_schema() -> Value {
-    let act = named_object(
+    let action = named_object(
         "ResultAct",
         &["number", "action", "status", "total_us"],
         json!({
@@ -29,7 +29,7 @@ pub(super) fn browser_step_schema() -> Value {
             "layout_shift": {"type": "number", "description": "Cumulative layout shift, without unit"},
         }),
     );
-    let line = named_object(
+    let console_entry = named_object(
         "ResultConsoleEntry",
         &["level", "source", "text"],
         json!({
@@ -47,18 +47,18 @@ pub(super) fn browser_step_schema() -> Value {
             "url": text("Address of the page at its end"),
             "title": text("Title of the page at its end"),
             "http_status": integer("Status code of the last document that was loaded in it; 0 when none was"),
-            "acts": {"type": "array", "items": act, "description": "Its acts; ends with the one that failed"},
+            "acts": {"type": "array", "items": action, "description": "Its acts; ends with the one that failed"},
             "timing": timing,
             "objects": {"type": "array", "items": page_object_schema(), "description": "What the browser loaded meanwhile; left out in lists"},
             "unlisted": integer("Requests beyond those"),
-            "console": {"type": "array", "items": line, "description": "Errors of JavaScript and lines of the console; left out in lists"},
+            "console": {"type": "array", "items": console_entry, "description": "Errors of JavaScript and lines of the console; left out in lists"},
         }),
     );
     schema["description"] = Value::from("What the browser told of it, of a step of a script");
     schema
 }
 
-/// The browser of a result.
+/// Returns the schema of the browser of a result.
 pub(super) fn browser_schema() -> Value {
     let mut schema = named_object(
         "ResultBrowser",
@@ -79,7 +79,7 @@ pub(super) fn browser_schema() -> Value {
     schema
 }
 
-/// Content views of a result.
+/// Returns the schema of the content views of a result.
 pub(super) fn content_views_schema() -> Value {
     let view = named_object(
         "ResultView",

@@ -1,4 +1,4 @@
-//! The schema of how a check went: steps, exchanges, objects of a page.
+//! Schema of the details of a check: steps, exchanges, page objects.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::page_object_schema::page_object_schema;
 use super::schema_parts::{failure_schema, phases_schema};
 use crate::api::v3::json_schema::{integer, micros, named_object, object_schema, text};
 
-/// Steps of a result.
+/// Returns the schema of the steps of a result.
 pub(super) fn steps_schema() -> Value {
     let step = named_object(
         "ResultStep",
@@ -28,7 +28,7 @@ pub(super) fn steps_schema() -> Value {
     json!({"type": "array", "items": step, "description": "What was done one after another; ends with the step that failed"})
 }
 
-/// HTTP exchanges.
+/// Returns the schema of HTTP exchanges.
 pub(super) fn exchanges_schema(about: &str) -> Value {
     let fields = || {
         json!({"type": "array", "description": "Name and value of each; what lets somebody in is masked",
@@ -68,9 +68,9 @@ pub(super) fn exchanges_schema(about: &str) -> Value {
     json!({"type": "array", "items": exchange, "description": about})
 }
 
-/// The objects of a page.
+/// Returns the schema of a full page with its objects.
 pub(super) fn page_schema() -> Value {
-    let of_page = page_object_schema();
+    let page_object = page_object_schema();
     let change = object_schema(
         &["status", "url"],
         json!({
@@ -87,7 +87,7 @@ pub(super) fn page_schema() -> Value {
             "total_us": micros("From the request for the page until the last object was there"),
             "bytes": integer("Decoded bytes of the page and all objects"),
             "unlisted": integer("Objects that were found and not loaded, since there are too many"),
-            "objects": {"type": "array", "items": of_page, "description": "In the order in which they were found"},
+            "objects": {"type": "array", "items": page_object, "description": "In the order in which they were found"},
             "changes": {"type": "array", "items": change,
                 "description": "How they differ from the last good run of the same location"},
         }),

@@ -1,4 +1,4 @@
-//! The handlers of results and of the files that they hold.
+//! Handlers of results and their files.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::service::Caller;
 
-/// Newest first. `from` is in the window, `thru` is not.
+/// Lists results, newest first. `from` is inclusive, `thru` exclusive.
 pub(super) async fn list(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
@@ -25,12 +25,13 @@ pub(super) async fn list(
     let zone = state.resources.time_zone(&caller).await?;
     let (mut filter, window) = parse_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
-    let view = state.queries;
+    let queries = state.queries;
     let offset = window.offset.unwrap_or(0);
     let left = window.limit.unwrap_or(u64::MAX);
-    let first = view.results(filter.clone(), next_page(left, offset)).await?;
+    let first = queries.results(filter.clone(), next_page(left, offset)).await?;
     let count = first.total;
-    let reader = ResultReader { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
+    let reader =
+        ResultReader { view: queries, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
     Ok(list_response::stream_list(
         caller.role,
         count,
@@ -39,28 +40,28 @@ pub(super) async fn list(
     ))
 }
 
-/// The bare object.
+/// Returns one result as a bare object.
 pub(super) async fn get(
-    State(ApiState { queries: view, .. }): State<ApiState>,
+    State(ApiState { queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let result = view
+    let result = queries
         .result_for_customer(caller.customer, parse_check_id(&id)?)
         .await?
         .ok_or_else(ApiError::not_found)?;
     Ok(Json(result).into_response())
 }
 
-/// The content of a file. It comes from a target, which may be hostile: a browser saves it and shows nothing.
+/// Returns the content of a file. It comes from a target, which may be hostile, so browsers must save it unshown.
 pub(super) async fn get_capture(
-    State(ApiState { queries: view, .. }): State<ApiState>,
+    State(ApiState { queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let id = parse_check_id(&id)?;
-    view.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
-    let capture = view.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
+    queries.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
+    let capture = queries.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
     let content = capture.content.ok_or_else(ApiError::not_found)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name: String = capture.name.chars().map(|c| if plain(c) { c } else { '_' }).collect();

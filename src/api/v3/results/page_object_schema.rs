@@ -1,11 +1,11 @@
-//! The schema of an object of a page.
+//! Schema of a page object.
 
 use serde_json::{Value, json};
 
 use super::schema_parts::{failure_schema, phases_schema};
 use crate::api::v3::json_schema::{boolean, integer, micros, named_object, text};
 
-/// An object of a page, loaded by Vigie or by a browser.
+/// Returns the schema of a page object, loaded by Vigie or by a browser.
 pub(super) fn page_object_schema() -> Value {
     named_object(
         "ResultPageObject",

@@ -1,4 +1,4 @@
-//! Reads which results a call asks for.
+//! Reads the filter of a results call.
 
 use jiff::tz::TimeZone;
 
@@ -7,10 +7,10 @@ use crate::api::path::parse_id;
 use crate::api::query::{Paging, QueryParams, parse_time_in_zone, quoted_list};
 use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 
-/// Words of [`crate::domain::Outcome`].
+/// Names of [`crate::domain::Outcome`].
 pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
 
-/// Anything but 16 hexadecimal digits, as we write them, is no result.
+/// Parses the id of a result. Anything but 16 hexadecimal digits in canonical form gives 404.
 pub(super) fn parse_check_id(text: &str) -> Result<CheckId, ApiError> {
     let id: CheckId = text.parse().map_err(|_| ApiError::not_found())?;
     if id.to_string() == text { Ok(id) } else { Err(ApiError::not_found()) }
@@ -21,14 +21,14 @@ pub(super) fn parse_filter(
     zone: &TimeZone,
 ) -> Result<(ResultFilter, Paging), ApiError> {
     let outcomes = format!("one or several of {}", quoted_list(&OUTCOMES));
-    let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let time_rule = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| parse_time_in_zone(zone, text);
     let filter = ResultFilter {
         monitors: query
             .parse_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId)),
         location: query.parse_one("location_id", "an id", |text| parse_id(text).map(LocationId)),
-        from: query.parse_one("from", times, time),
-        until: query.parse_one("thru", times, time),
+        from: query.parse_one("from", time_rule, time),
+        until: query.parse_one("thru", time_rule, time),
         outcomes: query.parse_list("outcome", outcomes, Outcome::from_name),
         customer: None,
     };
@@ -48,12 +48,12 @@ mod tests {
     use crate::domain::Timestamp;
 
     #[test]
-    fn the_outcomes_of_the_filter_are_those_of_results() {
+    fn the_filter_accepts_the_outcomes_of_results() {
         assert_eq!(OUTCOMES, Outcome::ALL.map(Outcome::name));
     }
 
     #[test]
-    fn parameters_are_read_in_the_zone_of_the_account_and_every_fault_is_named() {
+    fn times_are_read_in_the_zone_of_the_account_and_every_error_is_reported() {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let read = |query: &str| {
             let names = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
@@ -65,11 +65,11 @@ mod tests {
         assert_eq!(filter.from, Timestamp::parse("2026-11-20T12:00:00Z"));
         assert_eq!(filter.outcomes, [Outcome::Error, Outcome::Missed]);
         assert_eq!(window.limit, Some(5));
-        let fault = read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b")
+        let error = read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b")
             .unwrap_err();
-        let text = format!("{fault:?}");
-        for word in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
-            assert!(text.contains(word), "{word}: {text}");
+        let text = format!("{error:?}");
+        for part in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
+            assert!(text.contains(part), "{part}: {text}");
         }
     }
 }

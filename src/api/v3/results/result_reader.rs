@@ -9,14 +9,14 @@ use crate::domain::{CheckId, CheckResult, PaginatedResults, Pagination, ResultFi
 use crate::service::StatusQueries;
 use crate::service::details::without_bodies;
 
-/// How many results are read and sent at a time.
+/// Most results that are read and sent at a time.
 const PAGE_ROWS: u32 = 500;
 
 pub(super) fn next_page(left: u64, offset: u64) -> Pagination {
     Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
 }
 
-/// Reads on, page by page. New results push older ones into the next page; those are not sent twice.
+/// Reads results page by page. New results push older ones into the next page; those are not sent twice.
 pub(super) struct ResultReader {
     pub(super) view: Arc<StatusQueries>,
     pub(super) filter: ResultFilter,
@@ -41,7 +41,7 @@ impl ResultReader {
         let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
         let fresh: Vec<CheckResult> = fresh.map(without_bodies).collect();
         match times {
-            // On by time: an offset would read all that was sent before anew for each page.
+            // Continue by time: with an offset, each page would read all earlier ones again.
             Some((first, last)) if first != last => {
                 self.filter.until = Some(last + Duration::from_micros(1));
                 self.offset = at_last;

@@ -1,5 +1,5 @@
-//! What a result is made of, for the OpenAPI document. Every key that can come out stands here; a test
-//! compares with what results print.
+//! Schema of a result for the OpenAPI document. It lists every key that can occur; a test compares it with
+//! serialized results.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use crate::api::v3::json_schema::{
 };
 use crate::domain::{MissedReason, MonitorType};
 
-/// The list of results.
+/// Returns the schema of the list of results.
 pub(super) fn result_list_schema() -> Value {
     list_schema("ResultList", result_schema())
 }
 
-/// One result (behaviour.md 9).
+/// Returns the schema of one result (behaviour.md 9).
 pub(super) fn result_schema() -> Value {
     named_object(
         "Result",
@@ -93,7 +93,7 @@ fn attempt() -> Value {
     )
 }
 
-/// Those of every protocol side by side: a result has those of its type.
+/// Returns the schema of the facts of all protocols together; a result has those of its type.
 fn facts() -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
     let mut facts = named_object(
@@ -149,7 +149,7 @@ fn facts() -> Value {
     facts
 }
 
-/// The facts of sessions with mail and FTP servers.
+/// Returns the schema of the facts of sessions with mail and FTP servers.
 fn sessions() -> Value {
     json!({
         "mail_banner": text("First line of the greeting of a mail server"),

@@ -6,7 +6,7 @@ use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
 use crate::api::operation_router::OperationRouter;
 use crate::domain::Permission;
 
-/// The number of a result.
+/// Path parameter with the id of a result.
 const ID_PARAM: Param = Param::new("id", ParamKind::Pattern("^[0-9a-f]{16}$"), "Number of the result");
 
 pub(in crate::api::v3) fn routes(routes: OperationRouter) -> OperationRouter {

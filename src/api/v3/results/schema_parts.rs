@@ -1,11 +1,11 @@
-//! The schemas of what several parts of a result have: phases, failures.
+//! Schemas that several parts of a result share: phases, failures.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::v3::json_schema::{integer, micros, named_object};
 use crate::domain::{FailureKind, Phase};
 
-/// What went wrong.
+/// Returns the schema of a failure.
 pub(super) fn failure_schema() -> Value {
     named_object(
         "ResultFailure",

@@ -1,4 +1,4 @@
-//! What a certificate says of itself, and what is worth a warning when it is saved.
+//! Facts about a certificate, and warnings when it is saved.
 
 use std::net::IpAddr;
 
@@ -11,13 +11,13 @@ use crate::catalog::timestamp_format::format_utc;
 use crate::domain::{Timestamp, replace_control_chars, to_hex};
 use crate::syntax::truncate_value;
 
-/// Names of one certificate that are kept.
+/// Most names of a certificate that are stored.
 const MAX_NAMES: usize = 100;
 
-/// Characters of a subject or issuer that are kept.
+/// Most characters of a subject or issuer that are stored.
 const MAX_SUBJECT_CHARS: usize = 4096;
 
-/// What answers show.
+/// The facts in responses.
 pub(super) struct CertificateFacts {
     pub(super) subject: String,
     pub(super) issuer: String,
@@ -31,7 +31,7 @@ pub(super) struct CertificateFacts {
     is_authority: bool,
 }
 
-/// The facts of the certificate in `der`.
+/// Reads the facts of the certificate in `der`.
 pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
     let (_, parsed) =
         X509Certificate::from_der(der).map_err(|_| "its certificate cannot be read".to_owned())?;
@@ -49,7 +49,7 @@ pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
     })
 }
 
-/// What the author of the record should know.
+/// Returns the warnings for the author of the record.
 pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -> Vec<String> {
     let subject = truncate_value(&facts.subject);
     let mut warnings = Vec::new();

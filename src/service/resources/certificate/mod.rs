@@ -1,5 +1,5 @@
-//! Client certificates and authorities: PEM or PKCS#12 in, facts out, never the key (behaviour.md 1). The
-//! whole PEM text is sealed as the record's private part.
+//! Client certificates and authorities: accepts PEM or PKCS#12, returns facts, never the key (behaviour.md 1). The
+//! whole PEM text is the sealed private part of the record.
 
 mod certificate_facts;
 mod opened_certificate;

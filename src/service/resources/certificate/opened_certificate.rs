@@ -1,4 +1,4 @@
-//! Stored certificates, opened for those who speak TLS.
+//! Stored certificates, decrypted for TLS.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::schema::typed::record::{CertificateKind, CertificateSettings};
 use crate::service::resources::dependencies::ResourceDependencies;
 use crate::store::{Pagination, RecordFilter, StoreError, seal_context};
 
-/// A certificate with what is never shown: for those who speak TLS.
+/// A decrypted certificate for TLS, with its secret key.
 #[derive(Clone)]
 pub struct OpenedCertificate {
-    /// Its number.
+    /// Its id.
     pub id: i64,
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// Whether it is a client certificate with its key, or an authority.
+    /// Whether it is a client certificate with its key, rather than an authority.
     pub client: bool,
-    /// Certificates, and the key of a client, as PEM.
+    /// Certificates, and the key of a client certificate, as PEM.
     pub pem: Arc<Zeroizing<Vec<u8>>>,
 }
 
-/// Takes all certificates that there are.
+/// Receives all certificates whenever they change.
 pub type CertificateWatcher = Arc<dyn Fn(Vec<OpenedCertificate>) + Send + Sync>;
 
-/// All of all accounts, opened. One that cannot be opened is told in the log and left out.
+/// Returns the certificates of all accounts, decrypted. One that cannot be decrypted is logged and left out.
 pub(in crate::service::resources) async fn open_all(
     dependencies: &ResourceDependencies,
 ) -> Result<Vec<OpenedCertificate>, StoreError> {

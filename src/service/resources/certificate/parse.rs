@@ -1,4 +1,4 @@
-//! PEM and PKCS#12 into one PEM text: the certificate, its chain, and the key that fits it.
+//! Converts PEM and PKCS#12 to one PEM text: the certificate, its chain, and the matching key.
 
 use std::fmt::Write as _;
 
@@ -13,17 +13,17 @@ use zeroize::Zeroizing;
 
 use super::pkcs12;
 
-/// Certificates in one text at most.
+/// Most certificates in one text.
 const MAX_CERTIFICATES: usize = 100;
 
-/// What was given.
+/// An uploaded certificate.
 pub(super) enum CertificateInput {
     Pem(Zeroizing<String>),
     Pkcs12 { bytes: Vec<u8>, password: Zeroizing<String> },
 }
 
 impl CertificateInput {
-    /// As answers call it.
+    /// Returns the name of the format in responses.
     pub(super) const fn format(&self) -> &'static str {
         match self {
             Self::Pem(_) => "PEM",
@@ -32,13 +32,13 @@ impl CertificateInput {
     }
 }
 
-/// What was read.
+/// A parsed certificate.
 pub(super) struct ParsedCertificate {
-    /// The certificate itself, the first of its chain.
+    /// The certificate itself, the first of its chain, as DER.
     pub(super) leaf: Vec<u8>,
-    /// How many certificates there are.
+    /// Number of certificates.
     pub(super) count: usize,
-    /// All of it, the key last.
+    /// All of it as PEM, the key last.
     pub(super) pem: Zeroizing<Vec<u8>>,
 }
 
@@ -48,11 +48,11 @@ struct PemItems {
     keys: Vec<PrivateKeyDer<'static>>,
 }
 
-/// Reads `given`; the text of an error says what is wrong, without a full stop.
+/// Parses `input`; the error is a message without a full stop.
 pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
     let PemItems { mut chain, mut keys } = match input {
         CertificateInput::Pem(text) => read_pem(text)?,
-        CertificateInput::Pkcs12 { bytes: packed, password } => read_pkcs12(packed, password)?,
+        CertificateInput::Pkcs12 { bytes: archive, password } => read_pkcs12(archive, password)?,
     };
     if chain.is_empty() {
         return Err("there is no certificate in it".to_owned());
@@ -93,22 +93,22 @@ fn read_pem(text: &str) -> Result<PemItems, String> {
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
         return Err("its private key is encrypted; send it without encryption, or as PKCS#12".to_owned());
     }
-    // The reason of the parser may repeat parts of the key.
+    // The parser's error may contain parts of the key.
     let keys = PrivateKeyDer::pem_slice_iter(bytes)
         .collect::<Result<_, _>>()
         .map_err(|_| "its private key cannot be read".to_owned())?;
     Ok(PemItems { chain, keys })
 }
 
-fn read_pkcs12(packed: &[u8], password: &str) -> Result<PemItems, String> {
-    let opened = pkcs12::open_archive(packed, password)
+fn read_pkcs12(archive: &[u8], password: &str) -> Result<PemItems, String> {
+    let opened = pkcs12::open_archive(archive, password)
         .ok_or_else(|| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
     let chain = opened.certificates.into_iter().map(CertificateDer::from).collect();
     let keys = opened.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
     Ok(PemItems { chain, keys })
 }
 
-/// The place of the certificate that `key` fits.
+/// Returns the position of the certificate that matches `key`.
 fn matching_certificate(
     chain: &[CertificateDer<'static>],
     key: &PrivateKeyDer<'static>,
@@ -140,11 +140,11 @@ fn to_pem(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>
     Zeroizing::new(text.as_bytes().to_vec())
 }
 
-/// RFC 7468: lines of 64 characters.
+/// Appends a PEM block (RFC 7468): lines of 64 characters.
 fn push_pem_block(text: &mut String, label: &str, der: &[u8]) {
-    let packed = Zeroizing::new(STANDARD.encode(der));
+    let encoded = Zeroizing::new(STANDARD.encode(der));
     let _ = writeln!(text, "-----BEGIN {label}-----");
-    for line in packed.as_bytes().chunks(64) {
+    for line in encoded.as_bytes().chunks(64) {
         text.push_str(&String::from_utf8_lossy(line));
         text.push('\n');
     }

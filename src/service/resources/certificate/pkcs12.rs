@@ -1,4 +1,4 @@
-//! PKCS#12 (RFC 7292) as OpenSSL, Java and Windows write it: a password protects certificates and keys.
+//! PKCS#12 (RFC 7292) as written by OpenSSL, Java and Windows: a password protects certificates and keys.
 
 use std::num::NonZeroU32;
 
@@ -13,10 +13,10 @@ use cbc::cipher::{BlockModeDecrypt, KeyIvInit};
 use x509_parser::asn1_rs::{Any, Class, FromDer, Oid, Tag, oid};
 use zeroize::Zeroizing;
 
-/// Rounds of all derivations of keys in one archive. Common are 2,048 to 10,000 for each of three or four; more than
-/// this takes seconds.
+/// Most rounds of all key derivations of one archive. Three or four derivations of 2,048 to 10,000 rounds are common;
+/// more than this takes seconds.
 const MAX_ROUNDS: u32 = 4_000_000;
-/// Of RFC 7292.
+/// Version of RFC 7292.
 const VERSION: u32 = 3;
 
 const DATA: Oid<'static> = oid!(1.2.840.113549.1.7.1);
@@ -28,26 +28,25 @@ const X509: Oid<'static> = oid!(1.2.840.113549.1.9.22.1);
 const PBES2: Oid<'static> = oid!(1.2.840.113549.1.5.13);
 const PBKDF2: Oid<'static> = oid!(1.2.840.113549.1.5.12);
 
-/// What an archive holds, in its order; all of it DER, keys as PKCS#8.
+/// Contents of an archive, in order; all of it DER, keys as PKCS#8.
 #[derive(Default)]
 pub(super) struct Pkcs12Contents {
     pub(super) certificates: Vec<Vec<u8>>,
     pub(super) keys: Vec<Zeroizing<Vec<u8>>>,
 }
 
-/// Opens `packed`; `None` when it is none, when the password is another, and when it is protected in a way that is not
-/// known here.
+/// Opens `packed`; `None` when it is not an archive, the password is wrong, or its protection is not supported.
 pub(super) fn open_archive(packed: &[u8], password: &str) -> Option<Pkcs12Contents> {
     let terminated = Zeroizing::new(password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect());
     let opened = ArchiveOpener::new(password, terminated).open_archive(packed);
     if opened.is_none() && password.is_empty() {
-        // Without a password: some programs derive from no text at all, others from one of no characters.
+        // Without a password, some programs derive keys from no bytes, others from an empty terminated string.
         return ArchiveOpener::new(password, Zeroizing::default()).open_archive(packed);
     }
     opened
 }
 
-/// Elements of DER, one after another.
+/// A sequence of DER elements.
 struct DerReader<'a>(&'a [u8]);
 
 impl<'a> DerReader<'a> {
@@ -70,7 +69,7 @@ impl<'a> DerReader<'a> {
         self.content(Class::Universal, Tag::OctetString)
     }
 
-    /// What the tag `[0]` holds.
+    /// Returns the content of the tag `[0]`.
     fn tagged(&mut self) -> Option<&'a [u8]> {
         self.content(Class::ContextSpecific, Tag(0))
     }
@@ -83,14 +82,14 @@ impl<'a> DerReader<'a> {
         self.next()?.u32().ok()
     }
 
-    /// An algorithm and its parameters.
+    /// Returns an algorithm and its parameters.
     fn algorithm(&mut self) -> Option<(Oid<'a>, Self)> {
         let mut reader = self.sequence()?;
         Some((reader.oid()?, reader))
     }
 }
 
-/// What a derived key is for (RFC 7292, appendix B.3).
+/// Purpose of a derived key (RFC 7292, appendix B.3).
 #[derive(Clone, Copy)]
 enum Purpose {
     Key = 1,
@@ -99,20 +98,20 @@ enum Purpose {
 }
 
 struct ArchiveOpener<'a> {
-    /// For PBES2.
+    /// Password for PBES2.
     password: &'a [u8],
-    /// The same in UTF-16 and with a zero at its end, for everything older.
+    /// The password in UTF-16 with a terminating zero, for all older schemes.
     utf16_password: Zeroizing<Vec<u8>>,
-    /// What derivations may still take.
+    /// Remaining rounds of key derivation.
     rounds: u32,
     opened: Pkcs12Contents,
 }
 
 impl<'a> ArchiveOpener<'a> {
-    fn new(password: &'a str, wide: Zeroizing<Vec<u8>>) -> Self {
+    fn new(password: &'a str, utf16_password: Zeroizing<Vec<u8>>) -> Self {
         Self {
             password: password.as_bytes(),
-            utf16_password: wide,
+            utf16_password,
             rounds: MAX_ROUNDS,
             opened: Pkcs12Contents::default(),
         }
@@ -138,27 +137,27 @@ impl<'a> ArchiveOpener<'a> {
         Some(self.opened)
     }
 
-    /// Compares the MAC of `content`.
+    /// Verifies the MAC of `content`.
     fn verify_mac(&mut self, mut mac: DerReader<'_>, content: &[u8]) -> Option<()> {
         let mut expected = mac.sequence()?;
-        let (of, _) = expected.algorithm()?;
+        let (algorithm, _) = expected.algorithm()?;
         let expected = expected.octets()?;
         let salt = mac.octets()?;
         let rounds = self.spend_rounds(if mac.0.is_empty() { 1 } else { mac.integer()? })?;
-        let with = [
+        let algorithms = [
             (oid!(1.3.14.3.2.26), hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
             (oid!(2.16.840.1.101.3.4.2.4), hmac::HMAC_SHA224),
             (oid!(2.16.840.1.101.3.4.2.1), hmac::HMAC_SHA256),
             (oid!(2.16.840.1.101.3.4.2.2), hmac::HMAC_SHA384),
             (oid!(2.16.840.1.101.3.4.2.3), hmac::HMAC_SHA512),
         ];
-        let (_, with) = with.into_iter().find(|(oid, _)| *oid == of)?;
-        let digest = with.digest_algorithm();
+        let (_, hmac_algorithm) = algorithms.into_iter().find(|(oid, _)| *oid == algorithm)?;
+        let digest = hmac_algorithm.digest_algorithm();
         let key = derive_key(digest, Purpose::Mac, &self.utf16_password, salt, rounds, digest.output_len());
-        hmac::verify(&hmac::Key::new(with, &key), content, expected).ok()
+        hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, expected).ok()
     }
 
-    /// One of the parts of an archive, which are encrypted each for itself.
+    /// Reads one part of an archive; each part is encrypted separately.
     fn read_safe(&mut self, mut safe: DerReader<'_>) -> Option<()> {
         let kind = safe.oid()?;
         let mut content = DerReader(safe.tagged()?);
@@ -235,7 +234,7 @@ impl<'a> ArchiveOpener<'a> {
         cipher.decrypt(&key, &vector, encrypted)
     }
 
-    /// RFC 8018, 6.2.
+    /// Decrypts with PBES2 (RFC 8018, 6.2).
     fn decrypt_pbes2(
         &mut self,
         mut parameters: DerReader<'_>,
@@ -248,7 +247,7 @@ impl<'a> ArchiveOpener<'a> {
         let mut reader = reader.sequence()?;
         let salt = reader.octets()?;
         let rounds = self.spend_rounds(reader.integer()?)?;
-        let mut with = pbkdf2::PBKDF2_HMAC_SHA1;
+        let mut algorithm = pbkdf2::PBKDF2_HMAC_SHA1;
         while !reader.0.is_empty() {
             let mut rest = DerReader(reader.0);
             if let Some((named, _)) = rest.algorithm() {
@@ -258,10 +257,10 @@ impl<'a> ArchiveOpener<'a> {
                     (oid!(1.2.840.113549.2.10), pbkdf2::PBKDF2_HMAC_SHA384),
                     (oid!(1.2.840.113549.2.11), pbkdf2::PBKDF2_HMAC_SHA512),
                 ];
-                with = known.into_iter().find(|(oid, _)| *oid == named)?.1;
+                algorithm = known.into_iter().find(|(oid, _)| *oid == named)?.1;
                 break;
             }
-            // The length of the key, which its cipher tells as well.
+            // The length of the key, which its cipher determines too.
             reader.integer()?;
         }
         let (scheme, mut vector) = parameters.algorithm()?;
@@ -273,7 +272,7 @@ impl<'a> ArchiveOpener<'a> {
         ];
         let (_, cipher, size) = ciphers.into_iter().find(|(oid, ..)| *oid == scheme)?;
         let mut key = Zeroizing::new(vec![0; size]);
-        pbkdf2::derive(with, rounds, salt, self.password, &mut key);
+        pbkdf2::derive(algorithm, rounds, salt, self.password, &mut key);
         cipher.decrypt(&key, vector.octets()?, encrypted)
     }
 
@@ -283,7 +282,7 @@ impl<'a> ArchiveOpener<'a> {
     }
 }
 
-/// All of them in CBC with the padding of PKCS#7.
+/// Ciphers, all in CBC mode with PKCS#7 padding.
 #[derive(Clone, Copy)]
 enum Cipher {
     Aes128,
@@ -310,7 +309,7 @@ impl Cipher {
     }
 }
 
-/// Decrypts in place and says how long the text is.
+/// Decrypts in place and returns the length of the plain text.
 fn decrypt_aes(
     algorithm: &'static aws_lc_rs::cipher::Algorithm,
     key: &[u8],
@@ -322,7 +321,7 @@ fn decrypt_aes(
     key.decrypt(text, DecryptionContext::Iv128(FixedLength::from(vector))).ok().map(|text| text.len())
 }
 
-/// The same with a cipher that has only old archives left.
+/// Like [`decrypt_aes`], with a cipher that only old archives use.
 fn decrypt_legacy<C>(key: &[u8], vector: &[u8], text: &mut [u8]) -> Option<usize>
 where
     C: cbc::cipher::BlockCipherDecrypt + cbc::cipher::KeyInit,
@@ -331,11 +330,11 @@ where
     decryptor.decrypt_padded::<Pkcs7>(text).ok().map(<[u8]>::len)
 }
 
-/// A key of `size` bytes from the password (RFC 7292, appendix B.2).
+/// Derives a key of `size` bytes from the password (RFC 7292, appendix B.2).
 fn derive_key(
     algorithm: &'static digest::Algorithm,
     purpose: Purpose,
-    wide: &[u8],
+    utf16_password: &[u8],
     salt: &[u8],
     rounds: NonZeroU32,
     size: usize,
@@ -346,7 +345,7 @@ fn derive_key(
         text.iter().copied().cycle().take(length).collect::<Vec<u8>>()
     };
     let mut input = Zeroizing::new(filled(salt));
-    input.extend_from_slice(&Zeroizing::new(filled(wide)));
+    input.extend_from_slice(&Zeroizing::new(filled(utf16_password)));
     let diversifier = vec![purpose as u8; block];
     let mut out = Zeroizing::new(Vec::with_capacity(size));
     loop {
@@ -363,7 +362,7 @@ fn derive_key(
         if out.len() == size {
             return out;
         }
-        // Each block of the input grows by the hash, repeated to a block, and one.
+        // Each block of the input is increased by the hash, repeated to a block, plus one.
         let added: Vec<u8> = hash.iter().copied().cycle().take(block).collect();
         for part in input.chunks_mut(block) {
             let mut carry = 1;

@@ -1,4 +1,4 @@
-//! Uploaded certificates: parsed, checked and sealed.
+//! Uploaded certificates: parsed, validated and sealed.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ use crate::service::resources::usage::monitors_using;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Time that opening a PKCS#12 may take: whoever made it says how much work it is.
+/// Longest time to open a PKCS#12 archive, whose creator decides how much work that takes.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Those that may be opened at once. One that takes too long works on behind the answer, and keeps its place.
+/// Archives opened at once. One that times out still runs in the background and keeps its permit.
 static OPEN_PERMITS: Semaphore = Semaphore::const_new(2);
 
-/// The client certificate in `packed`, opened with `password`: its chain and its key, as PEM. The text of an
-/// error says what is wrong, without a full stop.
+/// Opens the client certificate in `packed` with `password`; returns its chain and key as PEM. The error is a message
+/// without a full stop.
 pub fn open_pkcs12(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let input =
         CertificateInput::Pkcs12 { bytes: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
@@ -54,7 +54,7 @@ pub(in crate::service::resources) async fn create(
         (Some(pem), None) => CertificateInput::Pem(pem),
         (None, Some(text)) => {
             let text: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-            // The field table has looked at it already.
+            // The field table has validated the encoding already.
             let packed = STANDARD.decode(text).unwrap_or_default();
             CertificateInput::Pkcs12 { bytes: packed, password: password.unwrap_or_default() }
         }
@@ -71,18 +71,18 @@ pub(in crate::service::resources) async fn create(
             )));
         }
     };
-    let fault = |reason: String| {
-        let fault = ValidationError::new(
+    let to_error = |reason: String| {
+        let error = ValidationError::new(
             ValidationErrorKind::Format,
             field,
             body.position_of(field),
             format!("`{field}`: {reason}"),
         );
-        invalid(fault.with_value(crate::syntax::MASK))
+        invalid(error.with_value(crate::syntax::MASK))
     };
     let format = input.format();
-    let parsed = parse_blocking(input, client).await?.map_err(fault)?;
-    let facts = super::certificate_facts::from_der(&parsed.leaf).map_err(fault)?;
+    let parsed = parse_blocking(input, client).await?.map_err(to_error)?;
+    let facts = super::certificate_facts::from_der(&parsed.leaf).map_err(to_error)?;
     fields.insert("format".to_owned(), json!(format));
     fields.insert("certificates".to_owned(), json!(parsed.count));
     let mut draft = RecordDraft::new(fields);
@@ -103,27 +103,27 @@ pub(in crate::service::resources) async fn create(
     Ok(draft)
 }
 
-/// Off the runtime: a PKCS#12 is opened with work that its password is stretched by.
+/// Parses on a blocking thread, since PKCS#12 archives need expensive key derivation.
 async fn parse_blocking(
     input: CertificateInput,
     client: bool,
 ) -> Result<Result<ParsedCertificate, String>, ServiceError> {
-    let reading = async {
-        let place = OPEN_PERMITS.acquire().await;
-        let read = tokio::task::spawn_blocking(move || {
-            let _place = place;
+    let parsing = async {
+        let permit = OPEN_PERMITS.acquire().await;
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
             super::parse::parse(&input, client)
         });
-        read.await
+        task.await
     };
-    match tokio::time::timeout(OPEN_TIMEOUT, reading).await {
+    match tokio::time::timeout(OPEN_TIMEOUT, parsing).await {
         Ok(Ok(parsed)) => Ok(parsed),
         Ok(Err(_)) => Ok(Err("it cannot be read".to_owned())),
         Err(_) => Ok(Err(format!("opening it takes more than {} s", OPEN_TIMEOUT.as_secs()))),
     }
 }
 
-/// One that a monitor names stays.
+/// Refuses to remove a certificate that a monitor uses.
 pub(in crate::service::resources) fn check_removal(
     cx: &RecordContext<'_>,
     old: &Record,

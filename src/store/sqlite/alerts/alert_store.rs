@@ -1,4 +1,4 @@
-//! Alert state, outages and messages: the calls that read and change them.
+//! Reads and writes alert states, episodes and notifications.
 
 use rusqlite::Connection;
 
@@ -49,18 +49,18 @@ impl AlertStore for SqliteStore {
 
     fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(async move {
-            let gone = delete_in_chunks(self, episodes::DELETE_ENDED, before).await?;
-            Ok(gone + delete_in_chunks(self, outbox::DELETE_FINISHED, before).await?)
+            let removed = delete_in_chunks(self, episodes::DELETE_ENDED, before).await?;
+            Ok(removed + delete_in_chunks(self, outbox::DELETE_FINISHED, before).await?)
         })
     }
 }
 
-/// `alarm`, ready to be written. Files are compressed apart from the threads that wait for targets.
+/// Prepares `changes` for writing. Files are compressed on a blocking thread.
 async fn prepare(changes: AlertChanges) -> Result<PreparedAlerts, StoreError> {
     if changes.evidence.is_empty() {
         return Ok(PreparedAlerts::prepare(changes));
     }
-    // Fails only when the runtime goes down.
+    // Fails only when the runtime shuts down.
     tokio::task::spawn_blocking(move || PreparedAlerts::prepare(changes))
         .await
         .map_err(|_| StoreError::Closed)
@@ -72,13 +72,13 @@ fn select_alert_states(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, St
         .collect()
 }
 
-/// Between two transactions others get their turn.
+/// Deletes rows in several transactions, so that other writers are not blocked.
 async fn delete_in_chunks(
     store: &SqliteStore,
     removal: &'static str,
     before: Timestamp,
 ) -> Result<u64, StoreError> {
-    let mut gone = 0;
+    let mut removed = 0;
     loop {
         let rows = store
             .writer
@@ -86,9 +86,9 @@ async fn delete_in_chunks(
                 writing.conn.prepare_cached(removal)?.execute([before.as_micros(), CHUNK_ROWS])
             })
             .await? as u64;
-        gone += rows;
+        removed += rows;
         if to_signed(rows) < CHUNK_ROWS {
-            return Ok(gone);
+            return Ok(removed);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Outages as they are kept.
+//! Stored episodes.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -13,11 +13,11 @@ use crate::store::sqlite::paged_query::PagedQuery;
 const COLUMNS: &str =
     "id, customer, monitor_id, monitor_name, since, ended_at, acknowledged_by, acknowledged_at, body";
 
-/// Removes up to `?2` that ended before `?1`.
+/// Deletes up to `?2` episodes that ended before `?1`.
 pub(super) const DELETE_ENDED: &str =
     "DELETE FROM episodes WHERE id IN (SELECT id FROM episodes WHERE ended_at < ?1 LIMIT ?2)";
 
-/// An outage with its body as text.
+/// An episode with its body as text.
 pub(super) struct EpisodeRow {
     episode: StoredEpisode,
     body: String,
@@ -29,7 +29,7 @@ impl EpisodeRow {
         Self { episode, body: serde_json::Value::Object(body).to_string() }
     }
 
-    /// Who acknowledged it stays as it is kept: that comes from elsewhere.
+    /// Inserts or updates the episode, but keeps its acknowledgement, which is written separately.
     pub(super) fn upsert(&self, conn: &Connection) -> rusqlite::Result<()> {
         let StoredEpisode { id, customer, monitor_id, monitor_name, since, ended_at, .. } = &self.episode;
         conn.prepare_cached(
@@ -51,7 +51,7 @@ impl EpisodeRow {
     }
 }
 
-/// The outages in `page` of those that match, newest first, and how many do.
+/// Returns a page of the matching episodes, newest first, and their number.
 pub(super) fn read_page(
     conn: &Connection,
     filter: &EpisodeFilter,
@@ -63,13 +63,13 @@ pub(super) fn read_page(
         Some(false) => conditions.push("ended_at IS NOT NULL"),
         None => {}
     }
-    let asked = [
+    let filters = [
         ("customer = ?", filter.customer.map(|id| id.0)),
         ("monitor_id = ?", filter.monitor.map(|id| id.0)),
         ("(ended_at IS NULL OR ended_at >= ?)", filter.from.map(Timestamp::as_micros)),
         ("since < ?", filter.until.map(Timestamp::as_micros)),
     ];
-    for (condition, value) in asked {
+    for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
             values.push(Sql::from(value));
@@ -81,7 +81,7 @@ pub(super) fn read_page(
     list.fetch(conn, page, episode_from_row)
 }
 
-/// One of `customer`.
+/// Returns an episode of `customer`.
 pub(super) fn by_id(
     conn: &Connection,
     customer: CustomerId,
@@ -92,7 +92,7 @@ pub(super) fn by_id(
         .optional()
 }
 
-/// Whether it was open and nobody had done so before.
+/// Acknowledges an open episode; returns whether it was open and not acknowledged yet.
 pub(super) fn acknowledge(
     conn: &Connection,
     customer: CustomerId,

@@ -1,4 +1,4 @@
-//! Watches, outages and messages in SQLite.
+//! Alert states, episodes and notifications in SQLite.
 
 mod alert_store;
 mod episodes;

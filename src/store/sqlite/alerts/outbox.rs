@@ -1,4 +1,4 @@
-//! Messages on their way.
+//! Stored notifications.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params};
@@ -19,11 +19,11 @@ const COLUMNS: &str =
     "id, key, recipient, group_id, created_at, not_before, state, attempts, next_at, sent_at,
     error, digest, notice";
 
-/// Removes up to `?2` that ended and were written before `?1`.
+/// Deletes up to `?2` finished notifications written before `?1`.
 pub(super) const DELETE_FINISHED: &str = "DELETE FROM notifications WHERE id IN (
     SELECT id FROM notifications WHERE state >= 2 AND created_at < ?1 LIMIT ?2)";
 
-/// A message with its notice as text.
+/// A notification with its content as text.
 pub(super) struct NotificationRow {
     new: NewNotification,
     notice: String,
@@ -31,14 +31,14 @@ pub(super) struct NotificationRow {
 
 impl NotificationRow {
     pub(super) fn from_notification(new: NewNotification) -> Self {
-        // Writes without fail: string keys, no foreign maps.
-        let notice = serde_json::to_string(&new.content).unwrap_or_else(|_| "null".to_owned());
-        Self { new, notice }
+        // Serialization cannot fail: all map keys are strings.
+        let content = serde_json::to_string(&new.content).unwrap_or_else(|_| "null".to_owned());
+        Self { new, notice: content }
     }
 
-    /// Whether its key was not there yet.
+    /// Inserts it; returns whether its key is new.
     pub(super) fn insert(&self, conn: &Connection) -> rusqlite::Result<bool> {
-        let NewNotification { key, recipient, group, content: notice, created_at, not_before } = &self.new;
+        let NewNotification { key, recipient, group, content, created_at, not_before } = &self.new;
         let inserted = conn
             .prepare_cached(
                 "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
@@ -47,12 +47,12 @@ impl NotificationRow {
             )?
             .execute(params![
                 key,
-                notice.customer.0,
+                content.customer.0,
                 recipient.0,
                 group,
-                notice.monitor_id.map(|id| id.0),
-                notice.episode.map(|id| id.0),
-                notice.check_id.map(|id| id.0.cast_signed()),
+                content.monitor_id.map(|id| id.0),
+                content.episode.map(|id| id.0),
+                content.check_id.map(|id| id.0.cast_signed()),
                 created_at.as_micros(),
                 not_before.as_micros(),
                 self.notice
@@ -60,7 +60,7 @@ impl NotificationRow {
         Ok(inserted == 1)
     }
 
-    /// Its number, whether it is new or known.
+    /// Returns its id, whether it is new or exists already.
     fn insert_or_find(&self, conn: &Connection) -> rusqlite::Result<i64> {
         if self.insert(conn)? {
             return Ok(conn.last_insert_rowid());
@@ -154,7 +154,7 @@ impl Outbox for SqliteStore {
     }
 }
 
-/// Recipient by recipient, so that the cost goes with what is answered, not with what waits.
+/// Selects recipient by recipient, so that the cost depends on the result, not on the number of queued notifications.
 fn select_due(conn: &Connection, now: Timestamp, max: u32, each: u32) -> rusqlite::Result<Vec<Notification>> {
     let tx = conn.unchecked_transaction()?;
     let mut next_recipient =
@@ -178,13 +178,13 @@ fn select_due(conn: &Connection, now: Timestamp, max: u32, each: u32) -> rusqlit
     let mut one = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
     let mut messages = Vec::with_capacity(found.len());
     for (_, id) in found {
-        // One that cannot be decoded must not hold up the others.
+        // A row that cannot be decoded must not block the others.
         messages.extend(skip_undecodable(one.query_row([id], notification_from_row))?);
     }
     Ok(messages)
 }
 
-/// Leaves alone what somebody else ended, tried again or removed meanwhile.
+/// Records an outcome, unless the notification was finished, retried or removed meanwhile.
 fn record_outcome(
     conn: &Connection,
     id: i64,
@@ -230,7 +230,7 @@ fn read_page(
     page: Pagination,
 ) -> rusqlite::Result<Paginated<Notification>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
-    let asked = [
+    let filters = [
         ("customer = ?", filter.customer.map(|id| id.0)),
         ("state = ?", filter.state.map(state_code)),
         ("monitor_id = ?", filter.monitor.map(|id| id.0)),
@@ -238,7 +238,7 @@ fn read_page(
         ("recipient = ?", filter.recipient.map(|id| id.0)),
         ("id = ?", filter.id),
     ];
-    for (condition, value) in asked {
+    for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
             values.push(Sql::from(value));
@@ -252,17 +252,17 @@ fn read_page(
     )
 }
 
-/// The number of a state in the table.
+/// Returns the code of a state in the table.
 fn state_code(state: NotificationState) -> i64 {
-    let place = NotificationState::ALL.iter().position(|(known, _)| *known == state);
-    place.and_then(|place| i64::try_from(place).ok()).unwrap_or_default()
+    let position = NotificationState::ALL.iter().position(|(known, _)| *known == state);
+    position.and_then(|position| i64::try_from(position).ok()).unwrap_or_default()
 }
 
 fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
     let id = row.get(0)?;
-    let place = RowRef { table: "notifications", key: &[("id", id)] };
-    let notice: NotificationContent =
-        place.parse_json(place.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
+    let row_ref = RowRef { table: "notifications", key: &[("id", id)] };
+    let content: NotificationContent =
+        row_ref.parse_json(row_ref.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let state: usize = row.get(6)?;
     let known = NotificationState::ALL.get(state).map(|(state, _)| *state);
     Ok(Notification {
@@ -271,11 +271,11 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
             key: row.get(1)?,
             recipient: RecipientId(row.get(2)?),
             group: row.get(3)?,
-            content: notice,
+            content,
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: place.require_known("state", state, known)?,
+        state: row_ref.require_known("state", state, known)?,
         attempts: row.get(7)?,
         next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

@@ -1,4 +1,4 @@
-//! Performance alerts that are raised.
+//! Stored active performance alerts.
 
 use rusqlite::{Connection, params};
 

@@ -1,4 +1,4 @@
-//! What alerting made of results, as rows.
+//! Alerting changes as rows.
 
 use rusqlite::{Connection, params};
 
@@ -9,8 +9,8 @@ use crate::store::sqlite::writer::WriteContext;
 
 use super::{episodes, outbox, result_updates};
 
-/// What alerting made of results, ready to be written: the JSON is written and files are compressed by the
-/// caller, not by the writing thread.
+/// Alerting changes, ready to be written. The caller serializes JSON and compresses files, so that the writing thread
+/// does not.
 pub(in crate::store::sqlite) struct PreparedAlerts {
     watches: Vec<(MonitorId, Option<String>)>,
     episodes: Vec<episodes::EpisodeRow>,
@@ -38,7 +38,7 @@ impl PreparedAlerts {
         }
     }
 
-    /// Writes all of it; after the results of the same transaction, which it may be about.
+    /// Writes all changes, after the results of the same transaction that they may refer to.
     pub(in crate::store::sqlite) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
         for (monitor, body) in &self.watches {
             store_alert_state(writing.conn, *monitor, body.as_deref())?;

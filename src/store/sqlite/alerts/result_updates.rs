@@ -1,4 +1,4 @@
-//! What comes to a result after it was kept: the answer of a second location, files.
+//! Updates of stored results: verifications and added files.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -12,7 +12,7 @@ use crate::store::sqlite::result_row::{DetailsBody, to_json};
 use crate::store::sqlite::rollup::pending_rollups::RolledUntil;
 use crate::store::sqlite::writer::WriteContext;
 
-/// A file that came after its result, compressed.
+/// A compressed file that is added after its result.
 pub(super) struct CompressedEvidence {
     result: ResultKey,
     file: Capture,
@@ -20,17 +20,17 @@ pub(super) struct CompressedEvidence {
 }
 
 impl CompressedEvidence {
-    /// `None` for what is no file, or too large a one.
+    /// Compresses a file; `None` when it has no content, or is too large.
     pub(super) fn from_evidence(evidence: Evidence) -> Option<Self> {
         let mut files = vec![evidence.file];
-        let pieces = captures::compress_all(&mut files);
-        Some(Self { result: evidence.result, file: files.pop()?, pieces })
+        let chunks = captures::compress_all(&mut files);
+        Some(Self { result: evidence.result, file: files.pop()?, pieces: chunks })
     }
 
-    /// Adds it to its result, when that is still there and has no file of this name.
+    /// Adds it to its result, if that exists and has no file of this name.
     pub(super) fn attach(&self, conn: &Connection) -> rusqlite::Result<()> {
         let Some(stored) = StoredOutcome::read(conn, &self.result)? else { return Ok(()) };
-        // What cannot be decoded stays as it is, rather than to be written over or to hold up the others.
+        // Details that cannot be decoded are neither overwritten nor do they block other writes.
         let Some(mut details) = skip_undecodable(stored.read_details(conn, &self.result))? else {
             return Ok(());
         };
@@ -43,8 +43,8 @@ impl CompressedEvidence {
     }
 }
 
-/// Notes the answer of a second location. With 70 an error turns into a warning whose reservation is the status
-/// that it had (behaviour.md 5), in history, counts, rollups and, when it is the last result there, the state.
+/// Stores a verification. Status 70 turns an error into a warning whose warning status is the status that it had
+/// (behaviour.md 5): in the result, counts, rollups and, for the last result there, the state.
 pub(super) fn apply_verification(
     writing: &mut WriteContext<'_>,
     verified: &VerifiedCheck,
@@ -54,12 +54,13 @@ pub(super) fn apply_verification(
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
     let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
     details.verification = Some(verified.answer.clone());
-    let turns = verified.answer.status == Status::VERIFIED_NO_ERROR && stored.outcome == Outcome::Error;
-    if turns {
+    let is_downgraded =
+        verified.answer.status == Status::VERIFIED_NO_ERROR && stored.outcome == Outcome::Error;
+    if is_downgraded {
         details.status_text = None;
     }
     stored.write_details(conn, key, &details)?;
-    if !turns {
+    if !is_downgraded {
         return Ok(());
     }
     let (planned_at, monitor, location) = row_key(key);
@@ -81,13 +82,13 @@ pub(super) fn apply_verification(
     rolled.mark_run(conn, planned_at, monitor, location)
 }
 
-/// What is kept of a result, as far as it can change.
+/// The stored outcome of a result, which can change.
 struct StoredOutcome {
     outcome: Outcome,
 }
 
 impl StoredOutcome {
-    /// `None` when it is gone.
+    /// Reads it; `None` when the result does not exist.
     fn read(conn: &Connection, key: &ResultKey) -> rusqlite::Result<Option<Self>> {
         let (planned_at, monitor, location) = row_key(key);
         let outcome: Option<u8> = conn
@@ -99,7 +100,7 @@ impl StoredOutcome {
         Ok(outcome.and_then(Outcome::from_code).map(|outcome| Self { outcome }))
     }
 
-    /// As the key of its details has it.
+    /// Whether its details are stored as failed.
     fn is_failed(&self) -> bool {
         self.outcome != Outcome::Ok
     }
@@ -114,8 +115,8 @@ impl StoredOutcome {
             .query_row(params![self.is_failed(), planned_at, monitor, location], |row| row.get(0))
             .optional()?;
         let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
-        let place = RowRef { table: "details", key: &key };
-        body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(place, &body))
+        let row_ref = RowRef { table: "details", key: &key };
+        body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(row_ref, &body))
     }
 
     fn write_details(

@@ -8,13 +8,13 @@ use crate::store::contract::Rollup;
 
 use crate::store::sqlite::decode::RowRef;
 
-/// Largest relative error of a percentile: 1 %. Merging sketches adds nothing to it.
+/// Largest relative error of a percentile: 1 %. Merging sketches does not increase it.
 pub const SKETCH_RELATIVE_ERROR: f64 = 0.01;
 
-/// The percentiles that a rollup shows.
+/// The percentiles of a rollup.
 const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
 
-/// What is counted for one monitor at one location.
+/// Figures of one monitor at one location.
 #[derive(Default)]
 pub(super) struct RollupFigures {
     pub(super) runs: [u64; 6],
@@ -23,7 +23,7 @@ pub(super) struct RollupFigures {
 }
 
 impl RollupFigures {
-    /// Adds `slots` runs that came to `outcome` and took `total_us` microseconds.
+    /// Adds `slots` runs with `outcome` that took `total_us` microseconds.
     pub(super) fn add(&mut self, outcome: Outcome, slots: u64, total_us: u64) {
         self.runs[usize::from(outcome.code())] += slots;
         if matches!(outcome, Outcome::Ok | Outcome::Warning) {
@@ -32,14 +32,14 @@ impl RollupFigures {
         }
     }
 
-    /// Adds those of a shorter span.
+    /// Adds the figures of a shorter span.
     pub(super) fn merge(&mut self, other: &Self) {
         for (sum, more) in self.runs.iter_mut().zip(other.runs) {
             *sum += more;
         }
         self.sum_us = self.sum_us.saturating_add(other.sum_us);
         if let Some(more) = &other.sketch {
-            // Fails for sketches of unlike settings only; `blob` and `read` know one kind.
+            // Fails only for sketches with different settings; there is only one kind here.
             let _ = self.sketch.get_or_insert_with(new_sketch).merge(more);
         }
     }
@@ -48,15 +48,15 @@ impl RollupFigures {
         self.sketch.as_ref().map(DDSketch::to_java_bytes)
     }
 
-    /// From the columns `ok` to `sketch` of a row, `ok` being column `at`.
-    pub(super) fn from_row(row: &Row<'_>, place: RowRef<'_>, at: usize) -> rusqlite::Result<Self> {
+    /// Reads the columns `ok` to `sketch` of a row; `ok` is column `at`.
+    pub(super) fn from_row(row: &Row<'_>, row_ref: RowRef<'_>, at: usize) -> rusqlite::Result<Self> {
         let mut runs = [0; 6];
         for (offset, count) in runs.iter_mut().enumerate() {
             *count = row.get(at + offset)?;
         }
         let sketch: Option<Vec<u8>> = row.get(at + 7)?;
         let known = |bytes: Vec<u8>| {
-            DDSketch::from_java_bytes(&bytes).map_err(|error| place.decode_error("sketch", error))
+            DDSketch::from_java_bytes(&bytes).map_err(|error| row_ref.decode_error("sketch", error))
         };
         let sketch = sketch.map(known).transpose()?;
         Ok(Self { runs, sum_us: row.get(at + 6)?, sketch })
@@ -82,8 +82,8 @@ impl RollupFigures {
 }
 
 fn new_sketch() -> DDSketch {
-    // The settings that the compact form implies: an error of 1 %, 2,048 bins, which reach from a
-    // microsecond over 10^17 of them without two bins ever being joined.
+    // The settings that the compact form implies: an error of 1 %, 2,048 bins, which cover durations from a microsecond
+    // to 10^17 microseconds without joining bins.
     DDSketch::new(Config::default())
 }
 
@@ -133,7 +133,7 @@ mod tests {
             prop_assert_eq!(rollup.mean_us, Some(all.iter().sum::<u64>() / all.len() as u64));
             for (found, quantile) in rollup.percentiles_us.unwrap().into_iter().zip(PERCENTILES) {
                 let want = exact(&all, quantile) as f64;
-                // Half a microsecond more, for the rounding.
+                // Half a microsecond more, for rounding.
                 prop_assert!((found as f64 - want).abs() <= want * SKETCH_RELATIVE_ERROR * 1.0001 + 0.5,
                     "p{} is {found}, exactly {want}", quantile * 100.0);
             }

@@ -1,8 +1,8 @@
-//! Rollups: figures per hour, out of the results, and per day, out of the hours.
+//! Rollups: figures per hour, computed from results, and per day, computed from the hours.
 //!
-//! Hours that have ended are first noted as due, in the transaction that moves `rolled_until` on; from
-//! then on each result that still comes in for them notes its own rollup as late. So nothing falls
-//! between reading an hour and writing its rollups, and a process that dies in the middle goes on later.
+//! Hours that have ended are first marked as due, in the transaction that advances `rolled_until`. From then on, each
+//! late result for them marks its own rollup as late. So no result is lost between reading an hour and writing its
+//! rollups, and a process killed in between continues later.
 
 mod figures;
 pub(super) mod pending_rollups;

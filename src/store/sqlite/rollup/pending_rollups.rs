@@ -1,4 +1,4 @@
-//! Which rollups have to be written, again or for the first time.
+//! Marks rollups that must be written, for the first time or again.
 
 use rusqlite::{Connection, params};
 
@@ -7,13 +7,13 @@ use crate::store::contract::RollupSpan;
 use super::span::{span_code, width_us};
 use crate::store::sqlite::result_row::ResultRow;
 
-/// Stands for all monitors in the table `late`.
+/// Represents all monitors in the table `late`.
 pub(super) const ALL_MONITORS: i64 = i64::MIN;
 
-/// Hours that one series of missed runs makes late at most: a year and a month.
+/// Most hours that one series of missed runs marks as late: a year and a month.
 const MAX_LATE_HOURS: i64 = 24 * 396;
 
-/// Until when hours are rolled up. What comes in later than that makes its hour late.
+/// Until when hours are rolled up. Results of earlier hours make them late.
 pub(in super::super) struct RolledUntil {
     hour: i64,
     sources_from: i64,
@@ -25,14 +25,13 @@ impl RolledUntil {
         Ok(Self { hour, sources_from })
     }
 
-    /// Notes the hours of `row`, when they were rolled up before. Hours whose results are partly gone
-    /// stay as they are.
+    /// Marks the hours of `row` that were rolled up already. Hours whose results were partly removed stay unchanged.
     pub(in super::super) fn mark_pending(&self, conn: &Connection, row: &ResultRow) -> rusqlite::Result<()> {
         let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
         self.mark_range(conn, (row.planned_at, last), row.monitor_id, row.location_id)
     }
 
-    /// Notes the hour of a kept result that changed.
+    /// Marks the hour of a stored result that changed.
     pub(in super::super) fn mark_run(
         &self,
         conn: &Connection,
@@ -66,13 +65,13 @@ impl RolledUntil {
     }
 }
 
-/// Until when `span` is rolled up, and since when that which it is made of is complete.
+/// Returns until when `span` is rolled up, and since when its sources are complete.
 pub(in super::super) fn rolled_range(conn: &Connection, span: RollupSpan) -> rusqlite::Result<(i64, i64)> {
     conn.prepare_cached("SELECT rolled_until, sources_from FROM spans WHERE span = ?1")?
         .query_row([span_code(span)], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Notes one rollup as late.
+/// Marks one rollup as late.
 pub(super) fn mark_pending(
     conn: &Connection,
     span: RollupSpan,
@@ -85,7 +84,7 @@ pub(super) fn mark_pending(
     Ok(())
 }
 
-/// Start of the hour or day that `at` lies in.
+/// Returns the start of the hour or day that contains `at`.
 pub(in super::super) fn span_start(span: RollupSpan, at: i64) -> i64 {
     at.saturating_sub(at.rem_euclid(width_us(span)))
 }

@@ -15,12 +15,12 @@ use crate::store::sqlite::result_row::to_signed;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
 
-/// Rollups that are written in one transaction.
+/// Rollups that one transaction writes.
 const CHUNK: usize = 500;
-/// Late rollups that are written in one transaction.
+/// Late rollups that one transaction writes.
 const PENDING_CHUNK: usize = 100;
 
-/// Rollups of one monitor, oldest first.
+/// Returns the rollups of one monitor, oldest first.
 pub(in crate::store::sqlite) fn select_rollups(
     conn: &Connection,
     monitor: MonitorId,
@@ -46,7 +46,7 @@ pub(in crate::store::sqlite) fn select_rollups(
     .collect()
 }
 
-/// Writes all that is due at `now`; answers how many rollups were written.
+/// Writes all rollups due at `now`; returns how many.
 pub(in crate::store::sqlite) async fn roll_up(
     store: &SqliteStore,
     now: Timestamp,
@@ -59,9 +59,9 @@ pub(in crate::store::sqlite) async fn roll_up(
             written += roll_up_span(store, span, at).await?;
         }
         loop {
-            let again = store.writer.call(move |writing| roll_up_pending(writing, span)).await?;
-            written += again;
-            if again == 0 {
+            let pending = store.writer.call(move |writing| roll_up_pending(writing, span)).await?;
+            written += pending;
+            if pending == 0 {
                 break;
             }
         }
@@ -69,7 +69,7 @@ pub(in crate::store::sqlite) async fn roll_up(
     Ok(written)
 }
 
-/// Moves `rolled_until` on to `until` and notes the hours or days on the way that hold anything as due.
+/// Advances `rolled_until` to `until` and marks the hours or days in between that have data as due.
 fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite::Result<()> {
     let (from, _) = rolled_range(conn, span)?;
     let mut at = from;
@@ -84,7 +84,7 @@ fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite
     Ok(())
 }
 
-/// The first hour or day from `at` on that there is something to roll up for.
+/// Returns the first hour or day from `at` on that has data to roll up.
 fn next_span_with_data(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite::Result<Option<i64>> {
     let first: Option<i64> = match span {
         RollupSpan::Hour => conn
@@ -114,7 +114,7 @@ async fn due_spans(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i64>, St
         .await
 }
 
-/// Writes one hour or day for all monitors, a range of monitors at a time.
+/// Writes one hour or day for all monitors, in chunks.
 async fn roll_up_span(store: &SqliteStore, span: RollupSpan, at: i64) -> Result<u64, StoreError> {
     let monitors = store.readers.call(move |conn| pairs_in_span(conn, span, at)).await?;
     let mut written = 0;
@@ -145,7 +145,7 @@ async fn roll_up_span(store: &SqliteStore, span: RollupSpan, at: i64) -> Result<
     Ok(written)
 }
 
-/// The monitors and locations that an hour or day holds anything of.
+/// Returns the monitors and locations with data in an hour or day.
 fn pairs_in_span(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let sql = match span {
@@ -163,7 +163,7 @@ fn pairs_in_span(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite::Resu
     Ok(pairs.into_iter().collect())
 }
 
-/// Writes some of the late rollups, each read in the transaction that writes it; 0 when there are none.
+/// Writes some of the late rollups, each read in the transaction that writes it; returns 0 when there are none.
 fn roll_up_pending(writing: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite::Result<u64> {
     let conn = writing.conn;
     let late: Vec<(i64, i64, i64)> = conn
@@ -270,19 +270,19 @@ fn hour_figures(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusq
     Ok(figures)
 }
 
-/// How many of `slots` runs, evenly spread from `first` to `last`, lie in `from..until`.
+/// Returns how many of `slots` runs, evenly spaced from `first` to `last`, are in `from..until`.
 fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64 {
     let steps = i128::from(slots.max(1) - 1);
     let length = i128::from(last.saturating_sub(first).max(0));
     // Runs before `end`: those with first + i * length / steps < end.
     let before = |end: i64| -> i128 {
-        let room = i128::from(end) - i128::from(first);
-        if room <= 0 {
+        let distance = i128::from(end) - i128::from(first);
+        if distance <= 0 {
             0
         } else if length == 0 || steps == 0 {
             steps + 1
         } else {
-            ((room * steps + length - 1) / length).min(steps + 1)
+            ((distance * steps + length - 1) / length).min(steps + 1)
         }
     };
     u64::try_from(before(until) - before(from)).unwrap_or(0)
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missed_runs_fall_into_the_hours_that_they_were_due_in() {
+    fn missed_runs_count_in_the_hours_that_they_were_planned_in() {
         let minute = 60_000_000;
         let hour = width_us(RollupSpan::Hour);
         // 90 runs, a minute apart, from minute 30 on.

@@ -1,8 +1,8 @@
-//! How wide rollups are, and how that is stored.
+//! Width and stored code of rollup spans.
 
 use crate::store::contract::RollupSpan;
 
-/// Microseconds.
+/// Returns the width in microseconds.
 pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
     match span {
         RollupSpan::Hour => 3_600_000_000,
@@ -10,7 +10,7 @@ pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
     }
 }
 
-/// The number kept for `span`.
+/// Returns the stored code of `span`.
 pub(in crate::store::sqlite) const fn span_code(span: RollupSpan) -> i64 {
     match span {
         RollupSpan::Hour => 0,
