@@ -16,7 +16,9 @@ pub(super) fn peer_address(request: &Request) -> IpAddr {
 /// Returns the bearer token of `request`.
 pub(super) fn bearer_token(request: &Request) -> Result<String, ServiceError> {
     let missing = || {
-        ServiceError::Unauthenticated("An access token is needed: `Authorization: Bearer <token>`".to_owned())
+        ServiceError::Unauthenticated(
+            "An access token is required: `Authorization: Bearer <token>`".to_owned(),
+        )
     };
     let value = request.headers().get(header::AUTHORIZATION).ok_or_else(missing)?;
     let text = value.to_str().map_err(|_| missing())?;

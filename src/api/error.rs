@@ -51,7 +51,7 @@ impl From<ServiceError> for ApiError {
             ServiceError::Conflict(message) => Self::new(StatusCode::CONFLICT, message),
             ServiceError::PreconditionFailed => Self::new(
                 StatusCode::PRECONDITION_FAILED,
-                "It was changed meanwhile; read it again and send the change with the new `ETag`",
+                "The object has changed since; read it again and send the change with the new `ETag`",
             ),
             ServiceError::RateLimited(seconds) => Self {
                 retry_after: Some(seconds),
@@ -70,12 +70,9 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(error_kind = error.kind(), error = %error, "failed to serve an API request");
         if error.is_transient() || matches!(error, StoreError::Closed) {
-            Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is not available now; try again later")
+            Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is not available; try again later")
         } else {
-            Self::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "The store cannot be read; see the log of the server",
-            )
+            Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The store cannot be read; see the server log")
         }
     }
 }

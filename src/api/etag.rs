@@ -46,7 +46,7 @@ pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<Revision>, ApiError
     };
     // A tag that Vigie never issued, or a weak one, matches no revision.
     text.split(',').filter_map(number).max().map(|number| Some(Revision(number))).ok_or_else(|| {
-        ApiError::new(StatusCode::PRECONDITION_FAILED, "`If-Match` is not the `ETag` of any version of this")
+        ApiError::new(StatusCode::PRECONDITION_FAILED, "`If-Match` is not an `ETag` of this object")
     })
 }
 

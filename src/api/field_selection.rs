@@ -15,7 +15,7 @@ use super::query::QueryParams;
 pub(super) const SELECT_PARAM: Param = Param::new(
     "select",
     ParamKind::Text,
-    "Names of the fields to show, with commas between; all when absent",
+    "Names of the fields to return, separated by commas; all when absent",
 );
 
 /// Reduces the response to the fields that `select` names. The call itself reads the other parameters.
@@ -32,7 +32,7 @@ pub(super) async fn select_fields(request: Request, next: Next) -> Response {
     let (mut head, body) = response.into_parts();
     // The response is Vigie's own and in memory already.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
-        let message = "The server could not answer this; see its log";
+        let message = "Internal error; see the server log";
         return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response();
     };
     let Ok(mut object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {

@@ -212,8 +212,8 @@ impl Operation {
     #[must_use]
     pub fn with_paging(self) -> Self {
         self.with_query(&[
-            Param::new("limit", ParamKind::Int(0), "Entries at most; all when absent"),
-            Param::new("offset", ParamKind::Int(0), "Entries to leave out at the start"),
+            Param::new("limit", ParamKind::Int(0), "Most entries to return; all when absent"),
+            Param::new("offset", ParamKind::Int(0), "Entries to skip at the start"),
         ])
     }
 

@@ -52,7 +52,7 @@ impl QueryParams {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if query.errors.len() >= MAX_FAULTS {
-                query.errors.push("what follows was not read".to_owned());
+                query.errors.push("too many errors; the rest of the query was not read".to_owned());
                 break;
             }
             if known.contains(&&*name) {
@@ -192,8 +192,10 @@ fn unknown_param_message(name: &str, known: &[&str]) -> String {
     let near =
         known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
     match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
-        Some(near) => format!("`{}` is no parameter; did you mean `{near}`?", truncated(name)),
-        None => format!("`{}` is no parameter; there are {}", truncated(name), quoted_list(known)),
+        Some(near) => format!("unknown parameter `{}`; did you mean `{near}`?", truncated(name)),
+        None => {
+            format!("unknown parameter `{}`; known parameters are {}", truncated(name), quoted_list(known))
+        }
     }
 }
 

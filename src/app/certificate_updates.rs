@@ -13,7 +13,7 @@ pub(super) async fn follow_certificates(
 ) -> anyhow::Result<()> {
     let watcher = move |certificates: Vec<OpenedCertificate>| apply_certificates(&nets, certificates);
     let subscribed = resources.watch_certificates(Arc::new(watcher)).await;
-    subscribed.map_err(|error| anyhow::anyhow!("the certificates of accounts cannot be read: {error:?}"))
+    subscribed.map_err(|error| anyhow::anyhow!("failed to read the certificates of accounts: {error:?}"))
 }
 
 fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {

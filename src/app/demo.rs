@@ -24,7 +24,7 @@ impl Demo {
     pub(super) async fn start() -> anyhow::Result<Self> {
         let started = Responder::start(ResponderConfig::default()).await;
         let responder = started.context("the built-in targets of the demo cannot start")?;
-        let folder = create_private_folder().context("the folder of the demo cannot be made")?;
+        let folder = create_private_folder().context("cannot create the directory of the demo")?;
         let demo = Self { responder, folder };
         let text = monitors_yaml(&demo.responder.addresses());
         fs::write(demo.monitors_file(), text).context("the monitors of the demo cannot be written")?;

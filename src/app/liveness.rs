@@ -91,7 +91,7 @@ impl Liveness {
             *self.store.lock() = match timeout(PROBE_TIMEOUT, query).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
-                Err(_) => Some(format!("the store did not answer within {} s", PROBE_TIMEOUT.as_secs())),
+                Err(_) => Some(format!("the store did not respond within {} s", PROBE_TIMEOUT.as_secs())),
             };
             if self.liveness().iter().all(|condition| condition.reason.is_none()) {
                 systemd::notify_watchdog();
@@ -114,7 +114,7 @@ impl HealthSource for Liveness {
         let runner = match stuck.filter(|_| !draining) {
             None => Condition::met("runner"),
             Some((name, seconds)) => {
-                let error = format!("the runner of location `{name}` has not answered for {seconds} s");
+                let error = format!("the runner of location `{name}` has not responded for {seconds} s");
                 Condition::unmet("runner", error)
             }
         };
@@ -220,7 +220,7 @@ mod tests {
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(
             unmet(liveness.liveness()),
-            ["runner: the runner of location `paris` has not answered for 30 s"]
+            ["runner: the runner of location `paris` has not responded for 30 s"]
         );
         // Runners end in a shutdown.
         liveness.begin_drain();

@@ -119,13 +119,13 @@ pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
     }
     errors.extend(duplicate_key_faults(&monitors));
     errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
-        let message = "`customer` is for files on the server; here the account is that of the token";
+        let message = "`customer` is for files on the server; here the token determines the account";
         ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
             .with_file(&monitor.file)
             .with_hint("remove it")
     }));
     if files.is_empty() {
-        errors.push(file_fault(path, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+        errors.push(file_fault(path, "contains no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     if errors.is_empty() { Ok(monitors) } else { Err(errors) }

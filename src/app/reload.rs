@@ -175,7 +175,7 @@ impl RunningConfig {
         let store = self.handles.monitors.as_ref();
         let outcome =
             provision_with_stored(store, stored, into_desired(found), &self.file_monitors, now).await;
-        outcome.context("the store did not take the monitors")
+        outcome.context("failed to store the monitors")
     }
 
     /// Returns the new and changed monitors, and the counts.
@@ -210,8 +210,8 @@ async fn read_files(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<Valida
 pub(super) fn configuration_error(errors: &[ValidationError]) -> anyhow::Error {
     let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
     let count = match errors.len() {
-        1 => "the configuration has a fault".to_owned(),
-        count => format!("the configuration has {count} faults"),
+        1 => "the configuration has an error".to_owned(),
+        count => format!("the configuration has {count} errors"),
     };
     anyhow::anyhow!("{count}\n{}", lines.join("\n"))
 }

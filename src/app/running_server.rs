@@ -138,7 +138,7 @@ impl RunningServer {
         let (hour, minute) = settings.store.retention_at;
         let housekeeping =
             HousekeepingScheduler::start(housekeeping_runner, TimeOfDay { hour, minute }).await;
-        let housekeeping = housekeeping.context("the calendar jobs cannot start")?;
+        let housekeeping = housekeeping.context("cannot start the calendar jobs")?;
         let liveness_state = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeping = Mutex::new(Some(housekeeping));
         Ok(Self {

@@ -117,7 +117,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
                 run_until_stopped(&origin, &server, settings, service, &mut tasks, &mut signals).await;
             let lost = shut_down(server, tasks, signals, drain, &data).await;
             run_outcome.and_then(|()| {
-                anyhow::ensure!(lost == 0, "{lost} results could not be kept");
+                anyhow::ensure!(lost == 0, "{lost} results could not be stored");
                 Ok(())
             })
         }
@@ -200,7 +200,7 @@ async fn run_until_stopped(
     let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
     systemd::notify_ready(&format!("Serving{}", at.unwrap_or_default()));
     let signal = handle_signals_and_reloads(origin, &mut config, signals).await;
-    tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
+    tracing::info!(signal, "shutting down; running checks may take {} s", drain.as_secs());
     Ok(())
 }
 
@@ -260,7 +260,7 @@ async fn handle_signals_and_reloads(
         }
         systemd::notify_reloading();
         let outcome = config.reload(origin.settings()).await;
-        let rejected = "Serving; the last reload was refused, see the log";
+        let rejected = "Serving; the last reload was rejected, see the log";
         systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { rejected });
         retry_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
         // Uses the fingerprint from before reading, so that the next polls see later changes. When the watched paths

@@ -143,7 +143,7 @@ impl Services {
             return Ok(());
         }
         if let Some(file) = file {
-            let named = || format!("`--admin-password-file {}` is of no use", file.display());
+            let named = || format!("cannot use `--admin-password-file {}`", file.display());
             let password = read_password(file).with_context(named)?;
             self.create_admin(password).await.with_context(named)?;
             tracing::info!(file = %file.display(), "created the first user `admin` with the password from the file");
@@ -168,7 +168,7 @@ impl Services {
                 let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
                 anyhow::bail!("{}", messages.join("; "))
             }
-            Err(error) => anyhow::bail!("the first user cannot be made: {error:?}"),
+            Err(error) => anyhow::bail!("cannot create the first user: {error:?}"),
         }
     }
 

@@ -462,7 +462,10 @@ mod tests {
         let started = tokio::time::Instant::now();
         let failure = pool.acquire_permit(deadline).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
-        assert!(failure.detail.contains("room for 1, and none became free within 120 s"), "{failure}");
+        assert!(
+            failure.detail.contains("all 1 browsers that fit into memory were in use for 120 s"),
+            "{failure}"
+        );
         assert!(
             started.elapsed().abs_diff(QUEUE_TIMEOUT) < Duration::from_secs(1),
             "{:?}",

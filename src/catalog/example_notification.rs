@@ -68,8 +68,8 @@ fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) 
     match kind {
         NotificationKind::SiteError | NotificationKind::Traceroute => (Status(1), &["connection refused"]),
         NotificationKind::HostagentError => (Status(4040), &["disk 97 % full"]),
-        NotificationKind::CertificateExpiration => (Status(5), &["the certificate ends in 10 days"]),
-        NotificationKind::NoData => (Status(21), &["nothing was heard of the last 5 runs"]),
+        NotificationKind::CertificateExpiration => (Status(5), &["the certificate expires in 10 days"]),
+        NotificationKind::NoData => (Status(21), &["no data from the last 5 runs"]),
         NotificationKind::PerformanceError => (Status(0), &["mean of 15 minutes 2.400 s, threshold 1.500 s"]),
         NotificationKind::WebChange => (Status(0), &["the page changed from 10240 to 9800 bytes"]),
         NotificationKind::Test => (Status(0), &["This is a test. Nothing is wrong."]),

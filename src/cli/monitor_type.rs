@@ -11,6 +11,6 @@ pub(super) fn parse_monitor_type(name: &str) -> Result<MonitorType, String> {
             || format!("the types are `{}`", names().collect::<Vec<_>>().join("`, `")),
             |near| format!("did you mean `{near}`?"),
         );
-        format!("there is no monitor type `{name}`\nhint: {hint}")
+        format!("unknown monitor type `{name}`\nhint: {hint}")
     })
 }

@@ -224,7 +224,7 @@ mod tests {
             ),
             (None, "(", "text/plain", "{}", "the regular expression cannot be used"),
             (Some("Response"), "(", "", "", "the regular expression cannot be used"),
-            (Some("Body"), "a", "", "", "`Body` is no source"),
+            (Some("Body"), "a", "", "", "`Body` is not a source"),
         ] {
             let error = value(source, property, content_type, text).unwrap_err();
             assert!(error.contains(expected), "{property}: {error}");

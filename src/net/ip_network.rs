@@ -132,10 +132,10 @@ mod tests {
             assert_eq!(text.parse::<IpNetwork>().unwrap().to_string(), shown);
         }
         let invalid = [
-            ("", "is no network"),
-            ("example.com", "is no network"),
-            ("10.0.0/8", "is no network"),
-            ("[fe80::]/10", "is no network"),
+            ("", "is not a network"),
+            ("example.com", "is not a network"),
+            ("10.0.0/8", "is not a network"),
+            ("[fe80::]/10", "is not a network"),
             ("10.0.0.0/33", "from 0 to 32"),
             ("10.0.0.0/", "from 0 to 32"),
             ("10.0.0.0/+8", "from 0 to 32"),

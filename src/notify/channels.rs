@@ -65,7 +65,7 @@ impl Channels {
     }
 
     async fn send_by_method(&self, message: &OutgoingMessage) -> Result<(), SendError> {
-        let unset = |what: &str| SendError::transient(format!("{what} is not set; name it in the settings"));
+        let unset = |what: &str| SendError::transient(format!("{what} is not set in the settings"));
         let call: WebhookRequest = match message.recipient.method {
             NotificationMethod::MailText | NotificationMethod::MailHtml => {
                 return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
@@ -99,7 +99,7 @@ impl MessageSender for Channels {
             // Channels have their own timeouts; this one covers what they miss.
             let ended =
                 tokio::time::timeout(max + Duration::from_secs(5), self.send_by_method(message)).await;
-            let late = |_| SendError::transient(format!("no end within {} s", max.as_secs()));
+            let late = |_| SendError::transient(format!("timed out after {} s", max.as_secs()));
             ended.map_err(late).flatten().map_err(|error| error.redact(&message.secret.0))
         })
     }

@@ -58,9 +58,8 @@ impl WebhookRequest {
     }
 
     fn new(method: Method, address: &str) -> Result<Self, SendError> {
-        let invalid_address = |reason: &str| {
-            SendError::permanent(format!("the address is no URL that can be called: {reason}"))
-        };
+        let invalid_address =
+            |reason: &str| SendError::permanent(format!("the address is not a valid URL: {reason}"));
         let mut url = Url::parse(address.trim()).map_err(|error| invalid_address(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return Err(invalid_address("it must begin with `http://` or `https://` and name a host"));
@@ -106,7 +105,7 @@ impl WebhookRequest {
     }
 
     fn to_http_request(&self) -> Result<Request<Full<Bytes>>, SendError> {
-        let invalid_target = |_| SendError::permanent("the address cannot be put into a request");
+        let invalid_target = |_| SendError::permanent("the address is not a valid request target");
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         let target = &self.url[Position::BeforePath..Position::AfterQuery];
@@ -116,7 +115,8 @@ impl WebhookRequest {
         *headers = self.headers.clone();
         headers.insert(
             HOST,
-            HeaderValue::from_str(host).map_err(|_| SendError::permanent("the host cannot be named"))?,
+            HeaderValue::from_str(host)
+                .map_err(|_| SendError::permanent("the host is not a valid `Host` header"))?,
         );
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("vigie/", env!("CARGO_PKG_VERSION"))));
         if self.method == Method::POST {
@@ -131,11 +131,12 @@ impl WebhookRequest {
         let location = head.headers.get(LOCATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let location = location.unwrap_or_default();
         let to = self.url.join(&location).ok().filter(|to| matches!(to.scheme(), "http" | "https"));
-        let to = to.ok_or_else(|| SendError::from_status(head.status, "its `Location` is no URL"))?;
+        let to =
+            to.ok_or_else(|| SendError::from_status(head.status, "its `Location` is not a valid URL"))?;
         if !matches!(status, 307 | 308) {
             // RFC 9110 15.4: these turn a POST into a GET and would lose the message.
             let text = format!(
-                "it redirects to `{}`, and the message would be lost on the way; name that URL",
+                "it redirects to `{}`, which would lose the message; use that URL as the address",
                 display_url(&to)
             );
             return Err(SendError::permanent(format!("the receiver answered `{status}`: {text}")));
@@ -261,7 +262,7 @@ mod tests {
     fn an_unusable_address_is_a_permanent_error() {
         for address in ["", "a", "mailto:a@b", "ftp://a/", "http://", "file:///etc/passwd"] {
             let error = WebhookRequest::post(address, "text/plain", "").unwrap_err();
-            assert!(!error.is_retryable && error.detail.contains("no URL"), "{address}: {error}");
+            assert!(!error.is_retryable && error.detail.contains("not a valid URL"), "{address}: {error}");
         }
     }
 

@@ -41,7 +41,7 @@ impl SendError {
     pub fn from_status(status: StatusCode, text: &str) -> Self {
         let is_final = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
         let text = if text.is_empty() { String::new() } else { format!(": {text}") };
-        let detail = format!("the receiver answered `{}`{text}", status.as_u16());
+        let detail = format!("the receiver responded with status `{}`{text}", status.as_u16());
         Self { is_retryable: !is_final, not_before: None, detail }
     }
 

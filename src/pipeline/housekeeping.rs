@@ -97,7 +97,7 @@ impl HousekeepingRunner {
                 job = job.label(),
                 error_kind = error.kind(),
                 duration_s,
-                "housekeeping failed, next try at its next turn: {error}"
+                "housekeeping failed, next attempt as scheduled: {error}"
             ),
         }
         self.metrics.record_job(job.label(), if outcome.is_ok() { "done" } else { "failed" });

@@ -13,13 +13,13 @@ pub type PlanFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, PlanError>> +
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// Too many checks are queued.
-    #[error("too many checks wait for a place; try again later")]
+    #[error("too many checks are queued; try again later")]
     Busy,
     /// The server is shutting down.
     #[error("the server is shutting down")]
     Stopped,
     /// No agent runs checks at this location.
-    #[error("no agent of this location is there")]
+    #[error("no agent of this location is online")]
     LocationOffline,
 }
 

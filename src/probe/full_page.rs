@@ -69,7 +69,7 @@ impl FullPageRule {
         if failed.len() > 1 {
             let third_party = failed.iter().filter(|(object, _)| object.third_party).count();
             let count_detail =
-                format!("; {} objects failed, {third_party} of them of other sites", failed.len());
+                format!("; {} objects failed, {third_party} of them third-party", failed.len());
             failure.detail.push_str(&count_detail);
         }
         Some(failure)

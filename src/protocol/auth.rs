@@ -278,7 +278,7 @@ mod tests {
         assert_eq!((password.text(), password.redacted()), ("czNjcmV0", "********"));
         let failure = login.respond("T25jZSBtb3Jl").unwrap_err();
         assert_eq!(failure.kind, FailureKind::ResponseInvalid);
-        assert!(failure.detail.contains("more than LOGIN has to say"), "{failure}");
+        assert!(failure.detail.contains("it continues after the last message of LOGIN"), "{failure}");
         assert!(!format!("{login:?} {password:?}").contains("s3cret"));
     }
 

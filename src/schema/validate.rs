@@ -141,7 +141,7 @@ impl DocumentValidator<'_> {
             let mut masked = Vec::new();
             find_masked_secrets(table::for_type(self.kind), name, value, &mut masked);
             for path in masked {
-                let message = format!("`{path}` is masked, and there is no value that it could stand for");
+                let message = format!("`{path}` is masked, but no value is stored");
                 let position = self.body.position_of(&path);
                 let error = ValidationError::new(ValidationErrorKind::Secret, path, position, message)
                     .with_value(MASK);

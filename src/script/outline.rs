@@ -51,7 +51,7 @@ pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<S
         .map(|step| step.children().filter(Node::is_element).count())
         .fold((0, 0), |(steps, events), act_count| (steps + 1, events + act_count));
     if steps == 0 {
-        return Err(error_at(root, "there is no `step` in it"));
+        return Err(error_at(root, "it contains no `step`"));
     }
     Ok(ScriptOutline { steps, events, variables })
 }
@@ -82,7 +82,7 @@ fn parse_variables(document: &Document<'_>, text: &str) -> Result<Vec<OutlineVar
         let variable = parse_variable(node, text)?;
         if !names.insert(variable.name.clone()) {
             let name = crate::syntax::truncate_value(&variable.name);
-            return Err(error_at(node, format!("there is a variable `{name}` already")));
+            return Err(error_at(node, format!("the variable `{name}` is already defined")));
         }
         found.push(variable);
     }

@@ -208,7 +208,7 @@ impl OnDemandTests {
             .config
             .write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry])
             .await?;
-        let not_stored = || ServiceError::Unavailable("The test was not kept".to_owned());
+        let not_stored = || ServiceError::Unavailable("The test could not be stored".to_owned());
         Ok(Record {
             id: ids.first().copied().ok_or_else(not_stored)?,
             kind: RecordKind::Test,
@@ -275,7 +275,7 @@ fn to_json(record: Record, is_running: bool) -> Map<String, Value> {
     shown.extend(record.fields);
     if interrupted {
         shown.insert("progress".to_owned(), Value::from(TestProgress::Failed as u8));
-        shown.insert("error".to_owned(), Value::from("the server ended before the check did"));
+        shown.insert("error".to_owned(), Value::from("the server stopped before the check ended"));
     }
     shown
 }

@@ -107,7 +107,7 @@ impl SettingsReader<'_> {
                     ValidationErrorKind::DuplicateField,
                     &inner,
                     key.position,
-                    format!("`{inner}` stands there twice"),
+                    format!("`{inner}` is set twice"),
                 );
             }
         }

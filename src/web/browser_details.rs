@@ -48,7 +48,7 @@ fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
     render_waterfall(out, step.objects.get(..MAX_OBJECTS).unwrap_or(&step.objects));
     let more = step.hidden_objects(MAX_OBJECTS);
     if more > 0 {
-        let _ = write!(out, "<p>{more} more requests stand in the record below, or were only counted.</p>");
+        let _ = write!(out, "<p>{more} more requests are in the record below or were only counted.</p>");
     }
 }
 
@@ -74,7 +74,7 @@ fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
 pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>) {
     let _ = write!(
         out,
-        "<p>Played in {} {} by {}, page {}×{}",
+        "<p>Run in {} {} by {}, page {}×{}",
         escape(browser.name),
         escape(browser.version),
         escape(browser.driver),

@@ -54,7 +54,7 @@ pub(super) async fn get_capture(
     Extension(viewer): Extension<Viewer>,
     Path((id, name)): Path<(String, String)>,
 ) -> Response {
-    let missing = || not_found("There is no such file");
+    let missing = || not_found("The file does not exist");
     if !viewer.can_see_captures {
         return missing();
     }

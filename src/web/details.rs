@@ -69,7 +69,7 @@ mod tests {
         };
         let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![missing], ..FullPage::default() };
         let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
-        assert!(html.contains("Nothing was found in it to load."), "{html}");
+        assert!(html.contains("The page has no objects to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
         assert!(!html.contains("<table"), "{html}");
     }

@@ -40,7 +40,7 @@ pub(super) async fn get_index(Query(query): Query<SearchQuery>) -> Response {
 pub(super) async fn get_page(Path(name): Path<String>) -> Response {
     match manual::PAGES.iter().find(|page| page.name == name) {
         Some(page) => render_page(*page).into_response(),
-        None => not_found("The manual has no page of this name"),
+        None => not_found("The manual has no page with this name"),
     }
 }
 
@@ -62,7 +62,7 @@ fn search_form(query: &str) -> String {
 fn render_hits(query: &str) -> String {
     let hits = manual::search(query);
     if hits.is_empty() {
-        return format!("<p class=\"notice\">No section holds all of “{}”.</p>", escape(query));
+        return format!("<p class=\"notice\">No section contains all of “{}”.</p>", escape(query));
     }
     let mut list = String::from("<ul>");
     for hit in hits {

@@ -29,7 +29,7 @@ pub(super) async fn get_page(
 ) -> Response {
     let monitor = id.parse().ok().and_then(|id| site.queries.monitor(MonitorId(id)));
     let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
-    let Some(monitor) = monitor else { return not_found("There is no monitor with this id") };
+    let Some(monitor) = monitor else { return not_found("The monitor does not exist") };
     match render(&site, &monitor).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
@@ -56,11 +56,7 @@ fn render_facts(monitor: &Monitor, site: &PageState) -> String {
         Origin::File { key } | Origin::Applied { key } => key.to_string(),
         Origin::Api => "–".to_owned(),
     };
-    let retry = if monitor.document.settings().schedule.retry_on_failure {
-        "a failure is tried again"
-    } else {
-        "no retry"
-    };
+    let retry = if monitor.document.settings().schedule.retry_on_failure { "with retry" } else { "no retry" };
     let pairs = [
         ("Id", monitor.id.to_string()),
         ("Key", key),

@@ -59,11 +59,11 @@ pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Requ
     }
     // Load balancer checks use HTTP/1.0; they have endpoints of their own.
     let hint = if request.version() == Version::HTTP_10 {
-        " A call by HTTP/1.0 counts as one of a proxy, which speaks for others; /healthz and /readyz are open to it."
+        " HTTP/1.0 requests are treated as proxied; /healthz and /readyz stay open to them."
     } else {
         ""
     };
-    let what = "This page is for callers on the host of the server, and for those with an access token \
+    let what = "This page is open to callers on the server's host and to callers with an access token \
                 (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
     let what = format!("{what}{hint}");
     let mut response =
@@ -143,7 +143,11 @@ mod tests {
             axum::middleware::from_fn_with_state(PageAuth { is_public: true, accounts: None }, require_auth);
         let open = axum::Router::new().route("/", axum::routing::get(async || "page").layer(open));
         let http_10 = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
-        assert_eq!(open.oneshot(http_10).await.unwrap().status(), 200, "whoever may see it may ask by 1.0");
+        assert_eq!(
+            open.oneshot(http_10).await.unwrap().status(),
+            200,
+            "public pages are served over HTTP/1.0"
+        );
         for (version, forwarded, status) in
             [(Version::HTTP_11, false, 200), (Version::HTTP_10, false, 401), (Version::HTTP_11, true, 401)]
         {

@@ -94,7 +94,7 @@ async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Ne
     }
     let status = StatusCode::GATEWAY_TIMEOUT;
     let message =
-        format!("The server did not manage it within {} s; it may still be doing it", max.as_secs());
+        format!("The server did not finish within {} s; it may still be working on it", max.as_secs());
     if !is_api {
         return (status, message).into_response();
     }

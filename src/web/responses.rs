@@ -17,8 +17,7 @@ pub(super) fn not_found(what: &str) -> Response {
 
 pub(super) fn store_unavailable(error: &StoreError) -> Response {
     tracing::warn!(error_kind = error.kind(), error = %error, "failed to render a page");
-    let what =
-        "The store cannot be read now. The log of the server says why; this page tries again by itself.";
+    let what = "The store cannot be read; see the server log. This page reloads automatically.";
     (StatusCode::SERVICE_UNAVAILABLE, super::html::render_notice("Results are not available", what))
         .into_response()
 }

@@ -24,7 +24,7 @@ pub(super) async fn get_page(
 ) -> Response {
     match find_result(&site, viewer, &id).await {
         Ok(Some(result)) => render(&result, viewer).into_response(),
-        Ok(None) => not_found("There is no result with this id"),
+        Ok(None) => not_found("The result does not exist"),
         Err(error) => store_unavailable(&error),
     }
 }

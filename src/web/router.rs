@@ -24,6 +24,6 @@ pub fn router(site: PageState, auth: PageAuth) -> Router {
         .route("/icon.svg", get(async || static_asset("image/svg+xml", include_str!("icon.svg"))))
         .route("/healthz", get(super::health::healthz))
         .route("/readyz", get(super::health::readyz))
-        .fallback(async || not_found("There is no page at this address"))
+        .fallback(async || not_found("This page does not exist"))
         .with_state(site)
 }

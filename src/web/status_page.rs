@@ -153,10 +153,10 @@ fn render_rows(
     now: Timestamp,
 ) -> String {
     if board.is_empty() {
-        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or make one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it shows here as soon as it is there.</p>"#.to_owned();
+        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or create one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it appears here at once.</p>"#.to_owned();
     }
     if page.rows.is_empty() {
-        return r#"<p class="notice">No monitor fits. <a href="/">Show all</a></p>"#.to_owned();
+        return r#"<p class="notice">No monitor matches. <a href="/">Show all</a></p>"#.to_owned();
     }
     let mut out = String::from(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
@@ -209,7 +209,7 @@ fn render_pager(query: &StatusPageQuery, count: usize) -> String {
     };
     let mut out = String::from(r#"<nav class="pager">"#);
     if query.page > 1 {
-        out.push_str(&link((query.page - 1).min(pages), "← before"));
+        out.push_str(&link((query.page - 1).min(pages), "← previous"));
     }
     let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", query.page);
     if query.page < pages {

@@ -12,7 +12,7 @@ pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
         return;
     }
     out.push_str(
-        r#"<h2>Steps</h2><div class="scroll"><table class="rows"><thead><tr><th class="n">#</th><th>Step</th><th>Status</th><th class="n">Took</th><th>Phases</th><th>Asked</th><th>Why</th></tr></thead><tbody>"#,
+        r#"<h2>Steps</h2><div class="scroll"><table class="rows"><thead><tr><th class="n">#</th><th>Step</th><th>Status</th><th class="n">Took</th><th>Phases</th><th>Request</th><th>Why</th></tr></thead><tbody>"#,
     );
     for step in steps {
         let (class, text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };

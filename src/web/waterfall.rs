@@ -17,7 +17,7 @@ const MIN_BAR_WIDTH: f64 = 1.5;
 pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
     let _ = write!(
         out,
-        "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} of other sites{}</small></h2>",
+        "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} third-party{}</small></h2>",
         page.objects.len(),
         page.bytes,
         format_duration(page.total_us),
@@ -25,17 +25,17 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
         page.third_party,
         match page.unlisted {
             0 => String::new(),
-            more => format!("; {more} more were found and not loaded"),
+            more => format!("; {more} more were found but not loaded"),
         }
     );
     render_changes(out, &page.changes);
     if page.objects.is_empty() {
-        out.push_str("<p>Nothing was found in it to load.</p>");
+        out.push_str("<p>The page has no objects to load.</p>");
         return;
     }
     render_waterfall(out, page.objects.get(..MAX_OBJECTS).unwrap_or(&page.objects));
     if page.objects.len() > MAX_OBJECTS {
-        let _ = write!(out, "<p>{} more stand in the record below.</p>", page.objects.len() - MAX_OBJECTS);
+        let _ = write!(out, "<p>{} more are in the record below.</p>", page.objects.len() - MAX_OBJECTS);
     }
     out.push_str(&phase_legend(page.objects.iter().map(|object| object.phases)));
 }
@@ -65,7 +65,7 @@ fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
 
 fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     let (class, text) = match (&object.reason, object.http_status) {
-        (Some(_), None) => ("error", "no answer".to_owned()),
+        (Some(_), None) => ("error", "no response".to_owned()),
         (Some(_), Some(status)) => ("error", status.to_string()),
         (None, _) if object.blocked => ("unknown", "blocked".to_owned()),
         (None, status) => ("ok", status.unwrap_or_default().to_string()),

@@ -175,7 +175,7 @@ async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
         })
     );
     let retry = format!("/notifications/{id}/retry");
-    let only = "Only a message that was given up (state `dead`) can be sent again";
+    let only = "Only a notification that was given up (state `dead`) can be sent again";
     assert_eq!(admin.post(&retry, json!({})).await.refused(409), [only]);
     app.store
         .record_outcomes(vec![(id, DeliveryOutcome::Dead { error: "refused".to_owned() })], at(0))
@@ -206,8 +206,8 @@ async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
     assert_eq!(
         stranger.post("/test-notifiers", json!({"recipient_id": anna, "monitor_id": one})).await.refused(400),
         [
-            format!("`recipient_id`: there is no recipient `{anna}`"),
-            format!("`monitor_id`: there is no monitor `{one}`")
+            format!("`recipient_id`: recipient `{anna}` does not exist"),
+            format!("`monitor_id`: monitor `{one}` does not exist")
         ]
     );
     let actions = admin.get("/audit?limit=2").await.expect(200);
@@ -338,7 +338,7 @@ async fn a_template_is_tried_on_an_example_before_anybody_gets_it() {
     assert_eq!((&built_in["html"], &built_in["body"]), (&Value::Null, &Value::Null));
     assert_eq!(
         preview(json!({"monitor_id": 999_999})).await.refused(400),
-        ["`monitor_id`: there is no monitor `999999`"]
+        ["`monitor_id`: monitor `999999` does not exist"]
     );
     assert_eq!(preview(json!({"kind": "birthday", "method_id": 2})).await.refused(400).len(), 2);
     reader.post("/templates/preview", json!({})).await.refused(403);

@@ -161,7 +161,7 @@ async fn a_rest_ends_by_its_time_or_at_once() {
         (json!({}), "`until` is required"),
         (json!({"until": "tomorrow"}), "`until` must be a time"),
         (json!({"until": 7}), "`until`"),
-        (json!({"until": "2026-11-20 11:59:59"}), "`until` must be ahead"),
+        (json!({"until": "2026-11-20 11:59:59"}), "`until` must be in the future"),
         (json!({"until": "2030-01-01T00:00:00Z", "untill": 1}), "`untill` is no field"),
     ] {
         let messages = user.post(&path, body).await.refused(400);

@@ -24,7 +24,7 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
             };
             let status = reply.status.as_u16();
             // Some calls are for the host's own admin alone, and say so.
-            let reserved = status == 403 && reply.text.contains("on the host of the server");
+            let reserved = status == 403 && reply.text.contains("with `vigie customer`");
             let may = operation.right.is_none_or(|right| role.allows(right)) && !reserved;
             let fine = if may { status < 500 && status != 401 && status != 403 } else { status == 403 };
             if !fine {

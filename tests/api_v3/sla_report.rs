@@ -231,9 +231,9 @@ async fn what_cannot_be_reported_is_refused_with_its_reason() {
     let monitor = checked(&app, &user, HOUR, "kk").await;
     let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold"})).await;
     for (query, text) in [
-        ("from=2026-11-21T00:00:00Z", "`from` must lie before `thru`"),
-        ("from=2026-11-20T10:00:00Z&thru=2026-11-20T09:00:00Z", "`from` must lie before `thru`"),
-        ("from=2026-01-01T00:00:00Z&by=hour", "more than 1000 pieces"),
+        ("from=2026-11-21T00:00:00Z", "`from` must be before `thru`"),
+        ("from=2026-11-20T10:00:00Z&thru=2026-11-20T09:00:00Z", "`from` must be before `thru`"),
+        ("from=2026-01-01T00:00:00Z&by=hour", "more than 1000 periods"),
         ("by=week", "`by` must be one of `hour`, `day`, `month`, not `week`"),
         ("form=x", "`form`"),
     ] {

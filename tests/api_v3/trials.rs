@@ -67,8 +67,8 @@ async fn what_failed_and_what_could_not_run_is_told() {
         (Ok(Outcome::Warning), 2, json!("warning"), ""),
         (Ok(Outcome::Error), 3, json!("error"), ""),
         (Ok(Outcome::Unknown), 3, json!("unknown"), ""),
-        (Err(PlanError::LocationOffline), 3, Value::Null, "no agent of this location is there"),
-        (Err(PlanError::Busy), 3, Value::Null, "too many checks wait"),
+        (Err(PlanError::LocationOffline), 3, Value::Null, "no agent of this location is online"),
+        (Err(PlanError::Busy), 3, Value::Null, "too many checks are queued"),
     ] {
         app.planner.ends(end);
         let (_, url) = started(&user, &format!("monitor_id={id}")).await;
@@ -149,7 +149,7 @@ async fn a_test_that_a_restart_interrupted_has_failed() {
     let test = ended(&user, &url).await;
     assert_eq!(
         (&test["progress"], &test["error"]),
-        (&json!(3), &json!("the server ended before the check did"))
+        (&json!(3), &json!("the server stopped before the check ended"))
     );
 }
 

@@ -91,7 +91,7 @@ async fn a_page_that_takes_memory_without_end_is_ended() {
         let forward = world.forward(&options).await;
         let mut opened = world.open(&options, &forward).await.unwrap();
         let growing = async {
-            // The answer does not matter: the page grows whether it is whole or not.
+            // The response does not matter: the page grows whether it is whole or not.
             let _ = opened.client.goto(&site.url("/")).await;
             std::future::pending::<()>().await;
         };

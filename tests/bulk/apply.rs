@@ -131,7 +131,7 @@ async fn faults_of_all_are_told_and_nothing_is_done() {
         ),
         (
             vec![wanted("a", json!({"realm_password_file": "/etc/passwd"}))],
-            "realm_password_file: monitor with key `a`: `realm_password_file`: cannot read `/etc/passwd`: the server reads no files",
+            "realm_password_file: monitor with key `a`: `realm_password_file`: cannot read `/etc/passwd`: the server does not read files",
         ),
         (
             vec![wanted("a", json!({"interval": 7})), wanted("b", json!({}))],
@@ -141,7 +141,7 @@ async fn faults_of_all_are_told_and_nothing_is_done() {
         (vec![wanted("a", json!({"customer": 2}))], "customer: monitor with key `a`: `customer` must be `1`"),
         (
             vec![wanted("a", json!({})), wanted("a", json!({}))],
-            "key: monitor with key `a`: `key` stands here",
+            "key: monitor with key `a`: `key` is used more than once",
         ),
         (vec![ping], "type: monitor with key `there`: `type` must stay `website`"),
         (

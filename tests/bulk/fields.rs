@@ -130,8 +130,8 @@ async fn ids_that_are_not_the_callers_are_refused_by_name() {
     let filed = of_file(&kit, 77).await;
     let before = whole(&kit).await;
     for (id, wanted) in [
-        (foreign, format!("There is no monitor `{}`", foreign.0)),
-        (MonitorId(999_999), "There is no monitor `999999`".to_owned()),
+        (foreign, format!("Monitor `{}` does not exist", foreign.0)),
+        (MonitorId(999_999), "Monitor `999999` does not exist".to_owned()),
         (filed, "Monitor `77`: This monitor is managed by a file on the server (key `shop`)".to_owned()),
     ] {
         let error =

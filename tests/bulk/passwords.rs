@@ -63,14 +63,15 @@ async fn one_without_the_password_refuses_all() {
     let filed = of_file(&kit, 77).await;
     let before = whole(&kit).await;
     let call = async |body| told(monitors::bulk_edit_passwords(&kit.monitors, &admin(), &body).await);
-    let lacking = |id: i64| format!("current_value: monitor `{id}`: no secret of it is the `current_value`");
+    let lacking =
+        |id: i64| format!("current_value: monitor `{id}`: none of its secrets equals `current_value`");
     assert_eq!(call(exchange(&[web, other, none], "old", "new")).await, [lacking(other.0), lacking(none.0)]);
     assert!(call(exchange(&[web, filed], "old", "new")).await[0].contains("managed by a file"));
     for (current, new, wanted) in [
         ("", "new", "current_value: `current_value` must not be empty"),
         ("old", "", "new_value: `new_value` must not be empty"),
-        (MASK, "new", "current_value: `current_value` is masked: `********` is no password"),
-        ("old", MASK, "new_value: `new_value` is masked: `********` is no password"),
+        (MASK, "new", "current_value: `current_value` is masked: `********` is not a valid password"),
+        ("old", MASK, "new_value: `new_value` is masked: `********` is not a valid password"),
     ] {
         let found = call(exchange(&[web], current, new)).await;
         assert!(found.len() == 1 && found[0].starts_with(wanted), "{found:?}");

@@ -50,15 +50,15 @@ async fn what_comes_out_has_to_parse() {
     let filed = of_file(&kit, 77).await;
     let before = whole(&kit).await;
     for (id, current, new, wanted) in [
-        (played, "<step>", "<stop>", "script: monitor `{id}`: `script` could not be parsed any more, line 2"),
+        (played, "<step>", "<stop>", "script: monitor `{id}`: `script` would no longer parse, line 2"),
         (
             played,
             "<open url='https://shop.example/b'",
             "<opne url='https://shop.example/b'",
-            "script: monitor `{id}`: `script` could not be parsed any more, line 2, column ",
+            "script: monitor `{id}`: `script` would no longer parse, line 2, column ",
         ),
-        (played, "script>", "play>", "script: monitor `{id}`: `script` could not be parsed any more, line 1"),
-        (played, "nowhere", "x", "current_value: monitor `{id}`: `script` has no such text"),
+        (played, "script>", "play>", "script: monitor `{id}`: `script` would no longer parse, line 1"),
+        (played, "nowhere", "x", "current_value: monitor `{id}`: `script` does not contain `current_value`"),
         (
             played,
             MASK,
@@ -66,13 +66,13 @@ async fn what_comes_out_has_to_parse() {
             "transaction_password: monitor `{id}`: `transaction_password` is required to change",
         ),
         (played, "protected='true'", "", "transaction_password: monitor `{id}`: "),
-        (project, "<a/>", "<a>", "script: monitor `{id}`: `script` could not be parsed any more, line 1"),
-        (project, "</project>", "", "script: monitor `{id}`: `script` could not be parsed any more"),
+        (project, "<a/>", "<a>", "script: monitor `{id}`: `script` would no longer parse, line 1"),
+        (project, "</project>", "", "script: monitor `{id}`: `script` would no longer parse"),
         (project, "<project><a/></project>", "", "script: monitor `{id}`: "),
         (collection, "1", "x", "script: monitor `{id}`: `script` must be a text that is JSON"),
         (jar, "UEsD", "AAAA", "script: monitor `{id}`: `script` must be the Base64 of a JAR"),
         (jar, "oA", "*", "script: monitor `{id}`: `script` must be Base64"),
-        (website, "a", "b", "current_value: monitor `{id}`: `script` has no such text"),
+        (website, "a", "b", "current_value: monitor `{id}`: `script` does not contain `current_value`"),
         (filed, "a", "b", "Forbidden"),
     ] {
         let body = exchange(&[id], current, new);

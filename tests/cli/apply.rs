@@ -91,8 +91,8 @@ fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
     let dry = server.did(&["apply", &file, "--dry-run"]);
     assert!(dry.contains("+ shop") && dry.ends_with("Dry run: nothing was changed\n"), "{dry}");
     assert!(!dry.contains("s3cret"), "{dry}");
-    assert!(server.did(&["apply", &file]).ends_with("2 made, 0 changed, 0 removed; 0 unchanged\n"));
-    assert!(server.did(&["apply", &file]).contains("0 made, 0 changed, 0 removed; 2 were"));
+    assert!(server.did(&["apply", &file]).ends_with("2 created, 0 changed, 0 removed; 0 unchanged\n"));
+    assert!(server.did(&["apply", &file]).contains("0 created, 0 changed, 0 removed; 2 unchanged"));
     server.file("code/all.yaml", &two(10, "s3cret"));
     let changed = server.did(&["apply", &file]);
     assert!(changed.contains("~ shop") && changed.contains("~ interval: 5 -> 10"), "{changed}");
@@ -108,7 +108,7 @@ fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
     let reply = err(&refused);
     assert!(reply.contains("`realm_password` is masked") && reply.contains("realm_password_file"), "{reply}");
     server.file("exported/website.yaml", &written.replace("********", "s3cret"));
-    assert!(server.did(&["apply", &folder]).contains("0 made, 0 changed, 0 removed; 2 were"));
+    assert!(server.did(&["apply", &folder]).contains("0 created, 0 changed, 0 removed; 2 unchanged"));
     assert!(server.did(&["export"]).contains("key: port"));
     assert_eq!(server.did(&["export", "--type", "ping"]), "[]\n");
     let differs = server.run(&["export", &folder]);
@@ -117,7 +117,7 @@ fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
     assert_eq!(fs::read_to_string(server.at("exported/website.yaml")).unwrap(), written);
     // Prune removes what is not there any more; without it nothing goes.
     let one = server.file("less/one.yaml", two(10, "s3cret").lines().last().unwrap());
-    assert!(server.did(&["apply", &one]).contains("0 removed; 1 were"));
+    assert!(server.did(&["apply", &one]).contains("0 removed; 1 unchanged"));
     let pruned = server.did(&["apply", &one, "--prune", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&pruned).unwrap();
     let removed = answer["changes"].as_array().unwrap().iter().find(|change| change["action"] == "remove");
@@ -145,7 +145,7 @@ fn faults_of_files_are_told_with_their_place_and_nothing_is_sent() {
         assert!(output.status.code() == Some(2) && err(&output).contains(part), "{text}{}", err(&output));
     }
     let none = server.at("none").display().to_string();
-    assert!(err(&server.run(&["apply", &none, "--prune"])).contains("holds no monitor files"));
+    assert!(err(&server.run(&["apply", &none, "--prune"])).contains("contains no monitor files"));
     let good = server.file("good/all.yaml", &two(5, "x"));
     let token = server.file("token", "wrong\n");
     let refused = server.run(&["apply", &good, "--token-file", &token]);

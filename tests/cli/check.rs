@@ -38,14 +38,17 @@ fn wrong_use_names_what_is_wrong_and_the_nearest_name() {
     for (args, words) in [
         (vec!["webiste", "http://x/"], vec!["`webiste`", "did you mean `website`?"]),
         (vec!["website"], vec!["`website`", "name a target"]),
-        (vec![], vec!["nothing to check"]),
+        (vec![], vec!["no type and target given"]),
         (
             vec!["website", "http://x/", "--set", "keywrd_string=a"],
             vec!["`keywrd_string`", "did you mean `keyword_string`?"],
         ),
         (vec!["website", "http://x/", "--set", "timeout"], vec!["has no `=`"]),
-        (vec!["website", "http://x/", "--set", "{{token}}"], vec!["sets no variable", "'{{name}}=value'"]),
-        (vec!["--file", "a.yaml", "--set", "timeout=5"], vec!["does not go with `--file`"]),
+        (
+            vec!["website", "http://x/", "--set", "{{token}}"],
+            vec!["is not a variable assignment", "'{{name}}=value'"],
+        ),
+        (vec!["--file", "a.yaml", "--set", "timeout=5"], vec!["cannot be used with `--file`"]),
         (
             vec!["website", "http://x/", "--set", "http_headers=[{"],
             vec!["`--set http_headers`", "must be a list"],
@@ -155,7 +158,7 @@ fn the_exchanges_of_a_check_are_written_as_a_har_file() {
     // A kind without HTTP: a file without entries, and it is said.
     let output = vigie(&["check", "tcp", &targets.at().tcp.to_string(), "--har", file]);
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
-    assert!(err(&output).contains("type `tcp` made no HTTP exchange"), "{}", err(&output));
+    assert!(err(&output).contains("type `tcp` has no HTTP exchanges"), "{}", err(&output));
     assert_eq!(read()["log"]["entries"], serde_json::json!([]));
 
     // Nothing is asked when the file cannot be written.

@@ -15,7 +15,7 @@ fn faults_stand_with_their_place_and_make_the_exit_code() {
         assert!(shown.contains("monitors.yaml:6:"), "{shown}");
         assert!(shown.contains("monitors.yaml:7:3: "), "{shown}");
         assert!(shown.contains("did you mean `interval`?"), "{shown}");
-        assert!(shown.ends_with("2 faults\n"), "{shown}");
+        assert!(shown.ends_with("2 errors\n"), "{shown}");
     }
     std::fs::write(&path, text.replace("port: 0\n  intervall: 5", "port: 1")).unwrap();
     let output = vigie(&["config", "check", path.to_str().unwrap()]);

@@ -49,7 +49,7 @@ async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
     assert!(errors.contains(">b bad</a>") && !errors.contains(">a good</a>"));
     let named = served.get("/?q=GOOD&type=website").await.body;
     assert!(named.contains(">a good</a>") && !named.contains(">b bad</a>"));
-    assert!(served.get("/?q=nothing").await.body.contains("No monitor fits"));
+    assert!(served.get("/?q=nothing").await.body.contains("No monitor matches"));
 }
 
 #[tokio::test]
@@ -213,5 +213,5 @@ async fn a_page_says_that_the_store_cannot_be_read() {
     served.kept.broken.store(true, Ordering::Relaxed);
     let page = served.get("/").await;
     assert_eq!(page.status, 503);
-    assert!(page.body.contains("cannot be read now") && !page.body.contains("file is gone"));
+    assert!(page.body.contains("cannot be read") && !page.body.contains("file is gone"));
 }

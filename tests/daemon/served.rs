@@ -102,7 +102,7 @@ fn commands_on_the_host_of_a_tls_server_need_no_options() {
     let elsewhere = run(&daemon, "other", "monitors --server https://");
     assert!(!elsewhere.0 && elsewhere.1.contains("hint: `--ca-file FILE`"), "{elsewhere:?}");
     let plain = run(&daemon, "data", "monitors --server http://");
-    assert!(!plain.0 && plain.1.contains("hint: does it speak TLS?"), "{plain:?}");
+    assert!(!plain.0 && plain.1.contains("hint: if it uses TLS"), "{plain:?}");
 }
 
 #[test]

@@ -126,5 +126,5 @@ async fn a_failure_while_the_process_stood_still_is_ours() {
     clock.advance(Duration::from_mins(1));
     let result = run_check(&assigned, NOON, &cx, &CancellationToken::new()).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
-    assert!(result.reasons[0].contains("stood still"), "{:?}", result.reasons);
+    assert!(result.reasons[0].contains("stalled"), "{:?}", result.reasons);
 }

@@ -62,7 +62,7 @@ fn a_million_nodes_are_counted_and_what_multiplies_them_is_refused() {
     assert_eq!(failure("JSON Response", "$..*", "count", "999998", &many), None);
     let text = failure("JSON Response", "$[*]", "equals", "2", &many).unwrap();
     assert_eq!(text, "JSON Response `$[*]` equals `2`: found `1`, `1` … (999998 nodes)");
-    let words = "looks at too many values";
+    let words = "visits too many values";
     refused("JSON Response", &format!("$[{}*]", "*,".repeat(30)), &many, words);
     refused("JSON Response", "$[?count($[*]) > 1]", &many, words);
     refused("JSON Response", "$[?match(@, '1')]", &many, words);
@@ -88,7 +88,7 @@ fn xml_that_is_too_large_or_too_deep_is_refused() {
 #[test]
 fn an_xpath_that_multiplies_is_given_up() {
     let flat = format!("<r>{}</r>", "<a><b/></a>".repeat(60_000));
-    let text = "looks at too many nodes";
+    let text = "visits too many nodes";
     for path in [
         "//*[//*[//*]]",
         "//a/following::*",

@@ -300,10 +300,7 @@ fn a_mask_that_comes_back_leaves_the_secret() {
         ]}),
     )
     .unwrap_err();
-    assert_eq!(
-        errors[0].message,
-        "`api_steps[0].head.bearer_token` is masked, and there is no value that it could stand for"
-    );
+    assert_eq!(errors[0].message, "`api_steps[0].head.bearer_token` is masked, but no value is stored");
     let body = with(minimal(MonitorType::EmailPop), json!({"pop_password": "********"}));
     assert_eq!(
         made(MonitorType::EmailPop, InputFormat::V3, body, &ValidationContext::default()).unwrap_err().len(),

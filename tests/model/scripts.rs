@@ -113,13 +113,13 @@ fn masks_are_replaced_by_the_values_that_they_stand_for() {
     assert_eq!(restore_masked(open, Some(SHOP)).unwrap(), open, "it is no mask where nothing is protected");
     assert_eq!(restore_masked(MASK, Some("<script protected")).unwrap(), "<script protected");
     let new = "<script><variable name='new' protected='true' value='********'/><step/></script>";
-    let lost = "the value of the protected variable `new` is masked, and it does not exist to keep";
+    let lost = "the value of the protected variable `new` is masked, and no previous value exists";
     assert_eq!(restore_masked(new, Some(SHOP)), Err(lost.to_owned()));
     assert_eq!(restore_masked(new, None), Err(lost.to_owned()));
     assert!(restore_masked(MASK, None).is_err());
     assert!(restore_masked(MASK, Some("<script/>")).is_err());
     let broken = "<script><variable name='pass' protected='true' value='********'>";
-    assert!(restore_masked(broken, Some(SHOP)).unwrap_err().contains("what is no script"), "{broken}");
+    assert!(restore_masked(broken, Some(SHOP)).unwrap_err().contains("invalid script"), "{broken}");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn protected_variables_need_the_password_of_the_script() {
     );
     let masked = json!({"script": shown(), "transaction_password": "x"});
     let body = with(minimal(T::BrowserScript), masked);
-    let lost = "script: `script`: the value of the protected variable `pass` is masked, and it does not exist to keep";
+    let lost = "script: `script`: the value of the protected variable `pass` is masked, and no previous value exists";
     for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
         assert_eq!(told(made(T::BrowserScript, form, body.clone(), &context)), [lost], "{form:?}");
     }

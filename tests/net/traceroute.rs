@@ -137,7 +137,7 @@ async fn where_a_way_ends_and_why_is_told() {
             ("fd09:2::1", "fd00:2::2", "administratively prohibited", "2 hops"),
         ] {
             let traced = net().traceroute(&Endpoint::new(host, 0), few(method), soon()).await.unwrap();
-            let text = format!("the route ends here: {from} says: {reason} (after {after})");
+            let text = format!("the route ends here: {from} reports: {reason} (after {after})");
             assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, text), "{traced}");
         }
         let route = routed("10.9.3.1", method).await;

@@ -135,7 +135,10 @@ async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
     {
         nowhere.recipient.address = address.to_owned();
         let error = channels.send(&nowhere).await.unwrap_err();
-        assert!(!error.is_retryable && error.detail.contains("no mail address"), "{address:?}: {error}");
+        assert!(
+            !error.is_retryable && error.detail.contains("not a valid mail address"),
+            "{address:?}: {error}"
+        );
     }
 }
 

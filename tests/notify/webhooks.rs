@@ -97,7 +97,7 @@ async fn a_secret_that_the_receiver_repeats_does_not_come_back() {
         Receiver::start(|_, _| Reply::Status(401, Vec::new(), "no such token: t0ken-of-the-team".to_owned()))
             .await;
     let error = send(&post(&receiver, "/", "t0ken-of-the-team")).await.unwrap_err();
-    assert_eq!(error.detail, "the receiver answered `401`: no such token: ********");
+    assert_eq!(error.detail, "the receiver responded with status `401`: no such token: ********");
 }
 
 #[tokio::test]

@@ -167,19 +167,19 @@ fn own_words_without_html_of_their_own_look_the_same_as_html() {
 fn a_template_that_cannot_be_used_says_where_and_why() {
     for (template, part, reason) in [
         (own(None, "{{ a", "", ""), "subject", "not closed"),
-        (own(None, "", "x\n{% set a = 1 %}", ""), "text", "line 2: there is no `set`"),
+        (own(None, "", "x\n{% set a = 1 %}", ""), "text", "line 2: `set` is not supported"),
         (own(None, "", "{% if a %}", ""), "text", "line 1"),
         (own(None, "", "{{ a|nope }}", ""), "text", "nope"),
         (own(None, "", "{{ reasons|safe }}", ""), "text", "safe"),
         (
             own(Some(NotificationMethod::MailHtml), "", "", "{% autoescape false %}"),
             "html",
-            "no `autoescape`",
+            "`autoescape` is not supported",
         ),
         (
             own(Some(NotificationMethod::JsonPost), "", "{\"a\": \"{{ device_name }}\"}", ""),
             "text",
-            "no JSON",
+            "not valid JSON",
         ),
         (own(None, "", "{{ range(10) }}", ""), "text", "range"),
     ] {
@@ -206,7 +206,7 @@ fn work_and_length_are_bounded() {
     let long = "{% for a in reasons %}{% for b in reasons %}{{ reasons|join }}{% endfor %}{% endfor %}";
     let wide = "{% for a in reasons %}{% for b in reasons %}{{ a ~ b ~ a ~ b }}{% endfor %}{% endfor %}";
     for (source, reason) in
-        [(nested.as_str(), "too much work"), (long, "too long"), (wide, "more than 262144 bytes")]
+        [(nested.as_str(), "too many steps"), (long, "too long"), (wide, "exceeds 262144 bytes")]
     {
         let fault = MessageRenderer::default()
             .render(&content, NotificationMethod::MailText, Some(&own(None, "", source, "")))

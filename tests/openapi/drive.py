@@ -38,7 +38,7 @@ LEFT_OUT = {"deleteAccessToken": "ends the token of the run; made at the end"}
 
 # Calls that cannot succeed in this run, each with the reason. Others that did not are told.
 NO_SUCCESS = {
-    "createCustomer": "for the host token alone",
+    "createCustomer": "requires the host token",
     "createCertificate": "wants a real certificate",
     "getCertificate": "as it does not exist",
     "deleteCertificate": "as it does not exist",

@@ -157,7 +157,7 @@ fn troubles() -> Vec<(&'static str, Reply, u16, &'static str)> {
             "before it was complete",
         ),
         ("too many fields", Reply::Full(200, fields(300), b"x".to_vec()), 7003, "or 256 fields"),
-        ("no HTTP", Reply::Cut("SSH-2.0-x\r\n".to_owned()), 7003, "breaks the protocol"),
+        ("no HTTP", Reply::Cut("SSH-2.0-x\r\n".to_owned()), 7003, "violates the protocol"),
         ("wrongly coded", broken, 7003, "gzip"),
         ("redirected for ever", redirect("/bad.png"), 7003, "redirects"),
         ("redirected to nowhere", redirect("ftp://x/"), 7003, "ftp"),

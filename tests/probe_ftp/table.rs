@@ -101,14 +101,14 @@ fn at_each_step() -> Vec<Case> {
             fields: json!({"enable_ftp_upload": uploads}),
             ..case(format!("{name} at {step}"), step, act, expect)
         };
-        let stalled = "no more data was received within";
+        let stalled = "no data within";
         cases.push(with("stall", Do::Stall, (2, TimedOut, phase, stalled)).stalls());
         if step == "data" {
             continue;
         }
         cases.push(with("close", last(""), (6, NoResponse, phase, "")));
         cases.push(with("half a line", last("22"), (3, ResponseTruncated, phase, "closed after 2 bytes")));
-        let garbage = "expected a reply that begins with three digits, it said `";
+        let garbage = "expected a reply that starts with three digits, got `";
         cases.push(with(
             "garbage",
             say(b"\x00\xff\x80 \x1b[2J\r\n"),
@@ -139,12 +139,12 @@ fn logins() -> Vec<Case> {
             "530",
             "PASS",
             say("530 Login incorrect.\r\n"),
-            refused("it answers `PASS` with `530 Login inc"),
+            refused("it replies to `PASS` with `530 Login inc"),
         ),
         case("430", "PASS", say("430 wrong\r\n"), refused("it replies to `PASS` with `430 wrong`")),
-        case("user refused", "USER", say("530 no anonymous\r\n"), refused("it answers `USER` with `530")),
-        case("an account", "USER", say("332 which account?\r\n"), refused("it answers `USER` with `332")),
-        case("an account then", "PASS", say("332 account?\r\n"), refused("it answers `PASS` with `332")),
+        case("user refused", "USER", say("530 no anonymous\r\n"), refused("it replies to `USER` with `530")),
+        case("an account", "USER", say("332 which account?\r\n"), refused("it replies to `USER` with `332")),
+        case("an account then", "PASS", say("332 account?\r\n"), refused("it replies to `PASS` with `332")),
         case("the password", "PASS", say("530 s3cret-pw is wrong\r\n"), refused("`530 ******** is wrong`")),
         case(
             "a banner of SSH",
@@ -170,7 +170,7 @@ fn logins() -> Vec<Case> {
 
 fn data_connections() -> Vec<Case> {
     let passive = |kind, status, text| (status, kind, P::Passive, text);
-    let no_port = passive(ResponseInvalid, 3, "names no port");
+    let no_port = passive(ResponseInvalid, 3, "contains no port");
     let refuses = Rules::default().but("EPSV", say("502 no\r\n"));
     let pasv = |name: &str, act: Do, expect| {
         let asked = case(name, "PASV", act, expect);
@@ -208,7 +208,7 @@ fn data_connections() -> Vec<Case> {
             say("227 (192,0,2,1,0,1)\r\n"),
             passive(ConnectRefused, 1, "127.0.0.1:1"),
         ),
-        pasv("PASV stalls", Do::Stall, passive(TimedOut, 2, "no more data was received")).stalls(),
+        pasv("PASV stalls", Do::Stall, passive(TimedOut, 2, "no data within")).stalls(),
         case(
             "425",
             "LIST",
@@ -249,7 +249,7 @@ fn uploads() -> Vec<Case> {
             "data reset",
             "STOR data",
             Do::Close,
-            (5, FileDiffers, P::Download, "1024 bytes went there, 0 bytes came back"),
+            (5, FileDiffers, P::Download, "1024 bytes were uploaded, 0 bytes were downloaded"),
         )
         .ends("RETR DELE"),
         uploading(
@@ -259,7 +259,7 @@ fn uploads() -> Vec<Case> {
             differs("1024 bytes were uploaded, 5 bytes were downloaded; the first difference is at byte 0"),
         )
         .ends("RETR DELE"),
-        uploading("no file", "RETR data", say(""), differs("0 bytes came back")).ends("RETR DELE"),
+        uploading("no file", "RETR data", say(""), differs("0 bytes were downloaded")).ends("RETR DELE"),
         uploading(
             "a file without end",
             "RETR data",
@@ -271,7 +271,7 @@ fn uploads() -> Vec<Case> {
             "a download that stalls",
             "RETR data",
             Do::Stall,
-            (2, TimedOut, P::Download, "no more data was received within 1.2 s"),
+            (2, TimedOut, P::Download, "no data within 1.2 s"),
         )
         .stalls(),
         uploading(
@@ -349,7 +349,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "expired",
             tls_of(&authority.issue(&["127.0.0.1"], (2020, 2021))),
-            (5, CertificateExpired, P::Tls, "ended at 2021"),
+            (5, CertificateExpired, P::Tls, "expired at 2021"),
         ),
         secure(
             "another name",
@@ -393,7 +393,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
             ..secure(
                 "TLS where plain is meant",
                 Rules { implicit: true, ..good() },
-                (2, TimedOut, P::Banner, "no more data was received"),
+                (2, TimedOut, P::Banner, "no data within"),
             )
         }
         .stalls(),

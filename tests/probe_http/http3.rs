@@ -307,7 +307,7 @@ async fn who_does_not_speak_http3_is_told_in_words_that_people_understand() {
     let silent_port = silent.local_addr().unwrap().port();
     for (port, expected, text) in [
         (gone, Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "(QUIC, over UDP)"),
-        (silent_port, Fails(2, Kind::TimedOut, Some(Phase::Connect)), "may not speak HTTP/3"),
+        (silent_port, Fails(2, Kind::TimedOut, Some(Phase::Connect)), "may not support HTTP/3"),
         (babble, Fails(2, Kind::TimedOut, None), ""),
         (doq.port, Fails(3, Kind::TlsHandshake, None), "not HTTP/3"),
     ] {
@@ -331,7 +331,7 @@ async fn the_policy_holds_and_proxies_carry_no_udp() {
     proxied.proxies = [(4, UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", 1)))].into();
     let failure = proxied.run().await.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::NotConfigured));
-    assert!(failure.detail.contains("does not carry"), "{failure}");
+    assert!(failure.detail.contains("does not relay"), "{failure}");
 
     let pinned = seen(&server.url("/"), json!({"use_ssl_version": "12"}), &ca).await;
     assert_eq!(pinned.failure.map(|failure| failure.kind), Some(Kind::TlsUnsupported));

@@ -185,7 +185,7 @@ async fn versions_are_pinned() {
             continue;
         }
         assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95), "{observation:#?}");
-        let way = if pin == "2" { "no build of this program" } else { "built with `--features legacy-tls`" };
+        let way = if pin == "2" { "which is not supported" } else { "`--features legacy-tls`" };
         assert!(failure.detail.contains(way), "{failure}");
     }
 }

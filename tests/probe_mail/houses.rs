@@ -126,5 +126,5 @@ async fn a_mailbox_that_dovecot_locks_is_waited_for() {
     let observation = one.attempt(fields, &trust, Duration::from_secs(25)).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.phase), (2, Phase::Transit), "{failure}");
-    assert!(failure.detail.contains("never open to be looked at and found locked once"), "{failure}");
+    assert!(failure.detail.contains("could never be opened and found locked once"), "{failure}");
 }

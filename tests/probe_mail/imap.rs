@@ -23,7 +23,7 @@ fn send(bytes: impl Into<Vec<u8>>) -> Act {
 fn greetings() -> Vec<Case> {
     let (banner, capability) = (Phase::Banner, Phase::Capability);
     vec![
-        case("closes at once", "", Fails(6, Kind::NoResponse, banner, "its host is written `imaps://…`")),
+        case("closes at once", "", Fails(6, Kind::NoResponse, banner, "write its host as `imaps://…`")),
         case("says nothing", "", Fails(2, Kind::TimedOut, banner, "in phase banner")).stalls(),
         case("half a line", "", Fails(3, Kind::ResponseTruncated, banner, "after 4 bytes"))
             .then(send("* OK")),
@@ -34,7 +34,7 @@ fn greetings() -> Vec<Case> {
         ),
         case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
             .then(send(vec![b'*'; 1024 * 1024])),
-        case("binary", "", Fails(3, Kind::ResponseInvalid, banner, "is no IMAP answer"))
+        case("binary", "", Fails(3, Kind::ResponseInvalid, banner, "is not an IMAP response"))
             .then(send(b"\x15\x03\x03\x00\x02\x02\x46\xff\r\n".to_vec())),
         case(
             "a server of SMTP",

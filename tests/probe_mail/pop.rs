@@ -27,7 +27,7 @@ fn cases() -> Vec<Case> {
     };
     let (banner, capability, auth, select) = (Phase::Banner, Phase::Capability, Phase::Auth, Phase::Select);
     let (starttls, tls, quit) = (Phase::Starttls, Phase::Tls, Phase::Quit);
-    let hint = "its host is written `pop3s://…`";
+    let hint = "write its host as `pop3s://…`";
     let script = |start: &str, more: &str| format!("{start}\n{more}");
     vec![
         case("closes at once", "", Fails(6, NoResponse, banner, hint)),

@@ -23,7 +23,7 @@ fn send(bytes: impl Into<Vec<u8>>) -> Act {
 
 fn greetings() -> Vec<Case> {
     let banner = Phase::Banner;
-    let hint = "its host is written `smtps://…`";
+    let hint = "write its host as `smtps://…`";
     vec![
         case("closes at once", "", Fails(6, Kind::NoResponse, banner, hint)),
         case("says nothing", "", Fails(2, Kind::TimedOut, banner, hint)).stalls(),
@@ -42,7 +42,7 @@ fn greetings() -> Vec<Case> {
             .then(send(vec![b'2'; 1024 * 1024])),
         case("a greeting without end", "", Fails(3, Kind::ResponseInvalid, banner, "more than 100 lines"))
             .then(Act::Flood(b"220-welcome\r\n".to_vec())),
-        case("binary", "", Fails(3, Kind::ResponseInvalid, banner, "is no SMTP reply"))
+        case("binary", "", Fails(3, Kind::ResponseInvalid, banner, "is not an SMTP reply"))
             .then(send(b"\x16\x03\x01\x02\x00\x01\xff\xfe\x00\x1b[2J\r\n".to_vec())),
         case(
             "a server of IMAP",
@@ -137,7 +137,7 @@ fn logins() -> Vec<Case> {
         case(
             "asks for more",
             &says("334 bW9yZQ=="),
-            Fails(3, Kind::ResponseInvalid, auth, "more than PLAIN has to say"),
+            Fails(3, Kind::ResponseInvalid, auth, "it continues after the last message of PLAIN"),
         ),
         case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
         case("stalls at the login", LOGIN, Fails(2, Kind::TimedOut, auth, "in phase auth")).stalls(),
@@ -239,5 +239,5 @@ async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
         at_postfix(&house, json!({"hostname": format!("smtps://127.0.0.1:{}", house.smtp)})).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.phase, failure.kind), (Phase::Tls, Kind::TlsHandshake), "{failure}");
-    assert!(failure.detail.ends_with("its host is written `smtp://…`"), "{failure}");
+    assert!(failure.detail.ends_with("write its host as `smtp://…`"), "{failure}");
 }

@@ -126,7 +126,7 @@ fn ways_out() -> Vec<Case> {
             "no SMTP",
             "CONNECT",
             Say("+OK POP3"),
-            Some((3, ResponseInvalid, Phase::Banner, "no SMTP reply")),
+            Some((3, ResponseInvalid, Phase::Banner, "not an SMTP reply")),
         ),
         smtp("busy at EHLO", "EHLO", Say("421 later"), Some((3, DialogueUnexpected, Phase::Ehlo, "421"))),
         smtp("stalls at EHLO", "EHLO", Stall, Some((2, TimedOut, Phase::Ehlo, ""))),
@@ -189,7 +189,7 @@ fn ways_out() -> Vec<Case> {
                 ..Ways::default()
             },
             SOON,
-            Some((5, LoginRefused, Phase::Auth, "`535 no`; without a login, it answers `MAIL")),
+            Some((5, LoginRefused, Phase::Auth, "`535 no`; without a login, it replies to `MAIL")),
         ),
     ]
 }
@@ -453,7 +453,7 @@ fn masked(text: &str) -> String {
         (r"[0-9]{16}\.[0-9a-f]{16}\.[0-9a-f]{64}", "TOKEN"),
         (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "TIME"),
         (r"in [0-9]+\.[0-9] s;", "in N s;"),
-        (r"looked at ([0-9]+ times|once)", "looked at N times"),
+        (r"polled ([0-9]+ times|once)", "polled N times"),
         (r"127\.0\.0\.1:[0-9]+", "HOST"),
         (r"<[0-9a-f.]+@[^>]*>", "<STAMP>"),
         (r"queued as [0-9A-Z]+", "queued as ID"),

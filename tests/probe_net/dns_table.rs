@@ -305,7 +305,7 @@ fn messages() -> Vec<BadMessage> {
             },
             broken("cannot be read"),
         ),
-        ("the question itself", bytes, broken("marked as a question")),
+        ("the question itself", bytes, broken("marked as a query")),
         ("another opcode", |q| changed(q, |m| m.metadata.op_code = OpCode::Notify), broken("NOTIFY")),
         ("nothing", |_| Vec::new(), broken("shorter than a header")),
         ("two bytes", |q| bytes(&good(q))[..2].to_vec(), broken("shorter than a header")),
@@ -357,12 +357,12 @@ fn messages() -> Vec<BadMessage> {
         (
             "cut where there is room",
             |q| changed(q, |m| m.metadata.truncation = true),
-            Some((DnsTruncated, Phase::Transfer, "bytes came over")),
+            Some((DnsTruncated, Phase::Transfer, "bytes over ")),
         ),
         (
             "SERVFAIL",
             |q| changed(q, |m| m.metadata.response_code = ResponseCode::ServFail),
-            bad(DnsRcode, "SERVFAIL; it cannot tell"),
+            bad(DnsRcode, "SERVFAIL; its zone"),
         ),
         (
             "REFUSED",
@@ -468,8 +468,12 @@ fn streams() -> Vec<Case> {
             Some((Kind::ResponseTruncated, Phase::FirstByte, "closed after 1 bytes")),
         )
         .over("tcp"),
-        case("a length and no more", |_, _| vec![Send(vec![1, 0])], cut("closed after 0 of the 256 bytes"))
-            .over("tcp"),
+        case(
+            "a length and no more",
+            |_, _| vec![Send(vec![1, 0])],
+            cut("closed after 0 of 256 announced bytes"),
+        )
+        .over("tcp"),
         case(
             "a length that is too long",
             |q, _| {
@@ -477,7 +481,7 @@ fn streams() -> Vec<Case> {
                 let length = u16::try_from(message.len() + 5).unwrap();
                 vec![Send(length.to_be_bytes().to_vec()), Send(message)]
             },
-            cut("of the 47 bytes that it spoke of"),
+            cut("of 47 announced bytes"),
         )
         .over("tcp"),
         case(
@@ -493,7 +497,7 @@ fn streams() -> Vec<Case> {
         case(
             "a stall inside of the message",
             |q, _| vec![Send(vec![0xff, 0xff]), Send(bytes(&good(q))), Stall],
-            slow(Phase::Transfer, "of 65535 bytes came"),
+            slow(Phase::Transfer, "of 65535 bytes were received"),
         )
         .over("tcp"),
         case("more behind the message", |q, _| vec![Frame(bytes(&good(q))), Send(vec![7; 9000])], None)
@@ -501,7 +505,7 @@ fn streams() -> Vec<Case> {
         case(
             "HTTP",
             |_, _| vec![Send(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())],
-            cut("of the 18516 bytes that it spoke of"),
+            cut("of 18516 announced bytes"),
         )
         .over("tcp"),
     ]);
@@ -520,8 +524,8 @@ fn datagrams() -> Vec<Case> {
     let one = |change: fn(&Message) -> Vec<u8>| move |q: &Message, _: bool| vec![Send(change(q))];
     let mut cases = vec![
         case("says nothing", |_, _| vec![], unanswered("the question was sent")),
-        case("another id", one(|q| changed(q, |m| m.metadata.id ^= 1)), unanswered("it carries another id")),
-        case("the question itself", one(bytes), unanswered("marked as a question")),
+        case("another id", one(|q| changed(q, |m| m.metadata.id ^= 1)), unanswered("it has another id")),
+        case("the question itself", one(bytes), unanswered("marked as a query")),
         case(
             "another name",
             one(|q| {
@@ -532,7 +536,7 @@ fn datagrams() -> Vec<Case> {
             unanswered("another question, `other.test. A`"),
         ),
         case("an empty datagram", one(|_| Vec::new()), unanswered("shorter than a header")),
-        case("a datagram of 9,000 bytes", one(|_| vec![0; 9000]), unanswered("it carries another id")),
+        case("a datagram of 9,000 bytes", one(|_| vec![0; 9000]), unanswered("it has another id")),
         case(
             "a good answer after a thousand others",
             |q, _| {
@@ -574,7 +578,7 @@ fn datagrams() -> Vec<Case> {
             case("not proven", |q, s| both(bytes(&good(q)), s), unproven("the zone is not signed")),
             case("proven", |q, s| both(changed(q, |m| m.metadata.authentic_data = true), s), None),
             case(
-                "not proven, by a server that asks others",
+                "not proven, by a server that recursive",
                 |q, s| {
                     both(
                         changed(q, |m| {
@@ -606,9 +610,9 @@ fn under_tls(authority: &Authority) -> Vec<Case> {
     let mut cases: Vec<Case> = vec![
         case("a good answer", whole, None).shows(&fine, &[]),
         case("knows other protocols", whole, None).shows(&fine, &[b"dot", b"h2"]),
-        case("expired", whole, refused(Kind::CertificateExpired, "ended at 2020"))
+        case("expired", whole, refused(Kind::CertificateExpired, "expired at 2020"))
             .shows(&authority.issue(&["127.0.0.1"], (2010, 2020)), &[]),
-        case("not valid yet", whole, refused(Kind::CertificateNotYetValid, "begins at 2089"))
+        case("not valid yet", whole, refused(Kind::CertificateNotYetValid, "valid from 2089"))
             .shows(&authority.issue(&["127.0.0.1"], (2089, 2090)), &[]),
         case("of another name", whole, refused(Kind::CertificateName, "asked for `127.0.0.1`"))
             .shows(&authority.issue(&["ns.test"], (2020, 2090)), &[]),
@@ -626,7 +630,7 @@ fn under_tls(authority: &Authority) -> Vec<Case> {
         case(
             "half a message",
             |_, _| vec![Send(vec![1, 0, 7])],
-            Some((Kind::ResponseTruncated, Phase::Transfer, "1 of the 256")),
+            Some((Kind::ResponseTruncated, Phase::Transfer, "1 of 256")),
         )
         .shows(&fine, &[]),
         case(
@@ -685,7 +689,7 @@ fn over_https(authority: &Authority) -> Vec<Case> {
             broken(Phase::FirstByte, "dns-json"),
         ),
         case("an empty body", |_, _| http(TYPED, b""), broken(Phase::Transfer, "shorter than a header")),
-        case("garbage", |_, _| http(TYPED, &[0; 40]), broken(Phase::Transfer, "marked as a question")),
+        case("garbage", |_, _| http(TYPED, &[0; 40]), broken(Phase::Transfer, "marked as a query")),
         case(
             "another id",
             |q, _| http(TYPED, &changed(q, |m| m.metadata.id = 7)),

@@ -75,7 +75,7 @@ async fn errors_are_named(socket: &str) {
     );
     let failure = pinged("192.0.2.7", 1, 56, quick).await.failure.unwrap();
     assert_eq!(failure.kind, FailureKind::NoPermission, "{failure}");
-    assert!(failure.detail.contains("a route or a firewall rule of this host"), "{failure}");
+    assert!(failure.detail.contains("a route or firewall rule of this host"), "{failure}");
 }
 
 #[tokio::test]

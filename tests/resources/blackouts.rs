@@ -72,7 +72,7 @@ async fn only_recurring_ones_are_changed() {
     let first = kit.made(KIND, once(json!({}))).await;
     assert_eq!(
         conflict(kit.change(&admin(), KIND, first, json!({"note": "x"})).await),
-        "A one-time blackout cannot be changed; remove it and make another"
+        "A one-time blackout cannot be changed; remove it and create another"
     );
     let second = kit.made(KIND, weekly(json!({}))).await;
     let change = async |body: Value| kit.change(&admin(), KIND, second, body).await;
@@ -92,7 +92,7 @@ async fn only_recurring_ones_are_changed() {
         (json!({"start_day": null}), "`start_day` is required when `persistent` is true"),
         (json!({"start_day": 8}), "`start_day` must be a whole number from 1 to 7, not `8`"),
         (json!({"from_date": "2026-02-01 00:00:00"}), "`from_date` does not go with `persistent` true"),
-        (json!({"assoc_id": 7}), "`assoc_id` of a blackout cannot be changed; remove it and make another"),
+        (json!({"assoc_id": 7}), "`assoc_id` of a blackout cannot be changed; remove it and create another"),
     ] {
         assert_eq!(messages(change(body).await), [text]);
     }
@@ -138,8 +138,8 @@ async fn bad_bodies_are_refused_with_every_offence() {
         &[
             (json!({}), &["`assoc_id` is required", "`type` is required"]),
             (once(json!({"note": long(256)})), &["`note` must have at most 255 characters, not 256"]),
-            (once(json!({"assoc_id": 7})), &["`assoc_id`: there is no monitor `7`"]),
-            (once(json!({"assoc_id": 200_002})), &["`assoc_id`: there is no monitor `200002`"]),
+            (once(json!({"assoc_id": 7})), &["`assoc_id`: monitor `7` does not exist"]),
+            (once(json!({"assoc_id": 200_002})), &["`assoc_id`: monitor `200002` does not exist"]),
             (
                 once(json!({"type": "Notifier", "note": "x"})),
                 &["`note` does not go with `type` Notifier", "`assoc_id`: there is no recipient `200001`"],

@@ -91,7 +91,7 @@ async fn one_stranger_refuses_all() {
             "update_persistent_action": "append", "persistent_blackouts": [weekly()],
         })
     };
-    let text = "`monitors`: there is no monitor `13`; nothing was changed";
+    let text = "`monitors`: monitor `13` does not exist; nothing was changed";
     assert_eq!(forbidden(edit(&kit, body(json!([11, 13]))).await), text);
     let many: Vec<i64> = (5000..9000).collect();
     assert!(forbidden(edit(&kit, body(json!(many))).await).len() < 200);
@@ -115,7 +115,7 @@ async fn a_call_makes_only_so_many() {
     });
     assert_eq!(
         messages(edit(&kit, body).await),
-        ["`monitors`: this makes and removes 101000 blackouts; 100000 are possible at once"]
+        ["`monitors`: this creates and removes 101000 blackouts; at most 100000 are allowed at once"]
     );
     assert!(there(&kit).await.is_empty());
 }

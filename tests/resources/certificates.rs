@@ -97,25 +97,25 @@ async fn bad_ones_are_refused_with_the_reason() {
                 with(json!({"pem": one.pem(), "password": "x"})),
                 &["`password` goes with `pkcs12` only; a key in `pem` must not be encrypted"],
             ),
-            (with(json!({"pem": "garbled"})), &["`pem`: there is no certificate in it"]),
-            (with(json!({"pem": one.certificate.clone()})), &["`pem`: there is no private key in it"]),
+            (with(json!({"pem": "garbled"})), &["`pem`: it contains no certificate"]),
+            (with(json!({"pem": one.certificate.clone()})), &["`pem`: it contains no private key"]),
             (
                 with(json!({"pem": format!("{}{}", one.certificate, two.key)})),
-                &["`pem`: its private key does not fit its certificate"],
+                &["`pem`: its private key does not match its certificate"],
             ),
             (
                 with(json!({"pem": format!("{}{}", one.pem(), two.key)})),
-                &["`pem`: there are several private keys in it"],
+                &["`pem`: it contains several private keys"],
             ),
             (
                 with(json!({"pem": format!("{}{encrypted}", one.certificate)})),
                 &["`pem`: its private key is encrypted; send it without encryption, or as PKCS#12"],
             ),
-            (wrong, &["`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it"]),
+            (wrong, &["`pkcs12`: it is not PKCS#12, or `password` is wrong"]),
             (with(json!({"pkcs12": "!"})), &["`pkcs12` must be Base64, not `********`"]),
             (
                 with(json!({"kind": "authority", "pem": one.pem()})),
-                &["`pem`: there is a private key in it, which an authority has no use for; leave it out"],
+                &["`pem`: it contains a private key, which an authority does not need; leave it out"],
             ),
             (with(json!({"name": long(256)})), &["`name` must have at most 255 characters, not 256"]),
         ],
@@ -201,12 +201,12 @@ async fn archives_of_openssl_and_of_java_open() {
         assert_eq!(shown["certificates"], 2, "{file}");
         assert!(fingerprint.ends_with(shown["fingerprint"].as_str().unwrap()), "{file}: {fingerprint}");
         let told = messages(kit.make(&admin(), KIND, with("shut")).await);
-        let shut = "`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it";
+        let shut = "`pkcs12`: it is not PKCS#12, or `password` is wrong";
         assert_eq!(told, [shut], "{file}");
     }
     let keyless = json!({"name": "x", "kind": "client", "pkcs12": archive("no-key"), "password": "open"});
     let told = messages(kit.make(&admin(), KIND, keyless).await);
-    assert_eq!(told, ["`pkcs12`: there is no private key in it"]);
+    assert_eq!(told, ["`pkcs12`: it contains no private key"]);
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn a_damaged_archive_is_refused() {
     let kit = Kit::new().await;
     let whole = STANDARD.decode(archive("openssl-legacy")).unwrap();
     let author = admin();
-    let shut = "`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it";
+    let shut = "`pkcs12`: it is not PKCS#12, or `password` is wrong";
     for at in (0..whole.len()).step_by(41) {
         let mut changed = whole.clone();
         changed[at] ^= 0x10;
@@ -235,7 +235,7 @@ async fn an_archive_that_takes_too_long_to_open_is_refused() {
     let body =
         json!({"name": "x", "kind": "client", "pkcs12": archive("too-many-rounds"), "password": "open"});
     let told = messages(kit.make(&admin(), KIND, body).await);
-    assert_eq!(told, ["`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it"]);
+    assert_eq!(told, ["`pkcs12`: it is not PKCS#12, or `password` is wrong"]);
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn one_that_a_monitor_names_stays() {
     let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert!(facts.certificates[&id].is_client);
     kit.monitor(200_001, CustomerId(1), json!({"ssl_cert_id": id, "use_client_ssl_cert": true}));
-    let text = "1 monitor uses this certificate; take it from them first";
+    let text = "1 monitor uses this certificate; remove it from them first";
     assert_eq!(conflict(kit.gone(&admin(), KIND, id).await), text);
     kit.monitors.replace_all(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();

@@ -24,7 +24,7 @@ async fn a_group_names_what_the_account_has_and_each_once() {
     let stranger = kit.make(&kit.stranger(), RecordKind::Recipient, recipient.clone()).await.unwrap().id;
     let recipient = kit.made(RecordKind::Recipient, recipient).await;
     let step = |step: i64| json!({"id": MONITOR, "step_number": step});
-    let strange = format!("`recipients[1].id`: there is no recipient `{stranger}`");
+    let strange = format!("`recipients[1].id`: recipient `{stranger}` does not exist");
     refuses(
         &kit,
         GROUP,
@@ -32,16 +32,16 @@ async fn a_group_names_what_the_account_has_and_each_once() {
             (json!({"name": "x".repeat(129)}), &["`name` must have at most 128 characters, not 129"]),
             (
                 json!({"name": "g", "monitors": [{"id": MONITOR}, {"id": 200_002}]}),
-                &["`monitors[1].id`: there is no monitor `200002`"],
+                &["`monitors[1].id`: monitor `200002` does not exist"],
             ),
             (json!({"name": "g", "recipients": [{"id": recipient}, {"id": stranger}]}), &[&strange]),
             (
                 json!({"name": "g", "templates": [{"id": recipient}]}),
-                &[&format!("`templates[0].id`: there is no template `{recipient}`")],
+                &[&format!("`templates[0].id`: template `{recipient}` does not exist")],
             ),
             (
                 json!({"name": "g", "monitors": [step(1), step(2), step(1)]}),
-                &["`monitors[2]` stands in the list already"],
+                &["`monitors[2]` is already in the list"],
             ),
             (
                 json!({"name": "g", "monitors": [step(51)]}),
@@ -60,7 +60,7 @@ async fn a_group_names_what_the_account_has_and_each_once() {
     let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     let monitor = |step_number| GroupMonitor { id: MONITOR, step_number, content_view_id: None };
     assert_eq!(facts.contacts.groups[0].monitors, [monitor(None), monitor(Some(2))]);
-    assert_eq!(conflict(kit.make(&admin(), GROUP, body).await), "There is a notifier_group `g` already");
+    assert_eq!(conflict(kit.make(&admin(), GROUP, body).await), "A notifier_group `g` already exists");
     // A monitor that is gone does not come back out, and what was read can be sent back.
     kit.monitors.apply(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);
     let shown = kit.shown(GROUP, group).await;
@@ -77,7 +77,7 @@ async fn a_template_that_a_group_uses_stays() {
     let group = kit.made(GROUP, json!({"name": "g", "templates": [{"id": template}]})).await;
     assert_eq!(
         conflict(kit.gone(&admin(), RecordKind::Template, template).await),
-        "Groups use this template; take it from them first: `g`"
+        "Groups use this template; remove it from them first: `g`"
     );
     kit.gone(&admin(), GROUP, group).await.unwrap();
     kit.gone(&admin(), RecordKind::Template, template).await.unwrap();
@@ -107,7 +107,7 @@ async fn a_monitor_has_one_agreement() {
     kit.change(&admin(), SLA, id, shown).await.unwrap();
     assert_eq!(
         messages(kit.change(&admin(), SLA, id, json!({"monitor_id": 200_003})).await),
-        ["`monitor_id` of an agreement cannot be changed; remove it and make another"]
+        ["`monitor_id` of an agreement cannot be changed; remove it and create another"]
     );
     apart(&kit, SLA, id, json!({"name": "x"})).await;
     kit.gone(&admin(), SLA, id).await.unwrap();
@@ -126,7 +126,7 @@ async fn goals_periods_and_exclusions_have_their_bounds() {
         &kit,
         SLA,
         &[
-            (agreement(json!({"monitor_id": 200_002})), &["`monitor_id`: there is no monitor `200002`"]),
+            (agreement(json!({"monitor_id": 200_002})), &["`monitor_id`: monitor `200002` does not exist"]),
             (
                 agreement(json!({"availability": 0})),
                 &["`availability` must be a number from 0.001 to 100, not `0`"],
@@ -189,7 +189,7 @@ async fn agreements_of_several_monitors_are_brought_in_line_at_once() {
     );
     assert_eq!(
         forbidden(edit(json!([MONITOR, 200_002]), json!({"name": "n"})).await),
-        "`monitors`: there is no monitor `200002`; nothing was changed"
+        "`monitors`: monitor `200002` does not exist; nothing was changed"
     );
     assert_eq!(messages(edit(both.clone(), json!({"name": ""})).await), ["`name` must not be empty"]);
     edit(both, json!({"name": "Silver", "uptime": 99.5, "description": null})).await.unwrap();

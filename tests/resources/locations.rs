@@ -63,7 +63,7 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
     let page =
         kit.resources.list(&admin(), RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
     assert!(page.items.iter().all(|row| row["health"] == away), "{page:?}");
-    let text = "This location stands in the settings of the server; change it there";
+    let text = "This location is defined in the settings of the server; change it there";
     assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), text);
     assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), text);
     assert_eq!(kit.gone(&admin(), KIND, 3).await.err(), Some(ServiceError::NotFound));
@@ -147,7 +147,7 @@ async fn bad_bodies_are_refused_with_every_offence() {
     )
     .await;
     let taken = kit.make(&admin(), KIND, json!({"name": long(255)})).await;
-    assert_eq!(conflict(taken), format!("There is a location `{}` already", long(255)));
+    assert_eq!(conflict(taken), format!("A location `{}` already exists", long(255)));
 }
 
 #[tokio::test]

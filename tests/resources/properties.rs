@@ -33,7 +33,7 @@ async fn values_keep_their_numbers_and_no_number_is_given_twice() {
         messages(put(json!([{"id": 9, "value": "x"}, {"value": "y"}, {"value": "y"}])).await),
         [
             "`values[0].id`: the property has no value `9`; leave `id` out for a new one",
-            "`values[2].value` stands in the list already",
+            "`values[2].value` is already in the list",
         ]
     );
     assert!(kit.shown(KIND, id).await.get("next_value").is_none());
@@ -52,7 +52,7 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
     put(json!([{"value": "red"}])).await.unwrap();
     assert_eq!(
         conflict(kit.gone(&admin(), KIND, id).await),
-        "1 monitor uses this property; take it from them first"
+        "1 monitor uses this property; remove it from them first"
     );
     kit.monitors.replace_all(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();
@@ -101,7 +101,7 @@ async fn bad_bodies_are_refused_with_every_offence() {
     )
     .await;
     let taken = kit.make(&admin(), KIND, json!({"name": "many"})).await;
-    assert_eq!(conflict(taken), "There is a property `many` already");
+    assert_eq!(conflict(taken), "A property `many` already exists");
     // Another account may have one of the same name.
     kit.make(&kit.stranger(), KIND, json!({"name": "many"})).await.unwrap();
 }

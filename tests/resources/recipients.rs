@@ -113,7 +113,7 @@ async fn a_password_is_sealed_shown_masked_and_kept_by_its_mask() {
     );
     assert_eq!(
         messages(kit.make(&admin(), KIND, post(json!({"password": "********"}))).await),
-        ["`password` is masked, and there is no value that it could stand for"]
+        ["`password` is masked, but no value is stored"]
     );
 }
 
@@ -140,7 +140,7 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
     assert_eq!((saved.revision, seen(Role::Admin).await), (1, json!(hook)));
     kit.change(&admin(), KIND, id, json!({"recipient": other})).await.unwrap();
     assert_eq!(seen(Role::Admin).await, other);
-    let refused = ["`recipient` is masked, and there is no value that it could stand for"];
+    let refused = ["`recipient` is masked, but no address is stored"];
     let elsewhere = json!({"recipient": "https://else.example/********", "password": null});
     assert_eq!(messages(kit.change(&admin(), KIND, id, elsewhere).await), refused);
     assert_eq!(messages(kit.make(&admin(), KIND, post(json!({"recipient": mask}))).await), refused);
@@ -154,7 +154,7 @@ async fn a_password_goes_to_no_other_host_or_method_by_its_mask() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, post(json!({}))).await;
     let elsewhere =
-        "`password` has to be given anew, or null, when `recipient` or `method_id` leads elsewhere";
+        "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
     for body in [
         json!({"recipient": "https://evil.example/in"}),
         json!({"recipient": "http://hook.example/in"}),

@@ -96,7 +96,7 @@ async fn roles_hold_for_users_too() {
     let clara = kit.made(KIND, user("clara", Role::PowerUser)).await;
     let deputy = as_role(Role::CoAdmin);
     kit.make(&deputy, KIND, user("dora", Role::CoAdmin)).await.unwrap();
-    let only = "Only an ADMIN may make, change or remove an ADMIN";
+    let only = "Only an ADMIN may create, change or remove an ADMIN";
     assert_eq!(forbidden(kit.make(&deputy, KIND, user("eva", Role::Admin)).await), only);
     assert_eq!(forbidden(kit.change(&deputy, KIND, boss, json!({"name": "x"})).await), only);
     assert_eq!(forbidden(kit.change(&deputy, KIND, clara, json!({"role": "ADMIN"})).await), only);
@@ -114,7 +114,7 @@ async fn roles_hold_for_users_too() {
     kit.change(&own, KIND, clara, json!({"name": "x", "password": "battery staple"})).await.unwrap();
     assert_eq!(
         forbidden(kit.change(&own, KIND, clara, json!({"role": "ADMIN"})).await),
-        "The role REPORTONLY permits to change the own `name` and `password`, not `role`"
+        "The role REPORTONLY permits changing your own `name` and `password`, not `role`"
     );
 }
 
@@ -142,7 +142,7 @@ async fn bad_bodies_are_refused_with_every_offence() {
         ),
         (
             with(json!({"password": "********"})),
-            &["`password` is masked, and there is no value that it could stand for"],
+            &["`password` is masked, but no value is stored"],
         ),
         (
             with(json!({"role": "admin"})),
@@ -153,7 +153,7 @@ async fn bad_bodies_are_refused_with_every_offence() {
     kit.made(KIND, user("clara", Role::Admin)).await;
     // Over all accounts, and whatever the case.
     let taken = kit.make(&kit.stranger(), KIND, user("CLARA", Role::Admin)).await;
-    assert_eq!(conflict(taken), "There is a user `CLARA` already");
+    assert_eq!(conflict(taken), "A user `CLARA` already exists");
 }
 
 #[tokio::test]

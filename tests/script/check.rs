@@ -15,7 +15,7 @@ fn a_good_script_is_shown() {
     let output = vigie(&["script", "check", name]);
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     let expected = format!(
-        "{name}: 2 steps, 3 acts, 2 variables (1 protected)\n  1. Front: open, click\n  2. Step 2: close-window\n  \
+        "{name}: 2 steps, 3 actions, 2 variables (1 protected)\n  1. Front: open, click\n  2. Step 2: close-window\n  \
          variable user\n  variable pass, protected\n\
          {name}:2:20: warning: a relative URL needs `base` of the script or `url` of the monitor\n"
     );
@@ -48,11 +48,11 @@ fn faults_stand_with_file_line_and_column() {
     let shown = out(&output);
     let expected = format!(
         "{bad}:3:2: `clik` is not allowed in `step`\n  hint: did you mean `click`?\n{bad}:4:2: `open` needs the \
-         attribute `url`\n{good}: 1 step, 1 act\n  1. Step 1: close-window\n{broken}:1:1: "
+         attribute `url`\n{good}: 1 step, 1 action\n  1. Step 1: close-window\n{broken}:1:1: "
     );
     assert!(shown.starts_with(&expected), "{shown}");
     assert!(shown.contains(&format!("{missing}: cannot be read: ")), "{shown}");
-    assert!(shown.ends_with("4 faults\n"), "{shown}");
+    assert!(shown.ends_with("4 errors\n"), "{shown}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
     let text = err(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let losses: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("not converted: ")).collect();
-    let size = "the size of the page is no part of a script: the monitor's `subtype` names a profile profile";
+    let size = "the page size is not part of a script: set the monitor's `subtype` to a device profile";
     let expected = [
         format!("test `Log in`, command 2 `setWindowSize`: {size}"),
         format!("test `Log in`, command 2 `setWindowSize`: {size}"),

@@ -41,7 +41,7 @@ pub const SCRIPTS: &[(&str, &str)] = &[
     ),
     (
         "<script base='http://{{host}}'><step><close-window/></step></script>",
-        "1:9: `{{host}}` names no variable, and no act before sets it",
+        "1:9: `{{host}}` is not a variable, and no earlier act sets it",
     ),
     ("<script>hello<step><close-window/></step></script>", "1:9: text is not allowed in `script`"),
     (
@@ -112,7 +112,7 @@ pub const ACTS: &[(&str, &str)] = &[
     ("<open url='/'>x</open>", "2:15: text is not allowed in `open`"),
     (
         "<open url='/{{usr}}'/>",
-        "2:7: `{{usr}}` names no variable, and no act before sets it [did you mean `{{user}}`?]",
+        "2:7: `{{usr}}` is not a variable, and no earlier act sets it [did you mean `{{user}}`?]",
     ),
     (
         "<open url='/{{$now}}'/>",
@@ -188,7 +188,7 @@ pub const ACTS: &[(&str, &str)] = &[
     ("<extract into='a' from='attribute' css='a'/>", "2:1: `extract` needs the attribute `attribute`"),
     ("<run-js/>", "2:1: `run-js` has no code in it"),
     ("<run-js><b/></run-js>", "2:9: elements are not allowed in `run-js`; write `<` as `&lt;`, or use CDATA"),
-    ("<run-js>return {{nobody}}</run-js>", "2:1: `{{nobody}}` names no variable, and no act before sets it"),
+    ("<run-js>return {{nobody}}</run-js>", "2:1: `{{nobody}}` is not a variable, and no earlier act sets it"),
     ("<screenshot/>", "2:1: `screenshot` needs the attribute `name`"),
     (
         "<assert-attribute css='a' attribute='a b' equals='c'/>",

@@ -171,8 +171,8 @@ fn what_is_lost_is_told_with_its_place_and_why() {
         (("click", "dom=document.a", ""), "the dialect has no locator of the kind `dom=`"),
         (("click", "css=a[", ""), "`css` is no CSS selector: a `]` is missing"),
         (("click", "xpath=//a[", ""), "`xpath` is no XPath 1.0: a step is missing at the end"),
-        (("click", "id=${nobody}", ""), "`{{nobody}}` names no variable, and no act before sets it"),
-        (("type", "id=a", "{{literal}}"), "`{{literal}}` names no variable, and no act before sets it"),
+        (("click", "id=${nobody}", ""), "`{{nobody}}` is not a variable, and no earlier act sets it"),
+        (("type", "id=a", "{{literal}}"), "`{{literal}}` is not a variable, and no earlier act sets it"),
         (("sendKeys", "id=a", "${KEY_WHAT}"), "the dialect has no key `WHAT`"),
         (("select", "id=a", "label=regexp:R.*"), "patterns of labels cannot be carried over"),
         (
@@ -189,7 +189,7 @@ fn what_is_lost_is_told_with_its_place_and_why() {
         (("executeScript", "", "x"), "`run-js` has no code in it"),
         (
             ("setWindowSize", "1x1", ""),
-            "the size of the page is no part of a script: the monitor's `subtype` names a profile profile",
+            "the page size is not part of a script: set the monitor's `subtype` to a device profile",
         ),
     ];
     for (command, reason) in cases {

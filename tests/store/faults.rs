@@ -114,7 +114,10 @@ async fn a_file_that_is_no_database_of_ours_is_refused() {
     )
     .unwrap();
     let told = refused(folder.path());
-    assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("no SQLite database")), "{told}");
+    assert!(
+        matches!(&told, StoreError::Unusable(reason) if reason.contains("not an SQLite database")),
+        "{told}"
+    );
 
     std::fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE letters (body TEXT)").unwrap();
@@ -162,7 +165,7 @@ fn a_folder_that_may_not_be_written_is_told_with_the_remedy() {
     std::fs::write(&file, "").unwrap();
     let told = open(&file.join("data")).err().unwrap();
     assert!(
-        matches!(&told, StoreError::Unusable(reason) if reason.contains("cannot make the folder")),
+        matches!(&told, StoreError::Unusable(reason) if reason.contains("cannot create the directory")),
         "{told}"
     );
 
@@ -176,7 +179,7 @@ fn a_folder_that_may_not_be_written_is_told_with_the_remedy() {
         assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("vigie.db.lock")), "{told}");
     } else {
         let told = refused(&data);
-        assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("give the user")), "{told}");
+        assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("grant the user")), "{told}");
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, UdpSocket};
 pub enum Reply {
     /// Answers with these records.
     Records(Vec<RData>),
-    /// Answers with these records, as a server that asks others.
+    /// Answers with these records, as a server that recursive.
     Recursive(Vec<RData>),
     /// Answers with a response code and nothing else.
     Code(ResponseCode),

@@ -74,7 +74,7 @@ impl From<ServiceError> for LegacyError {
             ServiceError::Forbidden(message) => Self::new(63, message),
             ServiceError::NotFound => Self::invalid_device(),
             ServiceError::Conflict(message) => Self::new(66, message),
-            ServiceError::PreconditionFailed => Self::internal("It was changed meanwhile; try again."),
+            ServiceError::PreconditionFailed => Self::internal("The monitor has changed since; try again."),
             ServiceError::Unavailable(message) => Self::internal(message),
             ServiceError::Store(error) => Self::from(error),
         }
@@ -84,7 +84,7 @@ impl From<ServiceError> for LegacyError {
 impl From<StoreError> for LegacyError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(error_kind = error.kind(), error = %error, "failed to serve a legacy API request");
-        Self::internal("The store is not available now; try again later.")
+        Self::internal("The store is not available; try again later.")
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
             (ServiceError::RateLimited(7), 47, "Too many attempts; try again in 7 s."),
             (ServiceError::Forbidden("no".to_owned()), 63, "no"),
             (ServiceError::NotFound, 65, "Invalid device."),
-            (ServiceError::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
+            (ServiceError::Store(StoreError::Closed), 99, "The store is not available; try again later."),
         ] {
             assert_eq!(LegacyError::from(error), LegacyError::new(status, message));
         }

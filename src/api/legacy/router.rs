@@ -46,8 +46,7 @@ pub fn router(state: ApiState) -> Router {
         .fallback(async || invalid_response("path"))
         .method_not_allowed_fallback(async || invalid_response("method"))
         .layer(CatchPanicLayer::custom(|_| {
-            Metadata::default()
-                .error_response(&LegacyError::internal("The server could not answer this; see its log."))
+            Metadata::default().error_response(&LegacyError::internal("Internal error; see the server log."))
         }))
 }
 

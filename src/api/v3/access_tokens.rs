@@ -25,7 +25,13 @@ const PATH: &str = "/access-tokens";
 const TAG: &str = "access-tokens";
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
-    let create = Operation::new(Verb::Post, PATH, "createAccessToken", TAG, "Log in: a token for an hour");
+    let create = Operation::new(
+        Verb::Post,
+        PATH,
+        "createAccessToken",
+        TAG,
+        "Log in: returns a token that is valid for an hour",
+    );
     let create = create
         .with_right(None)
         .with_body(BodySpec::Create(&LOGIN))
@@ -34,8 +40,13 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
             StatusCode::TOO_MANY_REQUESTS.as_u16(),
             "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
         );
-    let delete =
-        Operation::new(Verb::Delete, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
+    let delete = Operation::new(
+        Verb::Delete,
+        PATH,
+        "deleteAccessToken",
+        TAG,
+        "Log out: revokes the token that the request carries",
+    );
     routes.route(create, log_in).route(delete.with_right(Some(Permission::ViewReports)), log_out)
 }
 

@@ -18,9 +18,9 @@ use crate::schema::table::records::AUDIT_ENTRY;
 use crate::service::Caller;
 
 const PARAMS: &[Param] = &[
-    Param::new("login", ParamKind::Text, "Done by this login"),
-    Param::new("object", ParamKind::Text, "Done to this kind of thing, such as `monitor`"),
-    Param::new("object_id", ParamKind::Int(1), "Done to this one"),
+    Param::new("login", ParamKind::Text, "By this login"),
+    Param::new("object", ParamKind::Text, "Of this kind of object, such as `monitor`"),
+    Param::new("object_id", ParamKind::Int(1), "Of this object"),
     Param::new("from", ParamKind::Time, "At this time or later"),
     Param::new("thru", ParamKind::Time, "Before this time"),
 ];

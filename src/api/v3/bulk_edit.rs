@@ -35,7 +35,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
             .with_response(ResponseSpec::One(&BULK_EDIT_RESULT))
             .with_status(
                 403,
-                "The role lacks the right, or one of the monitors is not the account's or a file's",
+                "The role lacks the right, or one of the monitors is not of this account, or is defined in a file",
             )
     };
     let fields =
@@ -43,19 +43,25 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let passwords = edit(
         "/monitors/bulk-edit-passwords",
         "bulkEditPasswords",
-        "Change a password wherever it stands in several monitors",
+        "Replace a password wherever several monitors use it",
         &PASSWORD_BULK_EDIT,
     );
     let scripts = edit(
         "/monitors/bulk-edit-scripts",
         "bulkEditScripts",
-        "Change a text wherever it stands in the scripts of several monitors",
+        "Replace a text wherever it occurs in the scripts of several monitors",
         &SCRIPT_BULK_EDIT,
     );
-    let apply = Operation::new(Verb::Post, "/apply", "apply", "monitors", "Bring monitors of files in line")
-        .with_right(Some(Permission::Edit))
-        .with_body(BodySpec::Create(&APPLY))
-        .with_response(ResponseSpec::One(&APPLY_RESPONSE));
+    let apply = Operation::new(
+        Verb::Post,
+        "/apply",
+        "apply",
+        "monitors",
+        "Create, change and remove monitors to match files (`vigie apply`)",
+    )
+    .with_right(Some(Permission::Edit))
+    .with_body(BodySpec::Create(&APPLY))
+    .with_response(ResponseSpec::One(&APPLY_RESPONSE));
     routes
         .route(
             fields,
@@ -142,7 +148,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
     };
     for (index, item) in items.into_iter().enumerate() {
         if errors.len() >= MAX_FAULTS {
-            let message = format!("more than {MAX_FAULTS} things are wrong; what follows was not read");
+            let message = format!("more than {MAX_FAULTS} errors; the rest was not read");
             errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
@@ -155,7 +161,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
             Ok(entry) if keys.insert(entry.key.clone()) => entries.push(entry),
             Ok(entry) => {
                 let path = format!("monitors[{index}].key");
-                let message = format!("`{path}` must be unique; `{}` stands here a second time", entry.key);
+                let message = format!("`{path}` must be unique; `{}` is used twice", entry.key);
                 errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
                     path,
@@ -185,7 +191,7 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     let fits = |key: &&str| !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS;
     let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
     if key.is_none() {
-        let message = format!("`{}` must be a text of 1 to {MAX_KEY_CHARS} characters", at("key"));
+        let message = format!("`{}` must be a string of 1 to {MAX_KEY_CHARS} characters", at("key"));
         errors.push(ValidationError::new(
             ValidationErrorKind::MissingField,
             at("key"),
@@ -198,7 +204,7 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     if kind.is_none() {
         let message = match type_name {
             Some(type_name) => format!(
-                "`{}` must be a type of monitors, not `{}`",
+                "`{}` must be a monitor type, not `{}`",
                 at("type"),
                 crate::syntax::truncate_value(type_name)
             ),
@@ -218,7 +224,7 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     };
     let is_duplicate = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
     if is_duplicate {
-        let message = format!("`{}` stands here a second time", at("key"));
+        let message = format!("`{}` is given twice", at("key"));
         errors.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), position, message));
     }
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();

@@ -25,17 +25,17 @@ const PATH: &str = "/customers";
 const TAG: &str = "customers";
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
-    let about = "The accounts of this installation; for the host token alone";
+    let about = "The accounts of this installation; requires the host token";
     let all = Operation::new(Verb::Get, PATH, "listCustomers", TAG, about);
     let all =
         all.with_right(Some(Permission::ManageAdmins)).with_response(ResponseSpec::List(vec![&CUSTOMER]));
     let create =
-        Operation::new(Verb::Post, PATH, "createCustomer", TAG, "A new account; for the host token alone");
+        Operation::new(Verb::Post, PATH, "createCustomer", TAG, "A new account; requires the host token");
     let create = create
         .with_right(Some(Permission::ManageAdmins))
         .with_body(BodySpec::Create(&CUSTOMER))
         .with_response(ResponseSpec::Saved(None))
-        .with_status(409, "There is an account with this name already");
+        .with_status(409, "An account with this name exists already");
     routes.route(all, list_customers).route(create, create_customer)
 }
 

@@ -23,9 +23,9 @@ const FLAGS: &[&str] = &["true", "false"];
 
 const PARAMS: &[Param] = &[
     Param::new("monitor_id", ParamKind::Int(1), "Of this monitor"),
-    Param::new("open", ParamKind::Choice(FLAGS), "Those that go on, or those that ended"),
+    Param::new("open", ParamKind::Choice(FLAGS), "Ongoing outages, or ended ones"),
     Param::new("from", ParamKind::Time, "Open at this time or later"),
-    Param::new("thru", ParamKind::Time, "Begun before this time"),
+    Param::new("thru", ParamKind::Time, "Started before this time"),
 ];
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
@@ -33,11 +33,11 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
         .with_query(PARAMS)
         .with_paging()
         .with_response(ResponseSpec::List(vec![&EPISODE]));
-    let about = "One outage, with the messages about it";
+    let about = "One outage, with its notifications";
     let one = Operation::new(Verb::Get, "/episodes/{id}", "getEpisode", "episodes", about)
         .with_response(ResponseSpec::One(&EPISODE_DETAIL));
     let path = "/episodes/{id}/acknowledge";
-    let about = "Acknowledge an open outage: its errors are told no more, but its end is";
+    let about = "Acknowledge an open outage: no further error notifications; its end is still notified";
     let acknowledge = Operation::new(Verb::Post, path, "acknowledgeEpisode", "episodes", about)
         .with_right(Some(Permission::Edit))
         .with_response(ResponseSpec::One(&EPISODE))

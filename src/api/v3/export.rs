@@ -28,7 +28,7 @@ const CHUNK_MONITORS: usize = 20;
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let about =
-        "The monitors of the account as files hold them: what differs from the defaults, secrets masked";
+        "The account's monitors as file entries: fields that differ from the defaults, secrets masked";
     let export = Operation::new(Verb::Get, "/export", "exportMonitors", "monitors", about)
         .with_right(Some(Permission::View))
         .with_query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
@@ -42,8 +42,8 @@ fn schema() -> Value {
         "type": "object",
         "required": ["id", "origin", "entry"],
         "properties": {
-            "id": {"type": "integer", "description": "Its number"},
-            "origin": {"enum": ["api", "apply", "file"], "description": "Where it is looked after"},
+            "id": {"type": "integer", "description": "Its id"},
+            "origin": {"enum": ["api", "apply", "file"], "description": "Where it is managed"},
             "entry": {"type": "object", "description": "Its `key`, its `type` and its fields"},
         },
     });

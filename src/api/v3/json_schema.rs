@@ -15,7 +15,7 @@ pub(super) fn list_schema(name: &str, item: Value) -> Value {
             "metadata": object_schema(&["__permissions", "resultset"], json!({
                 "__permissions": object_schema(&["acl"], json!({"acl": {"type": "integer"}})),
                 "resultset": object_schema(&["count", "limit", "offset"], json!({
-                    "count": count, "limit": window("As it was asked for"), "offset": window("As it was asked for"),
+                    "count": count, "limit": window("As requested"), "offset": window("As requested"),
                 })),
             })),
             "results": {"type": "array", "items": item},

@@ -47,7 +47,7 @@ fn type_routes() -> &'static [TypeRoutes] {
         let to_routes = |kind: &MonitorType| TypeRoutes {
             kind: *kind,
             path: leak(format!("/monitors/{kind}")),
-            about_create: leak(format!("Make a monitor of type {kind}")),
+            about_create: leak(format!("Create a monitor of type {kind}")),
             about_edit: leak(format!("Change a monitor of type {kind}")),
             path_one: leak(format!("/monitors/{kind}/{{id}}")),
             create: leak(format!("create{}Monitor", to_camel_case(kind.name()))),
@@ -79,7 +79,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
             .with_optional_body()
             .with_response(ResponseSpec::Saved(None));
     let pause =
-        Operation::new(Verb::Post, "/monitors/{id}/pause", "pauseMonitor", "monitors", "Let a monitor rest")
+        Operation::new(Verb::Post, "/monitors/{id}/pause", "pauseMonitor", "monitors", "Pause a monitor")
             .with_right(Some(Permission::Edit))
             .with_body(BodySpec::Create(&PAUSE))
             .with_response(ResponseSpec::Saved(None));
@@ -88,7 +88,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
         "/monitors/{id}/resume",
         "resumeMonitor",
         "monitors",
-        "End a rest at once",
+        "Resume a paused monitor",
     )
     .with_right(Some(Permission::Edit))
     .with_response(ResponseSpec::Saved(None));
@@ -143,12 +143,12 @@ fn conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRout
         MonitorType::WebsiteApi => (
             "/monitors/website-api/{id}/convert-api",
             "convertWebsiteApiMonitor",
-            "Turn the one request of a website-api monitor into its first step",
+            "Convert the single request of a website-api monitor to its first step",
         ),
         _ => (
             "/monitors/website-ssl-api/{id}/convert-api",
             "convertWebsiteSslApiMonitor",
-            "Turn the one request of a website-ssl-api monitor into its first step",
+            "Convert the single request of a website-ssl-api monitor to its first step",
         ),
     };
     let operation = Operation::new(Verb::Patch, path, id, "monitors", about)

@@ -40,10 +40,10 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     .with_right(Some(Permission::View))
     .with_query(&[
         Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
-        Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 shows the scripts too"),
+        Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 includes the scripts"),
         Param::new("subtype", ParamKind::Int(0), "Browser scripts of this subtype only"),
         Param::new("subtype_application", ParamKind::Text, "Browser scripts with this application only"),
-        Param::new("subtype_name", ParamKind::Text, "Browser scripts with this name of their profile only"),
+        Param::new("subtype_name", ParamKind::Text, "Browser scripts with this profile name only"),
         Param::new("value_id", ParamKind::Ids, "With one of these values of custom properties only"),
         SELECT_PARAM,
     ])

@@ -22,11 +22,7 @@ use crate::schema::table::alerting::{
 use crate::service::Caller;
 
 const PARAMS: &[Param] = &[
-    Param::new(
-        "state",
-        ParamKind::Choice(NOTIFICATION_STATES),
-        "In this state; `dead` are those that were given up",
-    ),
+    Param::new("state", ParamKind::Choice(NOTIFICATION_STATES), "In this state; `dead` means given up"),
     Param::new("monitor_id", ParamKind::Int(1), "About this monitor"),
     Param::new("episode_id", ParamKind::Int(1), "About this outage"),
     Param::new("recipient_id", ParamKind::Int(1), "To this recipient"),
@@ -34,23 +30,23 @@ const PARAMS: &[Param] = &[
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let on = |method, path, id, about| Operation::new(method, path, id, "notifications", about);
-    let all = on(Verb::Get, "/notifications", "listNotifications", "Messages, newest first")
+    let all = on(Verb::Get, "/notifications", "listNotifications", "Notifications, newest first")
         .with_query(PARAMS)
         .with_paging()
         .with_response(ResponseSpec::List(vec![&NOTIFICATION]));
-    let one = on(Verb::Get, "/notifications/{id}", "getNotification", "One message")
+    let one = on(Verb::Get, "/notifications/{id}", "getNotification", "One notification")
         .with_response(ResponseSpec::One(&NOTIFICATION));
-    let about = "Send a message that was given up once more";
+    let about = "Retry a notification that was given up";
     let retry = on(Verb::Post, "/notifications/{id}/retry", "retryNotification", about)
         .with_right(Some(Permission::Edit))
         .with_response(ResponseSpec::One(&NOTIFICATION))
-        .with_status(409, "The message was not given up");
-    let about = "Send a test alert; its `id` is found under /notifications";
+        .with_status(409, "The notification was not given up");
+    let about = "Send a test notification; `id` is that of the notification";
     let test = on(Verb::Post, "/test-notifiers", "testNotifier", about)
         .with_right(Some(Permission::Edit))
         .with_body(BodySpec::Create(&TEST_NOTIFIER))
         .with_response(ResponseSpec::Saved(None));
-    let about = "What a template makes of an example; nothing is kept or sent";
+    let about = "Render a template with example data; nothing is stored or sent";
     let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)
         .with_right(Some(Permission::Edit))
         .with_body(BodySpec::Create(&TEMPLATE_PREVIEW))

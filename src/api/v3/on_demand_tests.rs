@@ -18,19 +18,23 @@ use crate::service::{Caller, result_url};
 
 const PARAMS: &[Param] = &[
     Param::new("monitor_id", ParamKind::Int(1), "The monitor to test").required(),
-    Param::new("location_id", ParamKind::Int(1), "Where; its home location when absent"),
+    Param::new(
+        "location_id",
+        ParamKind::Int(1),
+        "Location to test from; the monitor's home location when absent",
+    ),
 ];
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
-    let about = "Start a check out of schedule, which stays out of history, alerts and SLAs";
+    let about = "Start an unscheduled check, excluded from history, alerts and SLAs";
     let start = |method, id| {
         Operation::new(method, "/tests", id, "tests", about)
             .with_right(Some(Permission::Edit))
             .with_query(PARAMS)
             .with_response(ResponseSpec::Schema(started_schema()))
-            .with_status(404, "The account has no such monitor")
-            .with_status(409, "The monitor does not permit checks out of schedule (`allow_internal_testing`)")
-            .with_status(429, "Too many tests of the account run already")
+            .with_status(404, "The monitor does not exist in this account")
+            .with_status(409, "The monitor does not permit unscheduled checks (`allow_internal_testing`)")
+            .with_status(429, "Too many tests of this account are running")
     };
     let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
         .with_right(Some(Permission::View))
@@ -75,8 +79,8 @@ fn started_schema() -> Value {
         "title": "StartedTest",
         "type": "object",
         "properties": {
-            "id": {"type": "string", "description": "Number of the test"},
-            "result_url": {"type": "string", "format": "uri-reference", "description": "Where its outcome is found"},
+            "id": {"type": "string", "description": "Id of the test"},
+            "result_url": {"type": "string", "format": "uri-reference", "description": "Path of its result"},
         },
         "required": ["id", "result_url"],
     })

@@ -66,7 +66,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> Response {
             ApiError::not_found().into_response()
         }
         _ => {
-            let message = format!("`{method}` is not possible here");
+            let message = format!("`{method}` is not allowed here");
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, message).into_response()
         }
     }
@@ -74,7 +74,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> Response {
 
 /// Builds the response to a call whose handler panicked. The panic is logged already.
 fn panic_response(_: Box<dyn Any + Send>) -> Response {
-    let message = "The server could not answer this; see its log";
+    let message = "Internal error; see the server log";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
 }
 

@@ -22,25 +22,25 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let operation = |path, id, about| {
         Operation::new(Verb::Get, path, id, "slas", about)
             .with_right(Some(Permission::ViewReports))
-            .with_path_param(Param::new("id", ParamKind::Int(1), "Number of the agreement"))
+            .with_path_param(Param::new("id", ParamKind::Int(1), "Id of the agreement"))
             .with_query(&[
                 Param::new(
                     "from",
                     ParamKind::Time,
-                    "Its start; without it that of the day, month or year, by `by`",
+                    "Start of the report; by default that of the current day, month or year, depending on `by`",
                 ),
-                Param::new("thru", ParamKind::Time, "Its end; without it, and at the latest, now"),
+                Param::new("thru", ParamKind::Time, "End of the report; now by default and at most"),
                 Param::new(
                     "by",
                     ParamKind::Choice(&GRANULARITIES),
-                    "How it is cut, at most 1000 pieces; by day without it",
+                    "Length of a period; at most 1000 periods, days by default",
                 ),
             ])
     };
     let about = "Figures of an agreement: uptime, availability, response time, error budget and burn rate";
     let as_json = operation("/slas/{id}/report", "getSlaReport", about)
         .with_response(ResponseSpec::Schema(report_schema()));
-    let about = "The same by pieces of time, as CSV";
+    let about = "The same figures by period, as CSV";
     let as_csv =
         operation("/slas/{id}/report.csv", "getSlaReportCsv", about).with_response(ResponseSpec::File);
     routes.route(as_json, json_report).route(as_csv, csv_report)
@@ -115,17 +115,17 @@ fn figures_schema(name: &str, own: Value) -> Value {
     let mut properties = own;
     let mut required: Vec<&str> = Vec::new();
     let all = json!({
-        "uptime_percent": nullable_number("Percent of runs in which any location passed; null without a run that says so"),
+        "uptime_percent": nullable_number("Percent of runs in which any location passed; null without a conclusive run"),
         "availability_percent": nullable_number("Percent of checks that passed; null without one"),
         "response_time": nullable_number("Mean seconds of checks that passed, over locations"),
         "runs_up": count_schema("Runs in which any location passed"),
         "runs_down": count_schema("Runs in which none did and one failed"),
         "ok": count_schema("Checks that passed"),
-        "warning": count_schema("Checks that passed with a reservation"),
+        "warning": count_schema("Checks that passed with a warning"),
         "error": count_schema("Checks that failed"),
-        "unknown": count_schema("Checks that say nothing of the target"),
-        "missed": count_schema("Checks that did not happen"),
-        "blackout": count_schema("Checks that a blackout left out"),
+        "unknown": count_schema("Inconclusive checks"),
+        "missed": count_schema("Missed checks"),
+        "blackout": count_schema("Checks that a blackout prevented"),
         "excluded": count_schema("Checks out of operating periods, in exclusions or blackouts"),
     });
     if let (Value::Object(properties), Value::Object(all)) = (&mut properties, all) {
@@ -139,8 +139,9 @@ fn figures_schema(name: &str, own: Value) -> Value {
 }
 
 fn goal_schema() -> Value {
-    let rate =
-        |about: &str| nullable_number(&format!("How many times faster than allowed failures came {about}"));
+    let rate = |about: &str| {
+        nullable_number(&format!("Burn rate {about}: rate of failures relative to the allowed rate"))
+    };
     let budget = schema::named_object(
         "SlaBudget",
         &[
@@ -154,7 +155,7 @@ fn goal_schema() -> Value {
             "burn_rate_72h",
         ],
         json!({
-            "allowed": {"type": "number", "description": "Checks, or runs of an uptime, that may fail"},
+            "allowed": {"type": "number", "description": "Checks (runs, for an uptime goal) that may fail"},
             "used": count_schema("Those that did"),
             "left_percent": nullable_number("What is left; below 0 when the goal is missed, null when nothing may fail"),
             "burn_rate": rate("over all"),
@@ -169,9 +170,9 @@ fn goal_schema() -> Value {
         &["goal", "wanted", "reached", "met"],
         json!({
             "goal": {"type": "string", "enum": ["availability", "uptime", "response_time"]},
-            "wanted": {"type": "number", "description": "What was agreed: percent, or seconds"},
-            "reached": nullable_number("What was reached; null when nothing was counted"),
-            "met": {"type": "boolean", "description": "Whether that is enough"},
+            "wanted": {"type": "number", "description": "Agreed value, in percent or seconds"},
+            "reached": nullable_number("Achieved value; null when nothing was counted"),
+            "met": {"type": "boolean", "description": "Whether the goal is met"},
             "budget": budget,
         }),
     )
@@ -183,7 +184,7 @@ fn report_schema() -> Value {
         "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end, which is not in it"),
     });
     let location = json!({
-        "location_id": schema::integer("Which"), "name": schema::text("Its name; empty when it is gone"),
+        "location_id": schema::integer("Which"), "name": schema::text("Its name; empty when it no longer exists"),
     });
     let blackout = schema::named_object(
         "SlaBlackout",
@@ -218,14 +219,14 @@ fn report_schema() -> Value {
             "sla_id": schema::integer("The agreement"),
             "name": schema::text("Its name"),
             "monitor_id": schema::integer("The monitor"),
-            "monitor_name": schema::text("Its name now; empty when it is gone"),
-            "time_zone": schema::text("Zone of the pieces"),
+            "monitor_name": schema::text("Its current name; empty when it no longer exists"),
+            "time_zone": schema::text("Time zone of the periods"),
             "by": {"type": "string", "enum": GRANULARITIES},
             "from": schema::timestamp("Its start"),
             "thru": schema::timestamp("Its end, which is not in it"),
             "data_from": {"type": ["string", "null"], "format": "date-time",
-                "description": "The oldest result that is still kept; null without one"},
-            "complete": {"type": "boolean", "description": "Whether no result of the time was removed already"},
+                "description": "Time of the oldest stored result; null without one"},
+            "complete": {"type": "boolean", "description": "Whether all results of the time range are still stored"},
             "counted_s": count_schema("Seconds of operating periods without exclusions and blackouts"),
             "goals": list(goal_schema()),
             "total": figures_schema("SlaFigures", json!({})),

@@ -107,7 +107,7 @@ fn read_certificate(certificate: &Path, key: &Path) -> anyhow::Result<LoadedCert
     let unreadable = |file: &Path| format!("the file `{}` cannot be read", file.display());
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.with_context(|| unreadable(certificate))?;
-    let empty = || format!("there is no certificate in the file `{}`", certificate.display());
+    let empty = || format!("the file `{}` contains no certificate", certificate.display());
     let fingerprint = sha256(chain.first().with_context(empty)?);
     let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable(key))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -234,7 +234,7 @@ fn an_unparsable_response_fails_every_comparison() {
     for (source, path) in [(JS, "a"), (XM, "//a")] {
         for comparison in ["exists", NX, NC, NE, "count"] {
             let failure = judged(&assertion(source, path, comparison, "0"), "<html><br>oops");
-            assert!(failure.unwrap().detail.contains("the body is no "), "{source} {comparison}");
+            assert!(failure.unwrap().detail.contains("the body is not "), "{source} {comparison}");
         }
     }
 }

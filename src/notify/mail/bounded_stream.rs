@@ -59,7 +59,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for BoundedStream<S> {
             return Poll::Ready(Ok(()));
         }
         if self.remaining == 0 {
-            return Poll::Ready(Err(io::Error::other("the mail server does not stop talking")));
+            return Poll::Ready(Err(io::Error::other("the mail server sent too much data")));
         }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buffer);

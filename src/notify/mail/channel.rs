@@ -74,8 +74,9 @@ impl MailChannel {
         let email = email::build_email(message, &self.settings.from)?;
         let deadline = Deadline::within(self.settings.attempt_timeout);
         let stream = self.connect(deadline).await?;
-        let late =
-            |_| SendError::transient(format!("no end within {} s", self.settings.attempt_timeout.as_secs()));
+        let late = |_| {
+            SendError::transient(format!("timed out after {} s", self.settings.attempt_timeout.as_secs()))
+        };
         tokio::time::timeout_at(deadline.at, self.submit(stream, &email)).await.map_err(late)?
     }
 
@@ -136,5 +137,5 @@ impl MailChannel {
 }
 
 fn describe_error(error: &SmtpError) -> String {
-    crate::domain::replace_control_chars(&format!("the mail server: {error}"))
+    crate::domain::replace_control_chars(&format!("mail server: {error}"))
 }

@@ -22,7 +22,7 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
         .address
         .trim()
         .parse()
-        .map_err(|error| invalid("the address is no mail address", &error))?;
+        .map_err(|error| invalid("the address is not a valid mail address", &error))?;
     let domain = from.email.domain().to_owned();
     let id = |name: &str| format!("<{}@{domain}>", sanitize_file_name(name));
     let at = u64::try_from(message.content.at.as_micros()).unwrap_or_default();
@@ -56,7 +56,7 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
                 .multipart(with_attachments(MultiPart::mixed().multipart(alternatives), &message.attachments))
         }
     };
-    email.map_err(|error| invalid("the mail cannot be written", &error))
+    email.map_err(|error| invalid("the mail cannot be built", &error))
 }
 
 fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {

@@ -48,11 +48,11 @@ impl TrapChannel {
     ) -> Result<(), SendError> {
         let deadline = Deadline::within(within);
         let (host, port) = host_and_port(&message.recipient.address)
-            .ok_or_else(|| SendError::permanent("the address is no host with or without a port"))?;
+            .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
         let mut trace = ConnectTrace::default();
         let found = self.net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
         let allowed = self.net.allowed_addresses(&found, &mut trace)?;
-        let address = allowed.first().ok_or_else(|| SendError::transient("the name has no address"))?;
+        let address = allowed.first().ok_or_else(|| SendError::transient("the host name has no address"))?;
         let to = SocketAddr::new(*address, port);
         let socket = self.net.udp_socket(to)?;
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());

@@ -12,7 +12,7 @@ pub(super) const fn subject(kind: NotificationKind) -> &'static str {
             "[{{ brand }}] Site/Device Clear (ST=0) - {{ device_name }} is up again"
         }
         NotificationKind::NoData => {
-            "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times"
+            "[{{ brand }}] No Data - {{ device_name }} no result in {{ errcount }} runs"
         }
         NotificationKind::PerformanceError => {
             "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}"
@@ -101,7 +101,7 @@ Verified:  {{ verified }}
 
 Locations:
 {% for at in locations %}
-- {{ at.location }}: {% if at.status %}{{ at.status_text }} ({{ at.status }}){% else %}not heard{% endif %}
+- {{ at.location }}: {% if at.status %}{{ at.status_text }} ({{ at.status }}){% else %}no result{% endif %}
 
 {% endfor %}
 {% endif %}
@@ -188,7 +188,7 @@ pub(super) const HTML: &str = "<!DOCTYPE html>
 <h4>Locations</h4>
 <ul>
 {% for at in locations %}
-<li>{{ at.location }}: {% if at.status %}{{ at.status_text }} ({{ at.status }}){% else %}not heard{% endif %}</li>
+<li>{{ at.location }}: {% if at.status %}{{ at.status_text }} ({{ at.status }}){% else %}no result{% endif %}</li>
 {% endfor %}
 </ul>
 {% endif %}

@@ -63,13 +63,13 @@ pub(super) fn render(
     template
         .render_captured_to(Value::from(Serde(values)), &mut out)
         .map_err(|error| describe_error(&error))?;
-    let text = String::from_utf8(out.bytes).map_err(|_| "it comes to no text".to_owned())?;
+    let text = String::from_utf8(out.bytes).map_err(|_| "its output is not valid UTF-8".to_owned())?;
     match format {
         OutputFormat::Line => Ok(to_single_line(&text)),
         OutputFormat::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
             Ok(_) => Ok(text),
             Err(error) => Err(format!(
-                "it comes to no JSON: {error}; values bring their quotes: write {{\"name\": {{{{ device_name }}}}}}"
+                "its output is not valid JSON: {error}; values include their quotes: write {{\"name\": {{{{ device_name }}}}}}"
             )),
         },
         _ => Ok(text),
@@ -143,8 +143,8 @@ impl io::Write for BoundedWriter {
 
 fn describe_error(error: &Error) -> String {
     let text = match error.kind() {
-        ErrorKind::OutOfFuel => "it takes too much work".to_owned(),
-        ErrorKind::WriteFailure => format!("it comes to more than {MAX_OUTPUT_BYTES} bytes"),
+        ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
+        ErrorKind::WriteFailure => format!("its output exceeds {MAX_OUTPUT_BYTES} bytes"),
         kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
     };
     match error.line() {

@@ -36,7 +36,7 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
             found + 1
         };
         if concatenations > MAX_CONCATENATIONS {
-            return refuse(format!("more than {MAX_CONCATENATIONS} texts are put together with `~`"));
+            return refuse(format!("more than {MAX_CONCATENATIONS} concatenations with `~`"));
         }
     }
     Ok(())
@@ -66,8 +66,8 @@ fn tag_length(text: &str, concatenations: &mut usize) -> Result<usize, String> {
         }
         match character {
             '"' | '\'' => quote = Some(character),
-            '{' | '}' => return Err("there are no maps in templates".to_owned()),
-            '*' | '+' => return Err(format!("there is no `{character}` in templates")),
+            '{' | '}' => return Err("maps are not supported in templates".to_owned()),
+            '*' | '+' => return Err(format!("`{character}` is not supported in templates")),
             '~' => *concatenations += 1,
             _ => {}
         }
@@ -77,10 +77,10 @@ fn tag_length(text: &str, concatenations: &mut usize) -> Result<usize, String> {
         let mut tokens = text[2..length - 2].trim_start_matches('-').split_whitespace();
         let keyword = tokens.next().unwrap_or_default().trim_end_matches('-');
         if !ALLOWED_STATEMENTS.contains(&keyword) {
-            return Err(format!("there is no `{keyword}` in templates; there are `if` and `for`"));
+            return Err(format!("`{keyword}` is not supported in templates; use `if` and `for`"));
         }
         if tokens.any(|keyword| keyword.trim_end_matches('-') == "recursive") {
-            return Err("loops are not recursive in templates".to_owned());
+            return Err("recursive loops are not supported in templates".to_owned());
         }
     }
     Ok(length)
@@ -107,17 +107,17 @@ mod tests {
     #[test]
     fn statements_that_exhaust_memory_or_disable_escaping_are_refused_with_their_line() {
         for (source, reason) in [
-            ("a\n{% set x = 1 %}", "line 2: there is no `set`"),
-            ("{% macro a() %}{% endmacro %}", "no `macro`"),
-            ("{%-autoescape false%}{%endautoescape%}", "no `autoescape`"),
-            ("{% raw %}{{ ' {% endraw %}{{ 'x' * 9 }}", "no `raw`"),
-            ("{% include 'a' %}", "no `include`"),
-            ("{% with a = b %}{% endwith %}", "no `with`"),
-            ("{% filter upper %}{% endfilter %}", "no `filter`"),
-            ("{% for a in b recursive %}{% endfor %}", "not recursive"),
-            ("{% for a in b recursive-%}{% endfor %}", "not recursive"),
-            ("{{ 'x' * 100000000 }}", "no `*`"),
-            ("{{ {'a': {}} }}", "no maps"),
+            ("a\n{% set x = 1 %}", "line 2: `set` is not supported"),
+            ("{% macro a() %}{% endmacro %}", "`macro` is not supported"),
+            ("{%-autoescape false%}{%endautoescape%}", "`autoescape` is not supported"),
+            ("{% raw %}{{ ' {% endraw %}{{ 'x' * 9 }}", "`raw` is not supported"),
+            ("{% include 'a' %}", "`include` is not supported"),
+            ("{% with a = b %}{% endwith %}", "`with` is not supported"),
+            ("{% filter upper %}{% endfilter %}", "`filter` is not supported"),
+            ("{% for a in b recursive %}{% endfor %}", "recursive loops are not supported"),
+            ("{% for a in b recursive-%}{% endfor %}", "recursive loops are not supported"),
+            ("{{ 'x' * 100000000 }}", "`*` is not supported"),
+            ("{{ {'a': {}} }}", "maps are not supported"),
             ("{{ 'a }}", "not closed"),
             ("{{ a", "not closed"),
             ("{# {{ ", "does not end"),

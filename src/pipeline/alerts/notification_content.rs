@@ -70,7 +70,7 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
     let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match draft.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
-        NotificationKind::NoData => (found, format!("no data of {} runs in a row", draft.errcount)),
+        NotificationKind::NoData => (found, format!("no data from {} consecutive runs", draft.errcount)),
         NotificationKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
             let text = page.map(|page| match &page.object_changes {
@@ -82,13 +82,13 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
         NotificationKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
             Some(certificate) if certificate.not_after < now => (
                 Status::VALIDATION_FAILED,
-                format!("the certificate `{}` ended {}", certificate.subject, certificate.not_after),
+                format!("the certificate `{}` expired {}", certificate.subject, certificate.not_after),
             ),
             Some(certificate) => (
                 Status::OK,
-                format!("the certificate `{}` ends {}", certificate.subject, certificate.not_after),
+                format!("the certificate `{}` expires {}", certificate.subject, certificate.not_after),
             ),
-            None => (Status::OK, "the certificate ends soon".to_owned()),
+            None => (Status::OK, "the certificate expires soon".to_owned()),
         },
         _ => (found, result.map_or_else(|| found.text().to_owned(), |result| result.status_text.clone())),
     }
@@ -109,7 +109,7 @@ fn locations(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<Lo
         location_id: *location,
         name: location_name(*location, from),
         status: None,
-        status_text: "not heard".to_owned(),
+        status_text: "no result".to_owned(),
     };
     draft
         .location_results

@@ -42,9 +42,9 @@ impl RestoredState {
         if left_out > 0 {
             return Err(StoreError::Undecodable {
                 table: "episodes",
-                row: format!("{left_out} of those that are open"),
+                row: format!("{left_out} of the open ones"),
                 column: "body",
-                reason: "the errors before this one in the log name them".to_owned(),
+                reason: "see the preceding errors in the log".to_owned(),
             });
         }
         for episode in page.items {

@@ -23,7 +23,7 @@ pub(super) fn dead_notification_event(
         name => format!(" about `{name}`"),
     };
     let description = format!(
-        "{}{about} could not be delivered to `{}`: {error}. Further ones of the next hour are found under \
+        "{}{about} could not be delivered to `{}`: {error}. Further ones within the next hour are listed under \
          /notifications?state=dead",
         content.kind.title(),
         recipient.name

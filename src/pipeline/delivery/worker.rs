@@ -176,7 +176,7 @@ impl DeliveryWorker {
         let Some(to) = self.find_destination(message, now).await? else { return Ok(()) };
         let hours = self.settings.max_age.as_secs() / 3_600;
         let last = if message.error.is_empty() { String::new() } else { format!(": {}", message.error) };
-        let error = format!("given up after {hours} h and {} tries{last}", message.attempts);
+        let error = format!("given up after {hours} h and {} attempts{last}", message.attempts);
         self.mark_dead(message, &to.recipient, error, now).await;
         Ok(())
     }
@@ -262,7 +262,7 @@ impl DeliveryWorker {
             // A panic in one channel fails its message alone.
             let sent = AssertUnwindSafe(render_and_send(&dependencies, &message, to)).catch_unwind().await;
             let outcome =
-                sent.unwrap_or_else(|_| Err(SendError::transient("a defect of Vigie; see its log")));
+                sent.unwrap_or_else(|_| Err(SendError::transient("internal error of Vigie; see its log")));
             dependencies.metrics.record_delivery(method, outcome.is_ok(), started.elapsed());
             SendOutcome { message, recipient, host, outcome }
         });
@@ -292,11 +292,11 @@ impl DeliveryWorker {
                     recipient_id = %recipient.id,
                     attempts,
                     error = %error,
-                    "a message was not taken, it is tried again"
+                    "delivery attempt failed, will retry"
                 );
                 if self.is_expired(&message, now) {
                     let hours = self.settings.max_age.as_secs() / 3_600;
-                    let text = format!("given up after {hours} h and {attempts} tries: {}", error.detail);
+                    let text = format!("given up after {hours} h and {attempts} attempts: {}", error.detail);
                     self.mark_dead(&message, &recipient, text, now).await;
                 } else {
                     self.unsaved_outcomes
@@ -321,7 +321,7 @@ impl DeliveryWorker {
             notification_id = message.id,
             recipient_id = %recipient.id,
             error,
-            "a message was given up"
+            "notification given up"
         );
         self.dependencies.metrics.record_notifications("dead", 1);
         let queue = self.queues.queue_mut(recipient.id);

@@ -30,7 +30,7 @@ pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind
     let limit = match rule.threshold {
         PerformanceThreshold::Static { .. } => format_seconds(limit_us),
         PerformanceThreshold::Dynamic { percent, days } => {
-            format!("{}, {percent} % more than the mean of {days} days", format_seconds(limit_us))
+            format!("{}, {percent} % above the mean of {days} days", format_seconds(limit_us))
         }
     };
     let text = format!("mean time of {minutes} min is {}, {comparison} {limit}", format_seconds(mean_us));

@@ -63,7 +63,7 @@ impl LineProtocol for Opening {
             234 => Ok(ProtocolAction::StartTls),
             _ => {
                 let kind = if reply.code < 500 { Kind::DialogueUnexpected } else { Kind::TlsNotOffered };
-                let detail = format!("it answers `AUTH TLS` with `{}`", reply.to_quoted());
+                let detail = format!("it replies to `AUTH TLS` with `{}`", reply.to_quoted());
                 Err(Failure::new(self.phase(), kind, detail))
             }
         }

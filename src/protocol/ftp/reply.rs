@@ -160,7 +160,7 @@ mod tests {
             assert_eq!(ReplyParser::default().push_line(line), Err(ReplyError::NoCode(line.to_owned())));
         }
         let failure = ReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
-        assert!(failure.detail.ends_with("it said `a\u{fffd}[2J`"), "{}", failure.detail);
+        assert!(failure.detail.ends_with("got `a\u{fffd}[2J`"), "{}", failure.detail);
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl<'a> Mailbox<'a> {
                 fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))
             }
             Error::No(_) | Error::Bad(_) => {
-                fail(FailureKind::DialogueUnexpected, format!("it responds to {command} with `{reply}`"))
+                fail(FailureKind::DialogueUnexpected, format!("it replies to {command} with `{reply}`"))
             }
             Error::ConnectionLost => closed_failure(phase, 0),
             Error::Validate(_) => fail(

@@ -64,7 +64,7 @@ impl LineProtocol for Opening {
                 Some((tag, "OK", _)) if tag == self.tag() => self.on_ok(),
                 Some((tag, "NO" | "BAD", _)) if tag == self.tag() => {
                     let reply = &line[tag.len() + 1..];
-                    Err(self.unexpected(format!("it answers {} with `{reply}`", self.last_command())))
+                    Err(self.unexpected(format!("it replies to {} with `{reply}`", self.last_command())))
                 }
                 _ => Err(self.invalid(line)),
             },
@@ -170,7 +170,7 @@ impl Opening {
     }
 
     fn invalid(&self, line: &str) -> Failure {
-        Failure::new(self.phase(), FailureKind::ResponseInvalid, format!("`{line}` is no IMAP answer"))
+        Failure::new(self.phase(), FailureKind::ResponseInvalid, format!("`{line}` is not an IMAP response"))
     }
 
     fn unexpected(&self, detail: String) -> Failure {
@@ -277,12 +277,12 @@ mod tests {
             (
                 PLAIN,
                 &format!("{tls}< v2 NO not now"),
-                "starttls 3: it responds to `STARTTLS`, which it offers, with `NO not now`",
+                "starttls 3: it replies to `STARTTLS`, which it offers, with `NO not now`",
             ),
             (
                 PLAIN,
                 &format!("{tls}< v2 BAD"),
-                "starttls 3: it responds to `STARTTLS`, which it offers, with `BAD`",
+                "starttls 3: it replies to `STARTTLS`, which it offers, with `BAD`",
             ),
             (PLAIN, &format!("{tls}< * BYE"), "starttls 3: it closes the session: ``"),
             (required, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),

@@ -118,10 +118,7 @@ fn starttls_that_is_offered_and_then_refused_fails() {
         let script =
             format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLS\n> STARTTLS\n< {refusal}");
         let reply = fails(smtp_options(), &script);
-        assert_eq!(
-            reply,
-            format!("starttls 3: it responds to `STARTTLS`, which it offers, with `{refusal}`")
-        );
+        assert_eq!(reply, format!("starttls 3: it replies to `STARTTLS`, which it offers, with `{refusal}`"));
     }
 }
 
@@ -200,13 +197,13 @@ fn a_message_can_be_refused_at_every_step() {
             [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
         {
             let reply = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
-            assert_eq!(reply, format!("deliver 3: it responds to {command} with `{code} no`"));
+            assert_eq!(reply, format!("deliver 3: it replies to {command} with `{code} no`"));
         }
         let mut core =
             passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
         assert!(matches!(core.on_line("354 go"), Ok(ProtocolAction::SendLine(_))));
         let failure = core.on_line(&format!("{code} no")).unwrap_err();
-        assert_eq!(failure.detail, format!("it responds to the message with `{code} no`"));
+        assert_eq!(failure.detail, format!("it replies to the message with `{code} no`"));
         assert!(!core.delivered);
     }
     let reply = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));

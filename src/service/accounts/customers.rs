@@ -64,7 +64,7 @@ impl AccountService {
 }
 
 fn name_conflict(name: &str) -> ServiceError {
-    ServiceError::Conflict(format!("There is an account with the name `{name}` already"))
+    ServiceError::Conflict(format!("An account with the name `{name}` already exists"))
 }
 
 fn require_host(caller: &Caller) -> Result<(), ServiceError> {
@@ -72,6 +72,6 @@ fn require_host(caller: &Caller) -> Result<(), ServiceError> {
         return Ok(());
     }
     Err(ServiceError::Forbidden(
-        "Accounts are looked after on the host of the server, by `vigie customer`".to_owned(),
+        "Accounts are managed on the server's host, with `vigie customer`".to_owned(),
     ))
 }

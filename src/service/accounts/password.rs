@@ -31,7 +31,7 @@ const READABLE_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 #[must_use]
 pub fn validate_password(password: &str) -> Option<ValidationError> {
     if password == MASK {
-        let message = format!("`{MASK}` stands for a secret that is not shown, and is no password");
+        let message = format!("`{MASK}` masks a secret and is not a valid password");
         return Some(ValidationError::new(
             ValidationErrorKind::Secret,
             "password",

@@ -190,5 +190,5 @@ fn hash_token(token: &str) -> TokenHash {
 }
 
 fn login_expired() -> ServiceError {
-    ServiceError::Unauthenticated("The login is unknown or over; log in again".to_owned())
+    ServiceError::Unauthenticated("The login is invalid or expired; log in again".to_owned())
 }

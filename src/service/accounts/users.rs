@@ -56,7 +56,7 @@ pub async fn authorize_user_change(
     let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
     if (was_admin || becomes_admin) && !caller.role.allows(Permission::ManageAdmins) {
         return Err(ServiceError::Forbidden(format!(
-            "Only an {admin} may make, change or remove an {admin}"
+            "Only an {admin} may create, change or remove an {admin}"
         )));
     }
     let locks = becomes.is_some_and(|becomes| becomes.locked != was.is_some_and(|was| was.locked));
@@ -163,7 +163,7 @@ impl AccountService {
         match self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
             Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => {
-                Err(ServiceError::Conflict(format!("The login `{login}` is taken")))
+                Err(ServiceError::Conflict(format!("The login `{login}` is already in use")))
             }
             Err(error) => Err(error.into()),
         }

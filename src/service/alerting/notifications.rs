@@ -45,7 +45,7 @@ impl AlertService {
         self.notification(caller, id).await?;
         let now = self.dependencies.clock.now();
         if !self.dependencies.outbox.retry(caller.customer, id, now).await? {
-            let message = "Only a message that was given up (state `dead`) can be sent again";
+            let message = "Only a notification that was given up (state `dead`) can be sent again";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
         self.dependencies.alert_control.wake_delivery();

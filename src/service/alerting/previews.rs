@@ -35,7 +35,7 @@ impl AlertService {
         let request: TestAlertRequest = parse_request(&TEST_NOTIFIER, &fields)?;
         let id = request.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
-            let message = format!("`recipient_id`: there is no recipient `{id}`");
+            let message = format!("`recipient_id`: recipient `{id}` does not exist");
             errors.push(conflict_fault(body, "recipient_id", message).with_value(id.to_string()));
         }
         let monitor = self.named_monitor(caller, parse_request(&TEST_NOTIFIER, &fields)?, body, &mut errors);
@@ -91,7 +91,7 @@ impl AlertService {
         let id = example.monitor_id?;
         let found = self.own_monitor(caller, id);
         if found.is_none() {
-            let message = format!("`monitor_id`: there is no monitor `{id}`");
+            let message = format!("`monitor_id`: monitor `{id}` does not exist");
             errors.push(conflict_fault(body, "monitor_id", message).with_value(id.to_string()));
         }
         found

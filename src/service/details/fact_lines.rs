@@ -111,14 +111,14 @@ impl FactLines {
     }
 
     fn dns(&mut self, dns: &DnsFacts) {
-        let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
+        let rcode = if dns.rcode.is_empty() { "no reply" } else { &dns.rcode };
         let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
         for (is_set, note) in [
             (dns.authoritative, "authoritative"),
-            (dns.recursion_available, "asks others"),
-            (dns.authenticated, "proven by DNSSEC"),
-            (dns.signed && !dns.authenticated, "signed, not proven"),
-            (dns.truncated, "an answer was cut"),
+            (dns.recursion_available, "recursive"),
+            (dns.authenticated, "DNSSEC validated"),
+            (dns.signed && !dns.authenticated, "signed, not validated"),
+            (dns.truncated, "truncated"),
         ] {
             if is_set {
                 let _ = write!(value, ", {note}");
@@ -126,7 +126,7 @@ impl FactLines {
         }
         self.push("question", value);
         let size = dns.answer_bytes.map(|bytes| format!("{} bytes", format_grouped(bytes)));
-        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", format_grouped(u64::from(seconds))));
+        let ttl = dns.ttl.map(|seconds| format!("TTL {} s", format_grouped(u64::from(seconds))));
         let parts: Vec<String> = size.into_iter().chain(ttl).collect();
         if !parts.is_empty() {
             self.push("message", parts.join(", "));
@@ -144,7 +144,7 @@ impl FactLines {
             self.push("offers", mail.mail_offers.join(", "));
         }
         if let Some(how) = &mail.mail_auth {
-            let clear = if mail.password_in_clear { "; the password went out without TLS" } else { "" };
+            let clear = if mail.password_in_clear { "; the password was sent without TLS" } else { "" };
             self.push("login", format!("by {how}{clear}"));
         }
         if let Some(messages) = mail.mailbox_messages {
@@ -158,7 +158,7 @@ impl FactLines {
         self.push("message", &trip.message_id);
         let legs = [
             ("sent in", trip.trip_send_us),
-            ("on its way", trip.trip_transit_us),
+            ("in transit", trip.trip_transit_us),
             ("fetched in", trip.trip_fetch_us),
         ];
         let legs: Vec<String> = (legs.into_iter())
@@ -167,19 +167,19 @@ impl FactLines {
         if !legs.is_empty() {
             self.push("trip", legs.join(", "));
         }
-        let mut polls = format!("looked at {}", times_text(trip.mailbox_polls));
+        let mut polls = format!("polled {}", times_text(trip.mailbox_polls));
         if trip.mailbox_locked > 0 {
             let _ = write!(polls, ", found locked {}", times_text(trip.mailbox_locked));
         }
         if trip.swept > 0 {
-            let _ = write!(polls, ", {} forgotten messages of earlier checks deleted", trip.swept);
+            let _ = write!(polls, ", {} leftover messages of earlier checks deleted", trip.swept);
         }
         self.push("polls", polls);
     }
 
     fn ping(&mut self, ping: &PingFacts) {
         let value = format!(
-            "{} of {} came back, {} % lost ({} socket)",
+            "{} of {} received, {} % lost ({} socket)",
             ping.received, ping.sent, ping.loss_percent, ping.socket
         );
         self.push("echoes", value);
@@ -206,21 +206,22 @@ impl FactLines {
         }
         if let (Some(command), Some(address)) = (&ftp.ftp_passive, ftp.ftp_data_address) {
             let session = match ftp.ftp_session_reused {
-                Some(true) => ", TLS session taken up again",
+                Some(true) => ", TLS session resumed",
                 Some(false) => ", new TLS session",
                 None => "",
             };
             self.push("data", format!("by {command}, last to {address}{session}"));
         }
         let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", format_grouped(count)));
-        let file =
-            ftp.ftp_uploaded_bytes.map(|bytes| format!("{} bytes there and back", format_grouped(bytes)));
+        let file = ftp
+            .ftp_uploaded_bytes
+            .map(|bytes| format!("{} bytes uploaded and downloaded", format_grouped(bytes)));
         let work: Vec<String> = listed.into_iter().chain(file).collect();
         if !work.is_empty() {
             self.push("files", work.join(", "));
         }
         if ftp.ftp_password_in_clear {
-            self.push("login", "the password went without TLS");
+            self.push("login", "the password was sent without TLS");
         }
     }
 }

@@ -157,7 +157,7 @@ fn decide_all(
     for applied in entries {
         let who = format!("monitor with key `{}`", applied.key);
         if !keys.insert(applied.key.as_str()) {
-            faults.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
+            faults.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` is used more than once");
         }
         let old = existing.get(&applied.key);
         check_account(customer, applied, &who, &mut faults);
@@ -240,5 +240,5 @@ fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: 
 
 /// Refuses files and variables: the client resolves them on its own host before it sends their contents.
 fn reject_files(_: SecretSource<'_>) -> Result<String, String> {
-    Err("the server reads no files and variables for its callers; send the value".to_owned())
+    Err("the server does not read files and variables for clients; send the value".to_owned())
 }

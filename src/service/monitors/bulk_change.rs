@@ -73,7 +73,7 @@ impl FaultCollector {
     /// Fails when there are errors.
     pub(super) fn finish(mut self) -> Result<(), ServiceError> {
         if self.suppressed > 0 {
-            let message = format!("{} more faults are not named here", self.suppressed);
+            let message = format!("{} more errors are not listed", self.suppressed);
             self.errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
@@ -137,7 +137,7 @@ pub(super) async fn change_many(
     save_all(context, caller, steps).await?;
     if let Some(more) = warnings.len().checked_sub(MAX_FAULTS).filter(|more| *more > 0) {
         warnings.truncate(MAX_FAULTS);
-        warnings.push(format!("{more} more warnings are not named here"));
+        warnings.push(format!("{more} more warnings are not listed"));
     }
     Ok(warnings)
 }
@@ -153,7 +153,7 @@ fn changeable_monitors(
         .map(|id| {
             let monitor = context.dependencies.monitors.get_for_customer(caller.customer, *id);
             let monitor = monitor.ok_or_else(|| {
-                ServiceError::Forbidden(format!("There is no monitor `{id}`; nothing was changed"))
+                ServiceError::Forbidden(format!("Monitor `{id}` does not exist; nothing was changed"))
             })?;
             match require_changeable(&monitor) {
                 Err(ServiceError::Forbidden(reason)) => {

@@ -33,7 +33,7 @@ pub async fn bulk_edit_passwords(
             .into_iter()
             .filter(|(_, value)| *value == MASK)
             .map(|(name, _)| {
-                let message = format!("`{name}` is masked: `{MASK}` is no password");
+                let message = format!("`{name}` is masked: `{MASK}` is not a valid password");
                 ValidationError::new(ValidationErrorKind::Secret, name, body.position_of(name), message)
                     .with_hint("give the value itself")
             })
@@ -66,7 +66,7 @@ fn replace_in_monitor(
     let mut values = old.document.to_stored(SecretMode::Revealed);
     replacer.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
     if replacer.found == 0 {
-        let message = "no secret of it is the `current_value`";
+        let message = "none of its secrets equals `current_value`";
         collector.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
     let is_valid = replacer.found > 0 && replacer.errors.is_empty();

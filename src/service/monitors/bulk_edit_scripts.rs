@@ -67,7 +67,7 @@ fn replace_in_monitor(
             &who,
             ValidationErrorKind::Conflict,
             "current_value",
-            "`script` has no such text as `current_value`",
+            "`script` does not contain `current_value`",
         );
         return None;
     }
@@ -100,7 +100,7 @@ fn replace_in_monitor(
             &who,
             ValidationErrorKind::Format,
             "script",
-            format!("`script` could not be parsed any more, {problem}"),
+            format!("`script` would no longer parse, {problem}"),
         );
         return None;
     }

@@ -24,7 +24,7 @@ pub async fn pause(
 ) -> Result<SavedObject, ServiceError> {
     caller.require_right(Permission::Edit)?;
     if until <= context.dependencies.clock.now() {
-        let message = format!("`until` must be ahead, not `{until}`");
+        let message = format!("`until` must be in the future, not `{until}`");
         let error = ValidationError::new(ValidationErrorKind::Range, "until", Position::default(), message);
         return Err(ServiceError::Invalid(vec![error.with_value(until.to_string())]));
     }

@@ -40,7 +40,7 @@ fn unknown_subject(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<Str
         return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
     }
     let known = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(assoc)).is_some();
-    (!known).then(|| format!("`assoc_id`: there is no monitor `{assoc}`"))
+    (!known).then(|| format!("`assoc_id`: monitor `{assoc}` does not exist"))
 }
 
 /// Sets `persistent` if it is absent, since lists are filtered by it.
@@ -51,14 +51,14 @@ pub(super) fn set_defaults(fields: &mut Map<String, Value>) {
 /// Changes a recurring blackout; its monitor and type cannot change.
 pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     if !settings_from_record::<BlackoutSettings<'_>>(old)?.persistent {
-        let message = "A blackout that comes once cannot be changed; remove it and make another";
+        let message = "A one-time blackout cannot be changed; remove it and create another";
         return Err(ServiceError::Conflict(message.to_owned()));
     }
     let mut before = old.fields.clone();
     before.insert("assoc_id".to_owned(), json!(old.parent_id));
     let mut fields = blackout::patch(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
-        let message = "`assoc_id` of a blackout cannot be changed; remove it and make another";
+        let message = "`assoc_id` of a blackout cannot be changed; remove it and create another";
         return Err(invalid(conflict_fault(body, "assoc_id", message)));
     }
     Ok(RecordDraft::from_record(old, fields))

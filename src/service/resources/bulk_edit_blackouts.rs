@@ -51,7 +51,7 @@ impl ResourceService {
         let max = monitors.len().saturating_mul(new.len()).saturating_add(replaced.len());
         if max > MAX_BLACKOUTS {
             let message = format!(
-                "`monitors`: this makes and removes {max} blackouts; {MAX_BLACKOUTS} are possible at once"
+                "`monitors`: this creates and removes {max} blackouts; at most {MAX_BLACKOUTS} are allowed at once"
             );
             return Err(invalid(conflict_fault(body, "monitors", message)));
         }
@@ -112,7 +112,7 @@ pub(super) fn named_monitors(
     }
     let named: Vec<_> = unknown.iter().map(|id| format!("`{id}`")).collect();
     Err(ServiceError::Forbidden(format!(
-        "`monitors`: there is no monitor {}; nothing was changed",
+        "`monitors`: monitor {} does not exist; nothing was changed",
         named.join(", ")
     )))
 }

@@ -59,8 +59,9 @@ fn set_defaults(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
 /// Generates 32 random bytes from the system, as URL-safe Base64.
 fn generate_enrolment_secret() -> Result<String, ServiceError> {
     let mut secret = [0_u8; 32];
-    aws_lc_rs::rand::fill(&mut secret)
-        .map_err(|_| ServiceError::Unavailable("There are no random numbers now; try again".to_owned()))?;
+    aws_lc_rs::rand::fill(&mut secret).map_err(|_| {
+        ServiceError::Unavailable("Random numbers are not available now; try again".to_owned())
+    })?;
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(secret))
 }
 

@@ -47,7 +47,7 @@ pub(super) fn reject_configured(cx: &RecordContext<'_>, id: i64) -> Result<(), S
     if configured_location(cx, id).is_none() {
         return Ok(());
     }
-    let message = "This location stands in the settings of the server; change it there";
+    let message = "This location is defined in the settings of the server; change it there";
     Err(ServiceError::Forbidden(message.to_owned()))
 }
 

@@ -54,7 +54,7 @@ async fn validate(
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !unique.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
-                errors.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
+                errors.push(conflict_fault(body, &path, format!("`{path}` is already in the list")));
             }
         }
     }
@@ -96,7 +96,7 @@ async fn validate(
 }
 
 fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
-    conflict_fault(body, path, format!("`{path}`: there is no {what} `{id}`")).with_value(id.to_string())
+    conflict_fault(body, path, format!("`{path}`: {what} `{id}` does not exist")).with_value(id.to_string())
 }
 
 /// Hides removed monitors, so that clients can send back what they read.

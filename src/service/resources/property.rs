@@ -50,7 +50,9 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     match monitors_using(cx.dependencies, Some(old.customer), |document| {
         uses_property(document, old.id, None)
     }) {
-        Some(users) => Err(ServiceError::Conflict(format!("{users} this property; take it from them first"))),
+        Some(users) => {
+            Err(ServiceError::Conflict(format!("{users} this property; remove it from them first")))
+        }
         None => Ok(()),
     }
 }
@@ -113,7 +115,7 @@ fn assign_value_ids(
         for (name, is_unique) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
             if !is_unique {
                 let path = path(name);
-                errors.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
+                errors.push(conflict_fault(body, &path, format!("`{path}` is already in the list")));
             }
         }
         values.push(json!({"id": id, "value": text}));

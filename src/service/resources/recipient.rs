@@ -22,7 +22,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let mut fields = fields_with_defaults(&RECIPIENT, body)?;
     let password = take_password(&mut fields);
     if password.as_deref().is_some_and(|password| password == MASK) {
-        let message = "`password` is masked, and there is no value that it could stand for";
+        let message = "`password` is masked, but no value is stored";
         return Err(invalid(conflict_fault(body, "password", message)));
     }
     validate(&fields, body, password.is_some())?;
@@ -69,7 +69,8 @@ fn kept_password(
     if is_same || old.private_data.is_none() {
         return Ok(old.private_data.clone());
     }
-    let message = "`password` has to be given anew, or null, when `recipient` or `method_id` leads elsewhere";
+    let message =
+        "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
     Err(invalid(conflict_fault(body, "recipient", message)))
 }
 
@@ -100,7 +101,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
     let (address, method) = (settings.recipient, settings.method);
     let mut errors: Vec<ValidationError> = Vec::new();
     if masked_address(address).as_deref() == Some(address) {
-        let message = "`recipient` is masked, and there is no value that it could stand for";
+        let message = "`recipient` is masked, but no address is stored";
         errors.push(ValidationError::new(
             ValidationErrorKind::Secret,
             "recipient",

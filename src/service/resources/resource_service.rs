@@ -266,7 +266,7 @@ impl ResourceService {
             }
             StoreError::AlreadyExists(_) => {
                 let name = kind.name_of(&draft.fields);
-                ServiceError::Conflict(format!("There is a {} `{name}` already", kind.record))
+                ServiceError::Conflict(format!("A {} `{name}` already exists", kind.record))
             }
             other => ServiceError::from(other),
         })?;

@@ -21,7 +21,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     if let Some(monitor) = monitor
         && cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none()
     {
-        let message = format!("`monitor_id`: there is no monitor `{monitor}`");
+        let message = format!("`monitor_id`: monitor `{monitor}` does not exist");
         errors.push(conflict_fault(body, "monitor_id", message).with_value(monitor.to_string()));
     }
     if !errors.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     before.insert("monitor_id".to_owned(), json!(old.parent_id));
     let mut fields = merged_fields(&SLA, &before, body)?;
     if fields.shift_remove("monitor_id") != Some(json!(old.parent_id)) {
-        let message = "`monitor_id` of an agreement cannot be changed; remove it and make another";
+        let message = "`monitor_id` of an agreement cannot be changed; remove it and create another";
         return Err(invalid(conflict_fault(body, "monitor_id", message)));
     }
     let mut errors = Vec::new();

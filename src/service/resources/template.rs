@@ -63,7 +63,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     if users.is_empty() {
         return Ok(());
     }
-    let message = format!("Groups use this template; take it from them first: {}", users.join(", "));
+    let message = format!("Groups use this template; remove it from them first: {}", users.join(", "));
     Err(ServiceError::Conflict(message))
 }
 

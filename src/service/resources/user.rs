@@ -49,7 +49,7 @@ pub(super) async fn patch(
     } else if let Some(field) = first_restricted_change(&old.fields, &draft.fields) {
         let role = cx.caller.role;
         return Err(ServiceError::Forbidden(format!(
-            "The role {role} permits to change the own `name` and `password`, not `{field}`"
+            "The role {role} permits changing your own `name` and `password`, not `{field}`"
         )));
     }
     draft.unique = Some(login_key(cx.kind.name_of(&draft.fields)));
@@ -83,7 +83,7 @@ fn validate(
 ) -> Result<(), ServiceError> {
     let login = fields.and_then(|fields| fields.get("login")).and_then(Value::as_str);
     let masked = password.filter(|password| *password == MASK).map(|_| {
-        let message = "`password` is masked, and there is no value that it could stand for";
+        let message = "`password` is masked, but no value is stored";
         super::record_draft::conflict_fault(body, "password", message)
     });
     let short = if masked.is_some() { None } else { password.and_then(validate_password) };

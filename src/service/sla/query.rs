@@ -19,13 +19,13 @@ pub struct SlaQuery {
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The agreement does not exist.
-    #[error("there is no such agreement")]
+    #[error("the agreement does not exist")]
     NotFound,
     /// The time range is empty or in the future.
-    #[error("`from` must lie before `thru`, and not ahead")]
+    #[error("`from` must be before `thru`, and not in the future")]
     Empty,
     /// It would have too many periods.
-    #[error("the time has more than 1000 pieces of this kind; ask for a shorter time or longer pieces")]
+    #[error("the time range has more than 1000 periods; request a shorter range or longer periods")]
     TooLong,
     /// The store failed.
     #[error(transparent)]

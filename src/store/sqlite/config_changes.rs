@@ -88,7 +88,7 @@ impl ConfigChanges {
 /// Rejects an audit entry about an object that no write of its call creates, rather than storing it without an object.
 fn missing_created_id() -> ChangeError {
     ChangeError::Rejected(StoreError::Unusable(
-        "an entry of the audit trail is about what was never made".to_owned(),
+        "an audit entry refers to an object that was not created".to_owned(),
     ))
 }
 

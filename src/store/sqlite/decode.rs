@@ -54,7 +54,7 @@ impl RowRef<'_> {
         stored: impl Display,
         found: Option<T>,
     ) -> rusqlite::Result<T> {
-        found.ok_or_else(|| self.decode_error(column, format_args!("`{stored}` is not known")))
+        found.ok_or_else(|| self.decode_error(column, format_args!("unknown value `{stored}`")))
     }
 
     /// Returns the text in column number `at`; `None` for NULL.
@@ -69,7 +69,7 @@ impl RowRef<'_> {
             ValueRef::Text(bytes) => {
                 std::str::from_utf8(bytes).map(Some).map_err(|error| self.decode_error(column, error))
             }
-            other => Err(self.decode_error(column, format_args!("{}, not a text", other.data_type()))),
+            other => Err(self.decode_error(column, format_args!("{}, not text", other.data_type()))),
         }
     }
 

@@ -35,13 +35,15 @@ impl ErrorMapper {
                 "it is damaged ({error}); restore a copy, or move it away to start with an empty one"
             )),
             Some(ErrorCode::NotADatabase) => {
-                self.unusable("it is no SQLite database, or damaged; name another file or move it away")
+                self.unusable("it is not an SQLite database, or damaged; use another file or move it away")
             }
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => self.unusable(
-                &format!("{error}; give the user that runs vigie the right to write the file and its folder"),
-            ),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                self.unusable(&format!(
+                    "{error}; grant the user that runs vigie write access to the file and its directory"
+                ))
+            }
             Some(ErrorCode::SystemIoFailure) => {
-                self.unusable(&format!("{error}; look at the disk and the system's log"))
+                self.unusable(&format!("{error}; check the disk and the system log"))
             }
             _ => self.unusable(&error.to_string()),
         }
@@ -54,7 +56,7 @@ impl ErrorMapper {
                 StoreError::DiskFull(format!("`{}`: {error}", self.path.display()))
             }
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => self.unusable(
-                &format!("{doing}: {error}; give the user that runs vigie the right to write the folder"),
+                &format!("{doing}: {error}; grant the user that runs vigie write access to the directory"),
             ),
             _ => self.unusable(&format!("{doing}: {error}")),
         }

@@ -70,8 +70,7 @@ pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(
     match version {
         newer if newer > known => Err(StoreError::TooNew { found: newer, known }),
         older if older < known => {
-            Err(errors
-                .unusable("it is of an older version; start `vigie serve` on it once, which brings it up"))
+            Err(errors.unusable("it is of an older version; run `vigie serve` on it once to migrate it"))
         }
         _ => Ok(()),
     }
@@ -83,7 +82,7 @@ fn check_application_id(conn: &Connection, errors: &ErrorMapper) -> Result<(), S
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(|e| errors.to_store_error(&e))?;
     if tables > 0 && application != APPLICATION_ID {
-        return Err(errors.unusable("it is the database of another program; name another file"));
+        return Err(errors.unusable("it is the database of another program; use another file"));
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(super) type ProcessLock = Flock<File>;
 pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessLock, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).map_err(|e| {
-            errors.io_to_store_error(&format!("cannot make the folder `{}`", folder.display()), &e)
+            errors.io_to_store_error(&format!("cannot create the directory `{}`", folder.display()), &e)
         })?;
     }
     let mut name = path.as_os_str().to_owned();

@@ -25,7 +25,7 @@ impl ReadOnlyStore {
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
         let errors = ErrorMapper::for_path(path);
         if !path.exists() {
-            return Err(errors.unusable("there is no such file"));
+            return Err(errors.unusable("the file does not exist"));
         }
         migrations::check_version(&open::open_reader(path, settings, &errors)?, &errors)?;
         Ok(Self { readers: ReaderPool::start(path, settings, &errors)? })

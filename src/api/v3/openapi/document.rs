@@ -11,8 +11,8 @@ use crate::schema::json_schema::SchemaRole;
 
 /// Description at the head of the document.
 const DESCRIPTION: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
-    `Authorization: Bearer <token>` with every call. Bodies are JSON. What Vigie sets itself may stand in a body \
-    and is ignored there; a field that there is not is refused. Secrets are shown as `********`; sending that \
+    `Authorization: Bearer <token>` with every call. Bodies are JSON. Read-only fields may be present in a body \
+    and is ignored there; unknown fields are rejected. Secrets are shown as `********`; sending that \
     back leaves the value as it is.";
 
 /// Builds the document of `operations`.
@@ -39,7 +39,7 @@ pub fn document(operations: &[Operation]) -> Value {
             "securitySchemes": {"bearer": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The `access_token` that `POST /access-tokens` answers; it lives an hour",
+                "description": "The `access_token` that `POST /access-tokens` returns; it is valid for an hour",
             }},
             "parameters": {"IfMatch": parameters::if_match_header()},
             "headers": responses::response_headers(),
@@ -86,7 +86,7 @@ fn request_body(body: BodySpec) -> Option<Value> {
 
 /// Describes who may make a call that needs `right`.
 pub(super) fn access_text(right: Option<Permission>) -> String {
-    let Some(right) = right else { return "Open to everybody, without a login".to_owned() };
+    let Some(right) = right else { return "Open to all, without a login".to_owned() };
     let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
     let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
     match roles.len() {

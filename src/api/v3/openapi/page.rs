@@ -79,26 +79,26 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
 const LEGEND: &str = "<p class=\"soft\"><span class=\"mark\">required</span> on create · \
     <span class=\"mark quiet\">read-only</span> set by Vigie, ignored in bodies · \
     <span class=\"mark quiet\">secret</span> shown as <code>********</code> · \
-    <span class=\"mark quiet\">x</span> Vigie's own, beyond the interface that it follows</p>\n";
+    <span class=\"mark quiet\">x</span> extension of Vigie, beyond the interface that it implements</p>\n";
 
 fn render_intro() -> String {
     let login = "curl -s -H 'Content-Type: application/json' \\\n  \
                  -d '{\"username\":\"anna\",\"password\":\"…\"}' http://localhost:7979/api/v3/access-tokens";
     let call = "curl -s -H \"Authorization: Bearer $TOKEN\" http://localhost:7979/api/v3/monitors?limit=10";
     let notes = [
-        "Bodies are JSON, with `Content-Type: application/json`. What Vigie sets itself may stand in a body and is \
-         ignored there; a field that there is not is refused.",
-        "A bad request names every offence: `{\"errors\":[{\"code\":400,\"message\":\"…\"}]}`.",
-        "Lists take `limit` and `offset`; without them they answer everything.",
-        "A change changes what it names; a list in it replaces the list, `null` takes a value away.",
-        "One object comes with an `ETag`; sent back as `If-Match`, it keeps two people from overwriting each other.",
+        "Bodies are JSON, with `Content-Type: application/json`. Read-only fields may be present in a body and are \
+         ignored there; unknown fields are rejected.",
+        "A bad request lists every error: `{\"errors\":[{\"code\":400,\"message\":\"…\"}]}`.",
+        "Lists take `limit` and `offset`; without them they return everything.",
+        "PATCH changes only the fields it contains; a list replaces the whole list, `null` removes a value.",
+        "One object comes with an `ETag`; sent back as `If-Match`, it prevents two users from overwriting each other's changes.",
         "Secrets are shown as `********`; sending that back leaves the value as it is.",
     ];
     let notes: String =
         notes.iter().flat_map(|note| ["<li>".to_owned(), render_prose(note), "</li>\n".to_owned()]).collect();
     format!(
         "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
-         <div class=\"notice\"><p>Log in, then send the token with every call. It lives an hour.</p>\
+         <div class=\"notice\"><p>Log in, then send the token with every call. It is valid for an hour.</p>\
          <pre>{}\n{}</pre><ul>\n{notes}</ul></div>\n",
         escape(login),
         escape(call)
@@ -136,7 +136,7 @@ fn render_parameters(operation: &Operation) -> String {
         let param = operation.path_params.iter().find(|param| param.name == name);
         let (value, about) = match param {
             Some(param) => (parameters::value_description(param.kind), param.about),
-            None => ("an id".to_owned(), "Its number"),
+            None => ("an id".to_owned(), "Its id"),
         };
         rows.push(parameter_row(&format!("`{name}`"), "path", &value, about));
     }
@@ -150,7 +150,7 @@ fn render_parameters(operation: &Operation) -> String {
         ));
     }
     if operation.if_match {
-        rows.push(parameter_row("`If-Match`", "header", "an `ETag`", "Change only this version"));
+        rows.push(parameter_row("`If-Match`", "header", "an `ETag`", "Change only this revision"));
     }
     if rows.is_empty() {
         return String::new();
@@ -169,7 +169,7 @@ fn render_body(body: BodySpec) -> String {
             (format!("{}, with its required fields", table_link(table)), create_example(table))
         }
         BodySpec::Patch(table) => (format!("Any fields of {}", table_link(table)), patch_example(table)),
-        BodySpec::Schema(schema) => ("As this JSON schema says".to_owned(), schema()),
+        BodySpec::Schema(schema) => ("As described by this JSON schema".to_owned(), schema()),
     };
     let example = serde_json::to_string_pretty(&example).unwrap_or_default();
     format!("<h3>Body</h3>\n<p>{text}</p>\n<pre>{}</pre>\n", escape(&example))
@@ -180,9 +180,9 @@ fn render_responses(operation: &Operation) -> String {
     let mut rows = vec![vec![status_badge(status), render_success(operation)]];
     let failures = responses::failure_statuses(operation);
     rows.extend(failures.into_iter().map(|(status, when)| vec![status_badge(status), render_prose(when)]));
-    let html = format!("<h3>Answers</h3>\n{}", render_table(&["Status", "When"], &rows));
+    let html = format!("<h3>Responses</h3>\n{}", render_table(&["Status", "When"], &rows));
     let ResponseSpec::Schema(schema) = &operation.response else { return html };
-    format!("{html}<h3>In the answer</h3>\n{}", render_properties(schema))
+    format!("{html}<h3>Response fields</h3>\n{}", render_properties(schema))
 }
 
 /// Renders the fields of a response without a table; of a list, those of its entries.

@@ -14,7 +14,7 @@ pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
         if let Some(param) = find_param(&operation.path_params, name) {
             return parameter("path", *param);
         }
-        let about = if name == "id" { "Its number" } else { "A number" };
+        let about = if name == "id" { "Its id" } else { "An id" };
         let schema = json!({"type": "integer", "minimum": 1, "maximum": i64::MAX});
         json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
     });
@@ -28,8 +28,8 @@ pub(super) fn if_match_header() -> Value {
     json!({
         "name": "If-Match",
         "in": "header",
-        "description": "The `ETag` of what was read: when it was changed meanwhile, nothing is done (412). \
-                        Without it, or with `*`, whichever version is there is changed",
+        "description": "The `ETag` of the object as read. If the object has changed since, the call fails with 412. \
+                        Without it, or with `*`, the current revision is changed",
         "schema": {"type": "string"},
     })
 }

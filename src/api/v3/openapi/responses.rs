@@ -8,19 +8,19 @@ use crate::schema::table::FieldTable;
 
 /// Statuses that many calls share: (status, when).
 const SHARED_RESPONSES: &[(u16, &str)] = &[
-    (400, "What was sent is not right; every offence is named"),
+    (400, "Invalid request; every error is listed"),
     (401, "No access token, or one that is unknown or expired"),
-    (403, "The role, or what the call is about, does not permit it"),
+    (403, "The role or the object does not permit the call"),
     (404, "Record not found"),
-    (405, "The path has no such method"),
-    (409, "It does not go together with what is there"),
-    (412, "It was changed meanwhile: `If-Match` names another version"),
+    (405, "The path does not support this method"),
+    (409, "Conflict with the current state"),
+    (412, "The object has changed since: `If-Match` names another revision"),
     (413, "The body is larger than the server takes"),
     (415, "The body is not `application/json`"),
-    (429, "Too many attempts; `Retry-After` says when the next may be made"),
-    (500, "The server failed; its log says why"),
-    (503, "The server cannot do it now; try again later"),
-    (504, "The server took too long; the answer has no body"),
+    (429, "Too many attempts; `Retry-After` holds the seconds until the next one"),
+    (500, "Internal error; see the server log"),
+    (503, "Temporarily unavailable; try again later"),
+    (504, "The server took too long; the response has no error body"),
 ];
 
 /// Returns the responses of `operation` by status.
@@ -79,11 +79,11 @@ pub(super) fn shared_responses() -> Map<String, Value> {
 pub(super) fn response_headers() -> Value {
     json!({
         "X-Request-Id": {
-            "description": "Names this call in the log of the server",
+            "description": "Identifies this call in the server log",
             "schema": {"type": "string"},
         },
         "ETag": {
-            "description": "The version of the object, for `If-Match`",
+            "description": "The revision of the object, for `If-Match`",
             "schema": {"type": "string"},
         },
         "Retry-After": {
@@ -101,7 +101,7 @@ pub(super) fn response_headers() -> Value {
 pub(super) fn error_schema() -> Value {
     json!({
         "title": "Errors",
-        "description": "Why a call was not done; every offence is named",
+        "description": "Why the call failed; every error is listed",
         "type": "object",
         "properties": {
             "errors": {
@@ -111,7 +111,7 @@ pub(super) fn error_schema() -> Value {
                     "type": "object",
                     "properties": {
                         "code": {"type": "integer", "description": "The HTTP status", "minimum": 400, "maximum": 599},
-                        "message": {"type": "string", "description": "What is wrong, for people"},
+                        "message": {"type": "string", "description": "Human-readable error"},
                     },
                     "required": ["code", "message"],
                     "additionalProperties": false,
@@ -134,7 +134,7 @@ fn list_schema(items: Value) -> Value {
                 "properties": {
                     "__permissions": {
                         "type": "object",
-                        "description": "What the caller may do with what is listed",
+                        "description": "Rights of the caller on the listed objects",
                         "properties": {"acl": {"type": "integer"}},
                         "required": ["acl"],
                     },
@@ -197,7 +197,7 @@ fn success_response(operation: &Operation) -> Value {
     }
     let has_select = operation.query.iter().any(|param| param.name == "select");
     let schema = match &operation.response {
-        ResponseSpec::Empty => return json!({"description": "It is done", "headers": headers}),
+        ResponseSpec::Empty => return json!({"description": "Done", "headers": headers}),
         ResponseSpec::File => {
             let content = json!({"*/*": {"schema": {}}});
             return json!({"description": "The file", "headers": headers, "content": content});
@@ -240,12 +240,12 @@ fn saved_schema(more: Option<&'static FieldTable>) -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
-            "id": {"type": "string", "pattern": "^[0-9]+$", "description": "Its number, as a text"},
+            "id": {"type": "string", "pattern": "^[0-9]+$", "description": "Its id, as a string"},
             "warnings": {
                 "type": "array",
                 "minItems": 1,
                 "items": {"type": "string"},
-                "description": "What its author should know",
+                "description": "Warnings about the saved values",
             },
         },
         "required": ["id"],
@@ -295,12 +295,12 @@ impl ResponseSpec {
     /// Describes the response for people.
     pub(super) fn description(&self) -> &'static str {
         match self {
-            Self::Saved(_) => "Saved: its number, and what its author should know",
+            Self::Saved(_) => "Saved: the id, and warnings if any",
             Self::One(_) | Self::OneOf(_) => "The object",
             Self::List(_) => "The list",
-            Self::Schema(_) => "The answer",
+            Self::Schema(_) => "The response",
             Self::File => "The file",
-            Self::Empty => "It is done",
+            Self::Empty => "Done",
         }
     }
 

@@ -46,12 +46,12 @@ fn recipients(routes: OperationRouter) -> OperationRouter {
         "/recipients",
         "/recipients/{id}",
     );
-    let routes = calls.list(routes, "listRecipients", "Who is told, and how");
+    let routes = calls.list(routes, "listRecipients", "Recipients of notifications");
     let routes = calls.get(routes, "getRecipient", "One recipient");
-    let routes = calls.create(routes, "createRecipient", "Make a recipient", EDIT, None);
-    let about = "Change a recipient; a password goes nowhere else by its mask";
+    let routes = calls.create(routes, "createRecipient", "Create a recipient", EDIT, None);
+    let about = "Change a recipient; a masked password is kept only if the destination stays the same";
     let routes = calls.patch(routes, "updateRecipient", about, EDIT);
-    let about = "Remove a recipient, with its blackouts and its place in groups";
+    let about = "Remove a recipient, its blackouts and its group memberships";
     calls.delete(routes, "deleteRecipient", about, EDIT)
 }
 
@@ -63,9 +63,13 @@ fn groups(routes: OperationRouter) -> OperationRouter {
         "/notifier-groups",
         "/notifier-groups/{id}",
     );
-    let routes = calls.list(routes, "listNotifierGroups", "Who is told of which monitors, steps and errors");
+    let routes = calls.list(
+        routes,
+        "listNotifierGroups",
+        "Notifier groups: which recipients get which monitors, steps and errors",
+    );
     let routes = calls.get(routes, "getNotifierGroup", "One group");
-    let about = "Make a group; once there is one, only groups say who is told";
+    let about = "Create a group; once a group exists, only groups decide who is notified";
     let routes = calls.create(routes, "createNotifierGroup", about, EDIT, None);
     let routes = calls.patch(routes, "updateNotifierGroup", "Change a group", EDIT);
     calls.delete(routes, "deleteNotifierGroup", "Remove a group", EDIT)
@@ -74,10 +78,17 @@ fn groups(routes: OperationRouter) -> OperationRouter {
 fn templates(routes: OperationRouter) -> OperationRouter {
     let calls =
         RecordOperations::new(RecordKind::Template, &TEMPLATE, "templates", "/templates", "/templates/{id}");
-    let routes = calls.list(routes, "listTemplates", "Templates of messages");
+    let routes = calls.list(routes, "listTemplates", "Notification templates");
     let routes = calls.get(routes, "getTemplate", "One template");
-    let routes = calls.create(routes, "createTemplate", "Make a template, which is tried first", EDIT, None);
-    let routes = calls.patch(routes, "updateTemplate", "Change a template, which is tried first", EDIT);
+    let routes = calls.create(
+        routes,
+        "createTemplate",
+        "Create a template; it is rendered once to validate it",
+        EDIT,
+        None,
+    );
+    let routes =
+        calls.patch(routes, "updateTemplate", "Change a template; it is rendered once to validate it", EDIT);
     calls.delete(routes, "deleteTemplate", "Remove a template that no group uses", EDIT)
 }
 
@@ -85,7 +96,7 @@ fn agreements(routes: OperationRouter) -> OperationRouter {
     let calls = RecordOperations::new(RecordKind::Sla, &SLA, "slas", "/slas", "/slas/{id}");
     let routes = calls.list(routes, "listSlas", "Service level agreements");
     let routes = calls.get(routes, "getSla", "One agreement");
-    let about = "Make the agreement of a monitor; each has one at most";
+    let about = "Create the agreement of a monitor; each monitor has at most one";
     let routes = calls.create(routes, "createSla", about, EDIT, None);
     let routes = calls.patch(routes, "updateSla", "Change an agreement", EDIT);
     let routes = calls.delete(routes, "deleteSla", "Remove an agreement", EDIT);
@@ -94,7 +105,7 @@ fn agreements(routes: OperationRouter) -> OperationRouter {
         .with_right(Some(EDIT))
         .with_body(BodySpec::Create(&SLA_BULK_EDIT))
         .with_response(ResponseSpec::One(&BULK_EDIT_RESULT))
-        .with_status(403, "The role lacks the right, or one of the monitors is not the account's");
+        .with_status(403, "The role lacks the right, or one of the monitors does not belong to this account");
     routes.route(
         bulk,
         async |State(state): State<ApiState>,
@@ -116,11 +127,11 @@ fn performance_alerts(routes: OperationRouter) -> OperationRouter {
         .with_paging()
         .with_response(ResponseSpec::List(vec![&PERFORMANCE_ALERT]));
     let create =
-        on(Verb::Post, ALERTS_PATH, "createPerformanceAlert", "Make a performance alert of a monitor")
+        on(Verb::Post, ALERTS_PATH, "createPerformanceAlert", "Create a performance alert of a monitor")
             .with_right(Some(EDIT))
             .with_body(BodySpec::Create(&PERFORMANCE_ALERT))
             .with_response(ResponseSpec::Saved(None))
-            .with_status(409, "The monitor has as many as it may have");
+            .with_status(409, "The monitor has the most performance alerts allowed");
     let one = on(Verb::Get, ALERT_PATH, "getPerformanceAlert", "One performance alert")
         .with_right(Some(Permission::View))
         .with_response(ResponseSpec::One(&PERFORMANCE_ALERT));
@@ -210,11 +221,11 @@ const MAX_OCCURRENCES: u64 = 100;
 
 fn occurrences(routes: OperationRouter) -> OperationRouter {
     let path = "/blackouts/{id}/occurrences";
-    let about = "When a blackout holds next, at most 100 times";
+    let about = "Next occurrences of a blackout, at most 100";
     let operation = Operation::new(Verb::Get, path, "listBlackoutOccurrences", "blackouts", about)
         .with_query(&[
-            Param::new("after", ParamKind::Time, "Those that end after this time; now when absent"),
-            Param::new("limit", ParamKind::Int(0), "Entries at most; 10 when absent"),
+            Param::new("after", ParamKind::Time, "Occurrences that end after this time; now when absent"),
+            Param::new("limit", ParamKind::Int(0), "Most entries to return; 10 when absent"),
         ])
         .with_response(ResponseSpec::List(vec![&BLACKOUT_OCCURRENCE]));
     routes.route(operation, list_occurrences)

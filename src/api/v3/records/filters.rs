@@ -15,7 +15,7 @@ const TIME_RULE: &str =
 const BLACKOUT_PARAMS: &[Param] = &[
     Param::new("type", ParamKind::Choice(BLACKOUT_TYPES), "Those of this type"),
     Param::new("assoc_id", ParamKind::Int(1), "Those of this monitor or recipient"),
-    Param::new("persistent", ParamKind::Choice(BOOLEANS), "Those that come back each week, or that do not"),
+    Param::new("persistent", ParamKind::Choice(BOOLEANS), "Weekly blackouts, or one-time blackouts"),
 ];
 
 const EVENT_PARAMS: &[Param] = &[
@@ -67,7 +67,7 @@ pub(in crate::api::v3) fn time_range(
     if let (Some(from), Some(thru)) = (from, thru)
         && from >= thru
     {
-        query.push_fault("`from` must lie before `thru`");
+        query.push_fault("`from` must be before `thru`");
     }
     (from, thru)
 }

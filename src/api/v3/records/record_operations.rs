@@ -84,7 +84,7 @@ impl RecordOperations {
             .with_right(Some(right))
             .with_body(BodySpec::Create(self.table))
             .with_response(ResponseSpec::Saved(shown_once))
-            .with_status(409, "There is one of this name already");
+            .with_status(409, "A record with this name exists already");
         let kind = self.kind;
         routes.route(
             operation,
@@ -105,7 +105,7 @@ impl RecordOperations {
             .with_right(Some(right))
             .with_body(BodySpec::Patch(self.table))
             .with_response(ResponseSpec::Saved(None))
-            .with_status(409, "It cannot be changed like this as things stand; the message says why")
+            .with_status(409, "Conflict with the current state; the message has the reason")
             .with_if_match();
         let kind = self.kind;
         routes.route(
@@ -127,7 +127,7 @@ impl RecordOperations {
     ) -> OperationRouter {
         let operation = Operation::new(Verb::Delete, self.item_path, id, self.tag, about)
             .with_right(Some(right))
-            .with_status(409, "Something still uses it; the message says what")
+            .with_status(409, "Still in use; the message names the user")
             .with_if_match();
         let kind = self.kind;
         routes.route(

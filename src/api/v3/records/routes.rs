@@ -23,11 +23,11 @@ fn users(routes: OperationRouter) -> OperationRouter {
     let calls = RecordOperations::new(RecordKind::User, &USER, "users", "/users", "/users/{id}");
     let routes = calls.list(routes, "listUsers", "Users of the account");
     let routes = calls.get(routes, "getUser", "One user");
-    let routes = calls.create(routes, "createUser", "Make a user", ADMINISTER, None);
+    let routes = calls.create(routes, "createUser", "Create a user", ADMINISTER, None);
     // Every user may change their own password.
-    let about = "Change a user; everybody may change the own name and password";
+    let about = "Change a user; every user may change their own name and password";
     let routes = calls.patch(routes, "updateUser", about, Permission::ViewReports);
-    calls.delete(routes, "deleteUser", "Remove a user; its tokens end", ADMINISTER)
+    calls.delete(routes, "deleteUser", "Remove a user and revoke its tokens", ADMINISTER)
 }
 
 fn locations(routes: OperationRouter) -> OperationRouter {
@@ -40,7 +40,7 @@ fn locations(routes: OperationRouter) -> OperationRouter {
     );
     let routes = calls.list(routes, "listLocations", "Locations that the account may use");
     let routes = calls.get(routes, "getLocation", "One location");
-    let about = "Make a location; the secret with which its agents enrol is answered this once";
+    let about = "Create a location; the enrolment secret of its agents is returned only here";
     let routes = calls.create(routes, "createLocation", about, ADMINISTER, Some(&LOCATION_SECRET));
     let routes = calls.patch(routes, "updateLocation", "Change a location", ADMINISTER);
     calls.delete(routes, "deleteLocation", "Remove a location that nothing uses", ADMINISTER)
@@ -56,7 +56,7 @@ fn properties(routes: OperationRouter) -> OperationRouter {
     );
     let routes = calls.list(routes, "listProperties", "Custom properties of the account");
     let routes = calls.get(routes, "getProperty", "One custom property");
-    let routes = calls.create(routes, "createProperty", "Make a custom property", ADMINISTER, None);
+    let routes = calls.create(routes, "createProperty", "Create a custom property", ADMINISTER, None);
     let about = "Change a custom property; values that are left out of `values` are removed";
     let routes = calls.patch(routes, "updateProperty", about, ADMINISTER);
     calls.delete(routes, "deleteProperty", "Remove a custom property that no monitor has", ADMINISTER)
@@ -72,7 +72,7 @@ fn certificates(routes: OperationRouter) -> OperationRouter {
     );
     let routes = calls.list(routes, "listCertificates", "Certificates of the account, never their keys");
     let routes = calls.get(routes, "getCertificate", "One certificate, never its key");
-    let about = "Bring a client certificate with its key, or an authority; it is in force at once";
+    let about = "Upload a client certificate with its key, or a CA certificate; it takes effect at once";
     let routes = calls.create(routes, "createCertificate", about, ADMINISTER, None);
     calls.delete(routes, "deleteCertificate", "Remove a certificate that no monitor names", ADMINISTER)
 }
@@ -82,9 +82,9 @@ fn blackouts(routes: OperationRouter) -> OperationRouter {
         RecordOperations::new(RecordKind::Blackout, &BLACKOUT, "blackouts", "/blackouts", "/blackouts/{id}");
     let routes = calls.list(routes, "listBlackouts", "Blackouts of the account");
     let routes = calls.get(routes, "getBlackout", "One blackout");
-    let about = "Let a monitor, its alerts or a recipient rest for a time, once or each week";
+    let about = "Create a blackout of a monitor, its alerts or a recipient, once or weekly";
     let routes = calls.create(routes, "createBlackout", about, EDIT, None);
-    let routes = calls.patch(routes, "updateBlackout", "Change a blackout that comes back each week", EDIT);
+    let routes = calls.patch(routes, "updateBlackout", "Change a weekly blackout", EDIT);
     let routes = calls.delete(routes, "deleteBlackout", "Remove a blackout that is not past", EDIT);
     let about = "Blackouts of several monitors at once, all or nothing";
     let bulk = Operation::new(Verb::Post, "/blackouts/bulk-edit", "bulkEditBlackouts", "blackouts", about)

@@ -12,7 +12,7 @@ pub(super) fn browser_step_schema() -> Value {
         "ResultAct",
         &["number", "action", "status", "total_us"],
         json!({
-            "number": integer("Its place in the step"),
+            "number": integer("Its position in the step"),
             "action": text("What it does, as the script names it"),
             "status": integer("Status code"),
             "total_us": micros("How long it took"),
@@ -49,12 +49,12 @@ pub(super) fn browser_step_schema() -> Value {
             "http_status": integer("Status code of the last document that was loaded in it; 0 when none was"),
             "acts": {"type": "array", "items": action, "description": "Its acts; ends with the one that failed"},
             "timing": timing,
-            "objects": {"type": "array", "items": page_object_schema(), "description": "What the browser loaded meanwhile; left out in lists"},
-            "unlisted": integer("Requests beyond those"),
+            "objects": {"type": "array", "items": page_object_schema(), "description": "What the browser loaded during the step; omitted in lists"},
+            "unlisted": integer("Requests that are not listed"),
             "console": {"type": "array", "items": console_entry, "description": "Errors of JavaScript and lines of the console; left out in lists"},
         }),
     );
-    schema["description"] = Value::from("What the browser told of it, of a step of a script");
+    schema["description"] = Value::from("What the browser reported for a script step");
     schema
 }
 
@@ -67,15 +67,15 @@ pub(super) fn browser_schema() -> Value {
             "name": text("`Google Chrome`, `Firefox` or `Internet Explorer`"),
             "version": text("Its version"),
             "driver": text("Its driver, with version"),
-            "user_agent": text("What it called itself to servers"),
+            "user_agent": text("The User-Agent header that it sent"),
             "viewport": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer"},
                 "description": "Width and height of the page in CSS pixels"},
-            "device": text("The device of the settings that it pretended to be"),
+            "device": text("The emulated device, by its name in the settings"),
             "trace_id": text("Trace id of the requests to the script's own site, in hexadecimal"),
             "memory_bytes": integer("Most bytes of memory that its processes took together"),
         }),
     );
-    schema["description"] = Value::from("The browser that played a script");
+    schema["description"] = Value::from("The browser that ran the script");
     schema
 }
 
@@ -88,11 +88,11 @@ pub(super) fn content_views_schema() -> Value {
             "id": integer("Its id"),
             "name": text("What people call it"),
             "status": integer("Status code"),
-            "notify_on_error": {"type": "boolean", "description": "Whether its errors are told"},
+            "notify_on_error": {"type": "boolean", "description": "Whether its errors are notified"},
             "total_us": micros("From the start of its first object or step to the end of its last"),
             "objects": integer("How many objects belong to it"),
             "bytes": integer("Decoded bytes of them"),
-            "failures": {"type": "array", "items": failure_schema(), "description": "All that was wrong with it"},
+            "failures": {"type": "array", "items": failure_schema(), "description": "All its failures"},
         }),
     );
     json!({"type": "array", "items": view, "description": "Content views of a script"})

@@ -13,25 +13,25 @@ pub(super) fn steps_schema() -> Value {
         "ResultStep",
         &["number", "name", "status", "started_us", "total_us", "phases"],
         json!({
-            "number": integer("Its place in the order of the monitor"),
+            "number": integer("Its position among the steps"),
             "name": text("What people call it"),
             "status": integer("Status code"),
             "started_us": micros("From the start of the attempt to its own"),
             "total_us": micros("How long it took"),
             "phases": phases_schema(),
-            "failures": {"type": "array", "items": failure_schema(), "description": "All that was wrong, the deciding one first"},
+            "failures": {"type": "array", "items": failure_schema(), "description": "All failures, the deciding one first"},
             "exchanges": exchanges_schema("Its exchanges, redirects included; left out in lists"),
             "variables": {"type": "array", "items": {"type": "string"}, "description": "Names of the variables that it set"},
             "played": browser_step_schema(),
         }),
     );
-    json!({"type": "array", "items": step, "description": "What was done one after another; ends with the step that failed"})
+    json!({"type": "array", "items": step, "description": "Steps in order; ends with the step that failed"})
 }
 
 /// Returns the schema of HTTP exchanges.
 pub(super) fn exchanges_schema(about: &str) -> Value {
     let fields = || {
-        json!({"type": "array", "description": "Name and value of each; what lets somebody in is masked",
+        json!({"type": "array", "description": "Name and value of each; credentials are masked",
             "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}}})
     };
     let excerpt = |about: &str| {
@@ -48,14 +48,14 @@ pub(super) fn exchanges_schema(about: &str) -> Value {
         "ResultExchange",
         &["started_us", "method", "url", "phases", "http_status", "body_wire_bytes", "body_bytes"],
         json!({
-            "started_us": micros("From the start of the attempt until it began"),
+            "started_us": micros("From the start of the attempt to its own"),
             "method": text("Method of the request"),
-            "url": text("What was asked for"),
+            "url": text("The requested URL"),
             "address": text("The peer"),
             "phases": phases_schema(),
             "request_headers": fields(),
             "request_body": excerpt("What was sent"),
-            "http_status": integer("Status code of the answer; 0 when none came"),
+            "http_status": integer("Status code of the response; 0 without one"),
             "http_version": text("`HTTP/1.0`, `HTTP/1.1`, `HTTP/2` or `HTTP/3`"),
             "http_reason": text("Reason phrase of HTTP/1"),
             "response_headers": fields(),
@@ -84,12 +84,12 @@ pub(super) fn page_schema() -> Value {
         "ResultPage",
         &["total_us", "bytes", "objects"],
         json!({
-            "total_us": micros("From the request for the page until the last object was there"),
+            "total_us": micros("From the request for the page until the last object was loaded"),
             "bytes": integer("Decoded bytes of the page and all objects"),
-            "unlisted": integer("Objects that were found and not loaded, since there are too many"),
+            "unlisted": integer("Objects that were found but not loaded, because of the limit"),
             "objects": {"type": "array", "items": page_object, "description": "In the order in which they were found"},
             "changes": {"type": "array", "items": change,
-                "description": "How they differ from the last good run of the same location"},
+                "description": "How they differ from the last passing run at the same location"},
         }),
     )
 }

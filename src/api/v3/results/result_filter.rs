@@ -35,7 +35,7 @@ pub(super) fn parse_filter(
     if let (Some(from), Some(thru)) = (filter.from, filter.until)
         && from >= thru
     {
-        query.push_fault("`from` must lie before `thru`");
+        query.push_fault("`from` must be before `thru`");
     }
     let window = query.paging();
     query.into_result()?;
@@ -68,7 +68,8 @@ mod tests {
         let error = read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b")
             .unwrap_err();
         let text = format!("{error:?}");
-        for part in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
+        for part in ["`monitor_id` must", "`outcome` must", "`from` must be before", "unknown parameter `a`"]
+        {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

@@ -7,7 +7,7 @@ use crate::api::operation_router::OperationRouter;
 use crate::domain::Permission;
 
 /// Path parameter with the id of a result.
-const ID_PARAM: Param = Param::new("id", ParamKind::Pattern("^[0-9a-f]{16}$"), "Number of the result");
+const ID_PARAM: Param = Param::new("id", ParamKind::Pattern("^[0-9a-f]{16}$"), "Id of the result");
 
 pub(in crate::api::v3) fn routes(routes: OperationRouter) -> OperationRouter {
     let list_all = Operation::new(
@@ -36,7 +36,7 @@ pub(in crate::api::v3) fn routes(routes: OperationRouter) -> OperationRouter {
         "/results/{id}/captures/{name}",
         "getResultCapture",
         "results",
-        "A file that a result holds, such as the body of a bad answer",
+        "A capture of a result, such as the body of a failed response",
     )
     .with_right(Some(Permission::ViewReports))
     .with_path_param(ID_PARAM)

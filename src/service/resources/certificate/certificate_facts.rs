@@ -54,12 +54,14 @@ pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -
     let subject = truncate_value(&facts.subject);
     let mut warnings = Vec::new();
     if facts.not_after <= now {
-        warnings.push(format!("The certificate `{subject}` ended at {}", format_utc(facts.not_after)));
+        warnings.push(format!("The certificate `{subject}` expired at {}", format_utc(facts.not_after)));
     } else if facts.not_before > now {
-        warnings.push(format!("The certificate `{subject}` begins at {}", format_utc(facts.not_before)));
+        warnings.push(format!("The certificate `{subject}` is valid from {}", format_utc(facts.not_before)));
     }
     if !client && !facts.is_authority {
-        warnings.push(format!("`{subject}` is no authority; only a server that shows it itself is trusted"));
+        warnings.push(format!(
+            "`{subject}` is not an authority; only a server that presents this certificate itself is trusted"
+        ));
     }
     warnings
 }

@@ -55,18 +55,21 @@ pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCert
         CertificateInput::Pkcs12 { bytes: archive, password } => read_pkcs12(archive, password)?,
     };
     if chain.is_empty() {
-        return Err("there is no certificate in it".to_owned());
+        return Err("it contains no certificate".to_owned());
     }
     if chain.len() > MAX_CERTIFICATES {
-        return Err(format!("there are {} certificates in it; {MAX_CERTIFICATES} are possible", chain.len()));
+        return Err(format!(
+            "it contains {} certificates; at most {MAX_CERTIFICATES} are allowed",
+            chain.len()
+        ));
     }
     let (_, unusable) = RootCertStore::empty().add_parsable_certificates(chain.iter().cloned());
     if unusable > 0 {
         return Err(format!("{unusable} of its {} certificates cannot be read", chain.len()));
     }
     let key = match (client, keys.pop()) {
-        (true, None) => return Err("there is no private key in it".to_owned()),
-        (true, Some(_)) if !keys.is_empty() => return Err("there are several private keys in it".to_owned()),
+        (true, None) => return Err("it contains no private key".to_owned()),
+        (true, Some(_)) if !keys.is_empty() => return Err("it contains several private keys".to_owned()),
         (true, Some(key)) => {
             let owner = matching_certificate(&chain, &key)?;
             chain.swap(0, owner);
@@ -74,7 +77,7 @@ pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCert
         }
         (false, Some(_)) => {
             return Err(
-                "there is a private key in it, which an authority has no use for; leave it out".to_owned()
+                "it contains a private key, which an authority does not need; leave it out".to_owned()
             );
         }
         (false, None) => None,
@@ -102,7 +105,7 @@ fn read_pem(text: &str) -> Result<PemItems, String> {
 
 fn read_pkcs12(archive: &[u8], password: &str) -> Result<PemItems, String> {
     let opened = pkcs12::open_archive(archive, password)
-        .ok_or_else(|| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
+        .ok_or_else(|| "it is not PKCS#12, or `password` is wrong".to_owned())?;
     let chain = opened.certificates.into_iter().map(CertificateDer::from).collect();
     let keys = opened.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
     Ok(PemItems { chain, keys })
@@ -121,7 +124,7 @@ fn matching_certificate(
     let fits = |certificate: &CertificateDer<'static>| {
         CertifiedKey::new(vec![certificate.clone()], signing.clone()).keys_match().is_ok()
     };
-    chain.iter().position(fits).ok_or_else(|| "its private key does not fit its certificate".to_owned())
+    chain.iter().position(fits).ok_or_else(|| "its private key does not match its certificate".to_owned())
 }
 
 fn to_pem(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>>) -> Zeroizing<Vec<u8>> {

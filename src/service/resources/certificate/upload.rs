@@ -133,7 +133,7 @@ pub(in crate::service::resources) fn check_removal(
     };
     match monitors_using(cx.dependencies, Some(old.customer), names) {
         Some(users) => {
-            Err(ServiceError::Conflict(format!("{users} this certificate; take it from them first")))
+            Err(ServiceError::Conflict(format!("{users} this certificate; remove it from them first")))
         }
         None => Ok(()),
     }
