@@ -264,7 +264,7 @@ fn uploads() -> Vec<Case> {
             "a file without end",
             "RETR data",
             Do::Endless(b"\x00"),
-            differs("received more than 1024 bytes back"),
+            differs("more than 1024 bytes were downloaded"),
         )
         .ends("RETR DELE"),
         uploading(
