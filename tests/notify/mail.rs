@@ -14,7 +14,7 @@ use vigie::notify::{
 
 use super::kit::{message, settings};
 use crate::support::daemon::free_port;
-use crate::support::mail_house::{House, read_mails};
+use crate::support::mail_server::{MailServer, read_mails};
 
 fn mail_to(port: u16, tls: MailTls) -> MailSettings {
     MailSettings {
@@ -36,7 +36,7 @@ fn channels(mail: MailSettings, authorities: Vec<Pem>) -> Channels {
     Channels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
 }
 
-impl House {
+impl MailServer {
     fn channels(&self, tls: MailTls, login: Option<&str>) -> Channels {
         let mut mail = mail_to(self.smtp, tls);
         if let Some(password) = login {
@@ -60,7 +60,7 @@ fn mail(kind: NotificationKind, method: NotificationMethod, user: &str) -> Outgo
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files() {
-    let Some(house) = House::build("mail through postfix to dovecot") else { return };
+    let Some(house) = MailServer::build("mail through postfix to dovecot") else { return };
     let channels = house.channels(MailTls::Auto, Some("secret"));
     let mut html = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     html.attachments = vec![
@@ -114,7 +114,7 @@ async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
-    let Some(house) = House::build("hostile words in mail") else { return };
+    let Some(house) = MailServer::build("hostile words in mail") else { return };
     let channels = house.channels(MailTls::Auto, None);
     let hostile =
         "x\r\nBcc: eve@vigie.test\r\nX-Evil: 1\r\n\r\n<b>body</b>\r\n.\r\nRCPT TO:<eve@vigie.test>\r\n";

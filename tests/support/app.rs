@@ -39,7 +39,7 @@ use vigie::vault::Keyring;
 /// 2026-11-20T12:00:00Z, when every test begins.
 pub const NOON: i64 = 1_795_176_000;
 /// Days that tests on demand are kept.
-pub const KEPT_DAYS: u64 = 30;
+pub const RETENTION_DAYS: u64 = 30;
 
 /// Two accounts' worth of everything: account 1 and whatever [`App::account`] adds.
 pub struct App {
@@ -117,7 +117,7 @@ impl App {
             accounts: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&timer),
-            retention: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
+            retention: std::time::Duration::from_secs(RETENTION_DAYS * 86_400),
         }));
         let alerting = Arc::new(AlertService::new(AlertServiceDependencies {
             alert_store: store.clone(),
@@ -184,7 +184,7 @@ impl App {
     }
 
     /// Somebody without a token.
-    pub fn stranger(&self) -> Client {
+    pub fn anonymous(&self) -> Client {
         Client { router: self.router.clone(), token: None }
     }
 
@@ -342,22 +342,22 @@ impl FakePlanner {
     }
 
     /// How checks end from now on.
-    pub fn ends(&self, outcome: Result<Outcome, PlanError>) {
+    pub fn set_outcome(&self, outcome: Result<Outcome, PlanError>) {
         *self.outcome.lock().unwrap() = outcome;
     }
 
     /// How the last run of every monitor ended.
-    pub fn ended(&self, outcome: Outcome, status: Status) {
+    pub fn set_last_run(&self, outcome: Outcome, status: Status) {
         *self.last.lock().unwrap() = Some((outcome, status));
     }
 
     /// Checks wait from now on.
-    pub fn hold(&self) {
+    pub fn hold_checks(&self) {
         self.gate.forget_permits(usize::MAX);
     }
 
     /// Lets `checks` of them end.
-    pub fn release(&self, checks: usize) {
+    pub fn release_checks(&self, checks: usize) {
         self.gate.add_permits(checks);
     }
 }

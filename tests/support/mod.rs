@@ -9,7 +9,7 @@ pub mod fields;
 pub mod ftp_user;
 pub mod geckodriver;
 pub mod lacking;
-pub mod mail_house;
+pub mod mail_server;
 pub mod name_server;
 pub mod namespace;
 pub mod processes;

@@ -20,7 +20,7 @@ pub enum Reply {
     /// Answers with a response code and nothing else.
     Code(ResponseCode),
     /// Answers over UDP that the answer is too long, over TCP with these records.
-    LongFor(Vec<RData>),
+    TruncatedOverUdp(Vec<RData>),
     /// Says nothing; over TCP closes.
     Silence,
     /// Answers with another id.
@@ -38,7 +38,7 @@ pub enum Reply {
 pub struct NameServer {
     pub at: SocketAddr,
     questions: Arc<AtomicUsize>,
-    asked_from: Arc<Mutex<Vec<SocketAddr>>>,
+    client_addresses: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl NameServer {
@@ -57,10 +57,10 @@ impl NameServer {
         let at = tcp.local_addr().unwrap();
         let questions = Arc::new(AtomicUsize::new(0));
         let script = Arc::new(script);
-        let asked_from = Arc::new(Mutex::default());
-        tokio::spawn(serve_udp(udp, script.clone(), questions.clone(), asked_from.clone()));
+        let client_addresses = Arc::new(Mutex::default());
+        tokio::spawn(serve_udp(udp, script.clone(), questions.clone(), client_addresses.clone()));
         tokio::spawn(serve_tcp(tcp, script));
-        Self { at, questions, asked_from }
+        Self { at, questions, client_addresses }
     }
 
     /// How many datagrams came so far.
@@ -69,8 +69,8 @@ impl NameServer {
     }
 
     /// Where they came from.
-    pub fn asked_from(&self) -> Vec<SocketAddr> {
-        self.asked_from.lock().unwrap().clone()
+    pub fn client_addresses(&self) -> Vec<SocketAddr> {
+        self.client_addresses.lock().unwrap().clone()
     }
 }
 
@@ -80,12 +80,12 @@ async fn serve_udp(
     socket: UdpSocket,
     script: Script,
     questions: Arc<AtomicUsize>,
-    asked_from: Arc<Mutex<Vec<SocketAddr>>>,
+    client_addresses: Arc<Mutex<Vec<SocketAddr>>>,
 ) {
     let mut buffer = [0; 4096];
     while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
         questions.fetch_add(1, Ordering::SeqCst);
-        asked_from.lock().unwrap().push(from);
+        client_addresses.lock().unwrap().push(from);
         let query = Message::from_vec(&buffer[..length]).unwrap();
         for datagram in datagrams(&query, &asked(&script, &query)) {
             socket.send_to(&datagram, from).await.unwrap();
@@ -101,7 +101,9 @@ async fn serve_tcp(listener: TcpListener, script: Script) {
         let query = Message::from_vec(&bytes).unwrap();
         let reply = asked(&script, &query);
         let messages = match &reply {
-            Reply::LongFor(records) => vec![answer(&query, records, ResponseCode::NoError).to_vec().unwrap()],
+            Reply::TruncatedOverUdp(records) => {
+                vec![answer(&query, records, ResponseCode::NoError).to_vec().unwrap()]
+            }
             Reply::Half => {
                 stream.write_all(&[1, 0, 7, 7, 7]).await.unwrap();
                 continue;
@@ -132,7 +134,7 @@ fn datagrams(query: &Message, reply: &Reply) -> Vec<Vec<u8>> {
             vec![bytes(message)]
         }
         Reply::Code(code) => vec![bytes(answer(query, &[], *code))],
-        Reply::LongFor(_) | Reply::Half => {
+        Reply::TruncatedOverUdp(_) | Reply::Half => {
             let mut message = answer(query, &[], fine);
             message.metadata.truncation = true;
             vec![bytes(message)]

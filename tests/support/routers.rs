@@ -40,4 +40,4 @@ pub const CHAIN: &str = r#"
 "#;
 
 /// What `$1` is asked over ICMP is also asked without privilege.
-pub const ANYBODY_PINGS: &str = "sysctl -qw net.ipv4.ping_group_range='0 0'";
+pub const UNPRIVILEGED_PING: &str = "sysctl -qw net.ipv4.ping_group_range='0 0'";

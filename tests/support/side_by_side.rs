@@ -7,14 +7,14 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use vigie::browser::BrowserKind;
 
 /// A browser takes a processor while it starts, and waits in between.
-static ROOM: LazyLock<Semaphore> = LazyLock::new(|| {
+static LIMIT: LazyLock<Semaphore> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     Semaphore::new(cores + 1)
 });
 
 /// Waits until there is room for one more browser, and holds it. Who holds one must not ask for a second.
-pub async fn room() -> SemaphorePermit<'static> {
-    ROOM.acquire().await.unwrap()
+pub async fn browser_permit() -> SemaphorePermit<'static> {
+    LIMIT.acquire().await.unwrap()
 }
 
 /// Does `case` with each of `kinds` at the same time.

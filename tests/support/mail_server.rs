@@ -15,7 +15,7 @@ use super::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
 use super::lacking;
 
 /// The servers, until this is dropped. Every user is there, with the password `secret`.
-pub struct House {
+pub struct MailServer {
     folder: TempDir,
     /// SMTP: STARTTLS is offered, a login only after it; takes mail for everybody.
     pub smtp: u16,
@@ -49,7 +49,7 @@ struct Ports {
     auth: u16,
 }
 
-impl House {
+impl MailServer {
     /// `None` where it cannot be built; counted then.
     pub fn build(test: &str) -> Option<Self> {
         Self::with(test, "")
@@ -113,7 +113,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for MailServer {
     fn drop(&mut self) {
         let etc = self.folder.path().join("etc");
         let _ = Command::new("/usr/sbin/postfix").arg("-c").arg(etc).arg("stop").output();
