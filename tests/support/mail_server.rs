@@ -1,4 +1,4 @@
-//! A house of mail as it stands in the world: postfix that hands everything to dovecot.
+//! A real mail server: postfix, which delivers everything to dovecot.
 #![allow(dead_code, reason = "every test binary takes what it needs")]
 
 use std::fmt::Write as _;
@@ -14,29 +14,29 @@ use tempfile::TempDir;
 use super::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
 use super::lacking;
 
-/// The servers, until this is dropped. Every user is there, with the password `secret`.
+/// The servers, which stop when this is dropped. Every user name exists, with the password `secret`.
 pub struct MailServer {
     folder: TempDir,
-    /// SMTP: STARTTLS is offered, a login only after it; takes mail for everybody.
+    /// SMTP that offers STARTTLS, allows a login only after it, and accepts mail for every address.
     pub smtp: u16,
-    /// The same, for those alone who use STARTTLS.
+    /// The same, but STARTTLS is required.
     pub smtp_strict: u16,
-    /// The same, under TLS from the start.
+    /// The same, with TLS from the start.
     pub smtps: u16,
     /// IMAP, with STARTTLS.
     pub imap: u16,
-    /// The same, under TLS from the start.
+    /// The same, with TLS from the start.
     pub imaps: u16,
     /// POP3, with STLS.
     pub pop: u16,
-    /// The same, under TLS from the start.
+    /// The same, with TLS from the start.
     pub pops: u16,
-    /// The certificate for `127.0.0.1` that all of them show, and that vouches for itself.
+    /// The self-signed certificate for `127.0.0.1` that all of them present.
     pub certificate: String,
     _dovecot: Daemon,
 }
 
-/// Houses that are begun until one stands.
+/// Attempts to start the servers.
 const TRIES: u32 = 3;
 
 /// Ports of dovecot.
@@ -50,12 +50,12 @@ struct Ports {
 }
 
 impl MailServer {
-    /// `None` where it cannot be built; counted then.
+    /// Starts the servers. Returns `None`, and counts `test` as skipped, where they are not installed.
     pub fn build(test: &str) -> Option<Self> {
         Self::with(test, "")
     }
 
-    /// The same with further lines for dovecot, which go before those that stand there.
+    /// Like [`MailServer::build`], with settings for dovecot appended.
     pub fn with(test: &str, more: &str) -> Option<Self> {
         let pop3 = Path::new("/usr/lib/dovecot/pop3").exists();
         if !is_root() || !has("postfix") || !has("dovecot") || !pop3 {
@@ -63,29 +63,29 @@ impl MailServer {
             lacking::lacks(test, "root, postfix and dovecot", remedy);
             return None;
         }
-        // A port that was free may be somebody else's by the time that a server asks for it.
+        // Another process may bind a free port before the server does.
         let mut reason = String::new();
         for _ in 0..TRIES {
             match Self::open(more) {
-                Ok(house) => return Some(house),
+                Ok(server) => return Some(server),
                 Err(text) => reason = text,
             }
         }
         panic!("postfix does not start: {reason}");
     }
 
-    /// One of them; or what postfix said, where it did not start.
+    /// Starts the servers once; the error is the log of postfix.
     fn open(more: &str) -> Result<Self, String> {
         let folder = open_folder();
-        let at = folder.path().display().to_string();
+        let base = folder.path().display().to_string();
         let [imap, imaps, pop, pops, lmtp, auth] = std::array::from_fn(|_| free_port());
         let [smtp, smtp_strict, smtps] = std::array::from_fn(|_| free_port());
         let rcgen::CertifiedKey { cert, signing_key } =
             rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
         fs::write(folder.path().join("cert.pem"), cert.pem()).unwrap();
         fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
-        let dovecot = dovecot(&at, &Ports { imap, imaps, pop, pops, lmtp, auth }, more);
-        postfix(&at, [smtp, smtp_strict, smtps], lmtp, auth)?;
+        let dovecot = dovecot(&base, &Ports { imap, imaps, pop, pops, lmtp, auth }, more);
+        postfix(&base, [smtp, smtp_strict, smtps], lmtp, auth)?;
         for port in [imap, pop, lmtp, smtp, smtp_strict, smtps] {
             wait_for(port);
         }
@@ -93,7 +93,7 @@ impl MailServer {
         Ok(Self { folder, smtp, smtp_strict, smtps, imap, imaps, pop, pops, certificate, _dovecot: dovecot })
     }
 
-    /// Every mail of `user`, once there are `count`.
+    /// Returns every mail of `user` as soon as there are `count`.
     pub fn mails(&self, user: &str, count: usize) -> Vec<String> {
         let end = Instant::now() + Duration::from_secs(30);
         loop {
@@ -106,7 +106,7 @@ impl MailServer {
         }
     }
 
-    /// What the servers wrote, for those who look for why something failed.
+    /// Returns the logs of both servers, for failure messages.
     pub fn log(&self) -> String {
         let read = |name: &str| fs::read_to_string(self.folder.path().join(name)).unwrap_or_default();
         format!("{}\n{}", read("mail.log"), read("dovecot.log"))
@@ -120,17 +120,17 @@ impl Drop for MailServer {
     }
 }
 
-fn dovecot(at: &str, ports: &Ports, more: &str) -> Daemon {
+fn dovecot(base: &str, ports: &Ports, more: &str) -> Daemon {
     let Ports { imap, imaps, pop, pops, lmtp, auth } = ports;
     let text = format!(
-        "base_dir = {at}/run\nstate_dir = {at}/run\ninstance_name = t\nlog_path = {at}/dovecot.log\n\
+        "base_dir = {base}/run\nstate_dir = {base}/run\ninstance_name = t\nlog_path = {base}/dovecot.log\n\
          protocols = imap pop3 lmtp\nlisten = 127.0.0.1\ndisable_plaintext_auth = no\n\
-         ssl = yes\nssl_cert = <{at}/cert.pem\nssl_key = <{at}/key.pem\n\
+         ssl = yes\nssl_cert = <{base}/cert.pem\nssl_key = <{base}/key.pem\n\
          auth_mechanisms = plain login cram-md5\nauth_failure_delay = 0\n\
-         mail_location = maildir:{at}/mail/%n\nauth_username_format = %n\n\
+         mail_location = maildir:{base}/mail/%n\nauth_username_format = %n\n\
          mail_uid = 8\nmail_gid = 8\nfirst_valid_uid = 1\n\
          passdb {{\n driver = static\n args = password=secret\n}}\n\
-         userdb {{\n driver = static\n args = uid=8 gid=8 home={at}/mail/%n allow_all_users=yes\n}}\n\
+         userdb {{\n driver = static\n args = uid=8 gid=8 home={base}/mail/%n allow_all_users=yes\n}}\n\
          service imap-login {{\n inet_listener imap {{\n port = {imap}\n }}\n\
          inet_listener imaps {{\n port = {imaps}\n ssl = yes\n }}\n}}\n\
          service pop3-login {{\n inet_listener pop3 {{\n port = {pop}\n }}\n\
@@ -138,30 +138,30 @@ fn dovecot(at: &str, ports: &Ports, more: &str) -> Daemon {
          service lmtp {{\n inet_listener lmtp {{\n address = 127.0.0.1\n port = {lmtp}\n }}\n}}\n\
          service auth {{\n inet_listener {{\n address = 127.0.0.1\n port = {auth}\n }}\n}}\n{more}"
     );
-    let path = format!("{at}/dovecot.conf");
+    let path = format!("{base}/dovecot.conf");
     fs::write(&path, text).unwrap();
-    fs::create_dir(format!("{at}/mail")).unwrap();
-    std::os::unix::fs::chown(format!("{at}/mail"), Some(8), Some(8)).unwrap();
+    fs::create_dir(format!("{base}/mail")).unwrap();
+    std::os::unix::fs::chown(format!("{base}/mail"), Some(8), Some(8)).unwrap();
     Daemon::start(Command::new("/usr/sbin/dovecot").args(["-F", "-c", &path]))
 }
 
-fn postfix(at: &str, [smtp, strict, smtps]: [u16; 3], lmtp: u16, auth: u16) -> Result<(), String> {
+fn postfix(base: &str, [smtp, strict, smtps]: [u16; 3], lmtp: u16, auth: u16) -> Result<(), String> {
     for folder in ["etc", "queue", "data"] {
-        fs::create_dir(format!("{at}/{folder}")).unwrap();
+        fs::create_dir(format!("{base}/{folder}")).unwrap();
     }
     let postfix = nix::unistd::User::from_name("postfix").unwrap().unwrap();
-    std::os::unix::fs::chown(format!("{at}/data"), Some(postfix.uid.as_raw()), None).unwrap();
+    std::os::unix::fs::chown(format!("{base}/data"), Some(postfix.uid.as_raw()), None).unwrap();
     let main = format!(
-        "compatibility_level = 3.6\nqueue_directory = {at}/queue\ndata_directory = {at}/data\n\
+        "compatibility_level = 3.6\nqueue_directory = {base}/queue\ndata_directory = {base}/data\n\
          command_directory = /usr/sbin\ndaemon_directory = /usr/lib/postfix/sbin\nmail_owner = postfix\n\
          setgid_group = postdrop\nmyhostname = mx.vigie.test\nmydestination =\ninet_interfaces = loopback-only\n\
          inet_protocols = ipv4\nmynetworks = 127.0.0.0/8\nalias_maps =\nalias_database =\n\
          default_transport = lmtp:inet:127.0.0.1:{lmtp}\nlocal_recipient_maps =\n\
-         smtpd_tls_cert_file = {at}/cert.pem\nsmtpd_tls_key_file = {at}/key.pem\nsmtpd_tls_security_level = may\n\
+         smtpd_tls_cert_file = {base}/cert.pem\nsmtpd_tls_key_file = {base}/key.pem\nsmtpd_tls_security_level = may\n\
          smtpd_tls_auth_only = yes\nsmtpd_sasl_auth_enable = yes\nsmtpd_sasl_type = dovecot\n\
-         smtpd_sasl_path = inet:127.0.0.1:{auth}\nmaillog_file = {at}/mail.log\nmaillog_file_prefixes = {at}\n"
+         smtpd_sasl_path = inet:127.0.0.1:{auth}\nmaillog_file = {base}/mail.log\nmaillog_file_prefixes = {base}\n"
     );
-    fs::write(format!("{at}/etc/main.cf"), main).unwrap();
+    fs::write(format!("{base}/etc/main.cf"), main).unwrap();
     let mut master = format!(
         "127.0.0.1:{smtp} inet n - n - - smtpd\n\
          127.0.0.1:{strict} inet n - n - - smtpd -o smtpd_tls_security_level=encrypt\n\
@@ -183,23 +183,23 @@ fn postfix(at: &str, [smtp, strict, smtps]: [u16; 3], lmtp: u16, auth: u16) -> R
         ("anvil", "-", "1", "anvil"),
         ("scache", "-", "1", "scache"),
     ] {
-        // Those that others hand mail to are public.
+        // The services to which other processes hand mail are public.
         let private = if ["pickup", "cleanup", "qmgr"].contains(&name) { "n" } else { "-" };
         writeln!(master, "{name} unix {private} - n {wake} {most} {program}").unwrap();
     }
     master.push_str("postlog unix-dgram n - n - 1 postlogd\n");
-    fs::write(format!("{at}/etc/master.cf"), master).unwrap();
-    // It gives its master ten seconds, which a busy machine may not have: then it is started once more.
-    let etc = format!("{at}/etc");
+    fs::write(format!("{base}/etc/master.cf"), master).unwrap();
+    // `postfix start` gives its master ten seconds, which a busy machine may exceed. Then it is started again.
+    let etc = format!("{base}/etc");
     let call = |what: &str| Command::new("/usr/sbin/postfix").args(["-c", &etc, what]).output().unwrap();
     if call("start").status.success() || call("start").status.success() {
         return Ok(());
     }
     call("stop");
-    Err(fs::read_to_string(format!("{at}/mail.log")).unwrap_or_default())
+    Err(fs::read_to_string(format!("{base}/mail.log")).unwrap_or_default())
 }
 
-/// Every mail of `user`, whole, in their order.
+/// Returns the complete text of every mail of `user`, oldest first.
 pub fn read_mails(port: u16, user: &str) -> Vec<String> {
     let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

@@ -1,4 +1,4 @@
-//! What tests share: real servers, fakes, the application under test, and what is left behind.
+//! What tests share: real servers, fakes, the application under test, and checks for what a test leaves behind.
 
 pub mod alone;
 pub mod app;

@@ -1,4 +1,4 @@
-//! A name server on loopback that does what a script says, over UDP and TCP.
+//! A scripted DNS server on loopback, over UDP and TCP.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,28 +10,28 @@ use hickory_proto::rr::{Name, RData, Record, RecordType};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 
-/// What the server does with one question.
+/// How the server replies to one query.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// Answers with these records.
+    /// Replies with these records.
     Records(Vec<RData>),
-    /// Answers with these records, as a server that asks others.
+    /// Replies with these records, with the flag "recursion available".
     Recursive(Vec<RData>),
-    /// Answers with a response code and nothing else.
+    /// Replies with a response code and no records.
     Code(ResponseCode),
-    /// Answers over UDP that the answer is too long, over TCP with these records.
+    /// Replies with the truncation flag over UDP, and with these records over TCP.
     TruncatedOverUdp(Vec<RData>),
-    /// Says nothing; over TCP closes.
+    /// Sends no reply; over TCP closes the connection.
     Silence,
-    /// Answers with another id.
+    /// Replies with a wrong id.
     WrongId,
-    /// Answers another question.
+    /// Replies to a different question.
     WrongQuestion,
-    /// Sends the right header and then rubbish.
+    /// Sends a valid header and then a cut body.
     Rubbish,
-    /// First these bytes, then the records.
+    /// Sends these bytes first, then the records.
     After(Vec<u8>, Vec<RData>),
-    /// Half of a message over TCP.
+    /// Sends half a message over TCP.
     Half,
 }
 
@@ -42,14 +42,14 @@ pub struct NameServer {
 }
 
 impl NameServer {
-    /// A server on `ip` whose answers `script` makes of the name (lower case, without the last dot) and type.
+    /// Starts a server on `ip`. `script` decides the reply by name (lower case, without the last dot) and type.
     pub async fn start<F>(ip: &str, script: F) -> Self
     where
         F: Fn(&str, RecordType) -> Reply + Send + Sync + 'static,
     {
         let (tcp, udp) = loop {
             let tcp = TcpListener::bind((ip, 0)).await.unwrap();
-            // The port may be taken for UDP.
+            // The same port may be in use for UDP.
             if let Ok(udp) = UdpSocket::bind(tcp.local_addr().unwrap()).await {
                 break (tcp, udp);
             }
@@ -63,12 +63,12 @@ impl NameServer {
         Self { at, questions, client_addresses }
     }
 
-    /// How many datagrams came so far.
+    /// Returns how many UDP queries have arrived so far.
     pub fn questions(&self) -> usize {
         self.questions.load(Ordering::SeqCst)
     }
 
-    /// Where they came from.
+    /// Returns the source addresses of those queries.
     pub fn client_addresses(&self) -> Vec<SocketAddr> {
         self.client_addresses.lock().unwrap().clone()
     }
@@ -164,7 +164,7 @@ pub fn answer(query: &Message, records: &[RData], code: ResponseCode) -> Message
     message.metadata.response_code = code;
     message.metadata.authoritative = true;
     message.add_queries(query.queries.clone());
-    // What comes after an alias is of the name that it stands for.
+    // Records after an alias belong to the name that the alias points to.
     let mut name = query.queries[0].name().clone();
     for data in records {
         message.add_answer(Record::from_rdata(name.clone(), 60, data.clone()));
