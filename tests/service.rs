@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod accounts;
-mod alarms;
 mod alert;
+mod alerts;
 mod api_fields;
 mod api_v3;
 mod bulk;

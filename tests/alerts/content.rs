@@ -1,4 +1,4 @@
-//! Pages that change, certificates that end, traceroutes.
+//! What notifications contain: page changes, expiring certificates, traceroutes, failing steps and content views.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use vigie::domain::{
 };
 use vigie::store::ResultStore;
 
-use crate::alarms::world::{World, due_now, result, run, slot, until};
+use crate::alerts::harness::{Harness, due_notifications, result, run, slot, until};
 
 fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
     let mut result = result(monitor, 1, run(number), Outcome::Ok);
@@ -26,24 +26,24 @@ fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
 }
 
 #[tokio::test]
-async fn a_page_that_changed_is_told_also_when_it_did_so_over_a_restart() {
-    let mut world = World::new().await;
-    world.recipient(json!({})).await;
+async fn a_page_change_is_notified_across_a_restart() {
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
     let fields = json!({"url": "https://anna:secret@shop.example.test/", "notify_on_content_change": true});
-    let shop = world.monitor(&[1], fields).await;
-    world.hear(1, vec![page(shop, 1, 500)]).await;
-    world.hear(2, vec![page(shop, 2, 500)]).await;
-    let world = world.restart().await;
-    world.hear(3, vec![page(shop, 3, 777)]).await;
-    world.hear(4, vec![page(shop, 4, 777)]).await;
-    world.at_home(shop, 5, Outcome::Error).await;
-    world.hear(6, vec![page(shop, 6, 777)]).await;
-    let messages = world.messages().await;
-    let changes: Vec<_> = messages
+    let shop = harness.monitor(&[1], fields).await;
+    harness.submit_results(1, vec![page(shop, 1, 500)]).await;
+    harness.submit_results(2, vec![page(shop, 2, 500)]).await;
+    let harness = harness.restart().await;
+    harness.submit_results(3, vec![page(shop, 3, 777)]).await;
+    harness.submit_results(4, vec![page(shop, 4, 777)]).await;
+    harness.submit_outcome(shop, 5, Outcome::Error).await;
+    harness.submit_results(6, vec![page(shop, 6, 777)]).await;
+    let notifications = harness.notifications().await;
+    let changes: Vec<_> = notifications
         .iter()
         .filter(|message| message.message.content.kind == NotificationKind::WebChange)
         .collect();
-    assert_eq!(changes.len(), 1, "{:?}", world.told().await);
+    assert_eq!(changes.len(), 1, "{:?}", harness.summaries().await);
     let content = &changes[0].message.content;
     assert_eq!((&content.extra["bytes_before"], &content.extra["bytes_now"]), (&json!(500), &json!(777)));
     assert_eq!(content.at, slot(shop, run(3)));
@@ -52,11 +52,11 @@ async fn a_page_that_changed_is_told_also_when_it_did_so_over_a_restart() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_ends_soon_is_told_once_a_day() {
-    let mut world = World::new().await;
-    world.recipient(json!({})).await;
+async fn an_expiring_certificate_is_notified_once_a_day() {
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
     let fields = json!({"url": "https://shop.example.test/", "check_ssl_expiration_dates": "Expiring"});
-    let shop = world.monitor(&[1], fields).await;
+    let shop = harness.monitor(&[1], fields).await;
     let warned = |number: i64| {
         let mut result = page(shop, number, 500);
         result.outcome = Outcome::Warning;
@@ -74,58 +74,61 @@ async fn a_certificate_that_ends_soon_is_told_once_a_day() {
         result
     };
     for number in [1, 2, 3, 24 * 60, 24 * 60 + 1, 24 * 60 + 2] {
-        world.hear(number, vec![warned(number)]).await;
+        harness.submit_results(number, vec![warned(number)]).await;
     }
     assert_eq!(
-        world.told().await,
+        harness.summaries().await,
         ["certificate_expiration of run 1, error 0", "certificate_expiration of run 1441, error 0"]
     );
-    let content = world.messages().await.remove(0).message.content;
+    let content = harness.notifications().await.remove(0).message.content;
     assert_eq!(content.extra["certificate_days_left"], json!(9));
     assert_eq!(content.certificate["subject"], json!("CN=shop.example.test"));
 }
 
 #[tokio::test]
-async fn a_message_waits_for_the_traceroute_which_goes_with_result_and_message() {
-    let mut world = World::new().await;
-    world.recipient(json!({})).await;
-    *world.places.traces.lock().unwrap() = true;
-    let shop = world.monitor(&[1], json!({"traceroute_on_error": true})).await;
-    world.at_home(shop, 1, Outcome::Error).await;
-    world.wait_for(2).await;
+async fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result() {
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
+    *harness.locations.traces_complete.lock().unwrap() = true;
+    let shop = harness.monitor(&[1], json!({"traceroute_on_error": true})).await;
+    harness.submit_outcome(shop, 1, Outcome::Error).await;
+    harness.wait_for(2).await;
     let check = result(shop, 1, run(1), Outcome::Error).check_id;
-    until("the message waits no more", async || due_now(&world).await.len() == 2).await;
-    assert_eq!(due_now(&world).await[0].message.content.kind, NotificationKind::SiteError);
-    let messages = world.messages().await;
-    let kinds: Vec<_> = messages.iter().map(|message| message.message.content.kind).collect();
+    until("the message waits no more", async || due_notifications(&harness).await.len() == 2).await;
+    assert_eq!(due_notifications(&harness).await[0].message.content.kind, NotificationKind::SiteError);
+    let notifications = harness.notifications().await;
+    let kinds: Vec<_> = notifications.iter().map(|message| message.message.content.kind).collect();
     assert_eq!(kinds, [NotificationKind::SiteError, NotificationKind::Traceroute]);
-    assert_eq!(messages[1].message.content.extra["traceroute"], json!("1 gateway"));
-    let file = world.store.capture(check, "traceroute.txt".to_owned()).await.unwrap().unwrap();
+    assert_eq!(notifications[1].message.content.extra["traceroute"], json!("1 gateway"));
+    let file = harness.store.capture(check, "traceroute.txt".to_owned()).await.unwrap().unwrap();
     assert_eq!(file.content.as_deref(), Some(&b"1 gateway"[..]));
     let address = "192.0.2.7".parse().unwrap();
-    assert_eq!(*world.places.traced.lock().unwrap(), [(shop, vigie::domain::LocationId(1), Some(address))]);
+    assert_eq!(
+        *harness.locations.trace_requests.lock().unwrap(),
+        [(shop, vigie::domain::LocationId(1), Some(address))]
+    );
     // Once per outage.
-    world.at_home(shop, 2, Outcome::Error).await;
-    assert_eq!(world.places.traced.lock().unwrap().len(), 1);
+    harness.submit_outcome(shop, 2, Outcome::Error).await;
+    assert_eq!(harness.locations.trace_requests.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn a_traceroute_that_does_not_end_holds_a_message_for_five_seconds() {
-    let mut world = World::new().await;
-    world.recipient(json!({})).await;
-    let shop = world.monitor(&[1], json!({"traceroute_on_error": true})).await;
-    world.at_home(shop, 1, Outcome::Error).await;
-    assert_eq!(world.messages().await.len(), 1);
-    assert_eq!(due_now(&world).await.len(), 0);
-    world.clock.advance(Duration::from_secs(5));
-    assert_eq!(due_now(&world).await.len(), 1);
+async fn a_hanging_traceroute_delays_a_notification_by_five_seconds() {
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
+    let shop = harness.monitor(&[1], json!({"traceroute_on_error": true})).await;
+    harness.submit_outcome(shop, 1, Outcome::Error).await;
+    assert_eq!(harness.notifications().await.len(), 1);
+    assert_eq!(due_notifications(&harness).await.len(), 0);
+    harness.clock.advance(Duration::from_secs(5));
+    assert_eq!(due_notifications(&harness).await.len(), 1);
 }
 
 #[tokio::test]
-async fn the_failing_step_is_named() {
-    let mut world = World::new().await;
-    world.recipient(json!({})).await;
-    let shop = world.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
+async fn notifications_name_the_failing_step() {
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
+    let shop = harness.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
     let mut failed = result(shop, 1, run(1), Outcome::Error);
     failed.details.steps = [(1, "Log in", Status::OK), (3, "Pay", Status::CONNECT_FAILED)]
         .map(|(number, name, status)| StepResult {
@@ -141,19 +144,19 @@ async fn the_failing_step_is_named() {
             browser_step: None,
         })
         .to_vec();
-    world.hear(1, vec![failed]).await;
-    let messages = world.messages().await;
-    assert!(!messages.is_empty(), "{:?}", world.told().await);
-    for message in &messages {
+    harness.submit_results(1, vec![failed]).await;
+    let notifications = harness.notifications().await;
+    assert!(!notifications.is_empty(), "{:?}", harness.summaries().await);
+    for message in &notifications {
         assert_eq!(message.message.content.step, Some((3, "Pay".to_owned())));
     }
 }
 
 #[tokio::test]
 async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
-    let mut world = World::new().await;
-    world.recipient(json!({})).await;
-    let shop = world.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
+    let shop = harness.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
     let failed = |number: i64| {
         let mut result = result(shop, 1, run(number), Outcome::Error);
         result.details.browser = Some(Box::new(BrowserFacts {
@@ -174,10 +177,10 @@ async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
             vec![view(1, Status::OK, true), view(2, Status(7007), true), view(3, Status(7007), false)];
         result
     };
-    world.hear(1, vec![failed(1)]).await;
-    world.hear(2, vec![failed(2)]).await;
-    let messages = world.messages().await;
-    let content = &messages[0].message.content;
+    harness.submit_results(1, vec![failed(1)]).await;
+    harness.submit_results(2, vec![failed(2)]).await;
+    let notifications = harness.notifications().await;
+    let content = &notifications[0].message.content;
     assert_eq!(content.kind, NotificationKind::SiteError);
     assert_eq!(content.extra["trace_id"], "0123456789abcdef0123456789abcdef");
     let views: Vec<_> =

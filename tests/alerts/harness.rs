@@ -1,4 +1,4 @@
-//! A store in a folder of its own, monitors, recipients, and locations that answer as told.
+//! Runs ingestion over a store in a temporary folder, with monitors, recipients and fake locations.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -34,45 +34,45 @@ pub fn run(number: i64) -> Timestamp {
     Timestamp::from_seconds(START + 60 * number)
 }
 
-/// When the run of `monitor` is planned that is the first at or after `time`.
+/// Returns the planned time of the first run of `monitor` at or after `time`.
 pub fn slot(monitor: MonitorId, time: Timestamp) -> Timestamp {
     Slots::new(monitor, Duration::from_mins(1), None).first_at_or_after(time)
 }
 
-/// How a location answers a question.
+/// How a location responds to a request for a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Says {
-    This(Outcome),
-    Nothing,
+pub enum CheckResponse {
+    Completed(Outcome),
+    Pending,
     Busy,
 }
 
-/// The locations 1 to 3; 1 and 2 are of one region.
+/// The locations 1 to 3; locations 1 and 2 share a region.
 #[derive(Default)]
-pub struct Places {
-    pub says: Mutex<HashMap<LocationId, Says>>,
-    pub asked: Mutex<Vec<(MonitorId, LocationId)>>,
-    pub traced: Mutex<Vec<(MonitorId, LocationId, Option<IpAddr>)>>,
-    /// Whether traceroutes find something; else they do not end.
-    pub traces: Mutex<bool>,
-    pub away: Mutex<Vec<i64>>,
-    /// Of those that are there at all, the rest being unknown.
-    pub hosted: Mutex<Vec<i64>>,
+pub struct FakeLocations {
+    pub responses: Mutex<HashMap<LocationId, CheckResponse>>,
+    pub check_requests: Mutex<Vec<(MonitorId, LocationId)>>,
+    pub trace_requests: Mutex<Vec<(MonitorId, LocationId, Option<IpAddr>)>>,
+    /// Whether traceroutes return a result; otherwise they never end.
+    pub traces_complete: Mutex<bool>,
+    pub offline: Mutex<Vec<i64>>,
+    /// Locations that have an agent.
+    pub agents: Mutex<Vec<i64>>,
 }
 
-impl Planner for Places {
+impl Planner for FakeLocations {
     fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
     fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
-            self.asked.lock().unwrap().push((monitor.id, location));
-            let says = self.says.lock().unwrap().get(&location).copied();
-            match says.unwrap_or(Says::This(Outcome::Error)) {
-                Says::This(outcome) => Ok(result(monitor.id, location.0, run(0), outcome)),
-                Says::Busy => Err(PlanError::Busy),
-                Says::Nothing => std::future::pending().await,
+            self.check_requests.lock().unwrap().push((monitor.id, location));
+            let response = self.responses.lock().unwrap().get(&location).copied();
+            match response.unwrap_or(CheckResponse::Completed(Outcome::Error)) {
+                CheckResponse::Completed(outcome) => Ok(result(monitor.id, location.0, run(0), outcome)),
+                CheckResponse::Busy => Err(PlanError::Busy),
+                CheckResponse::Pending => std::future::pending().await,
             }
         })
     }
@@ -84,8 +84,8 @@ impl Planner for Places {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
-            self.traced.lock().unwrap().push((monitor.id, location, address));
-            if !*self.traces.lock().unwrap() {
+            self.trace_requests.lock().unwrap().push((monitor.id, location, address));
+            if !*self.traces_complete.lock().unwrap() {
                 std::future::pending::<()>().await;
             }
             Ok(Capture::new("traceroute.txt", "text/plain", b"1 gateway"))
@@ -93,22 +93,22 @@ impl Planner for Places {
     }
 
     fn agent_statuses(&self) -> Vec<AgentStatus> {
-        let away = self.away.lock().unwrap();
+        let offline = self.offline.lock().unwrap();
         let agent = |id: &i64| AgentStatus {
-            location: place(*id),
-            is_alive: !away.contains(id),
+            location: location(*id),
+            is_alive: !offline.contains(id),
             is_isolated: false,
             can_verify: *id == 3,
         };
-        self.hosted.lock().unwrap().iter().map(agent).collect()
+        self.agents.lock().unwrap().iter().map(agent).collect()
     }
 }
 
-pub fn place(id: i64) -> Location {
+pub fn location(id: i64) -> Location {
     Location { id: LocationId(id), name: format!("place {id}"), region: if id < 3 { 1 } else { 2 } }
 }
 
-/// The first check of `monitor` at `location` from `time` on, which came to `outcome`.
+/// Returns a result with `outcome` for the first run of `monitor` at or after `time`.
 pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outcome) -> CheckResult {
     let planned_at = slot(monitor, time);
     let run_id = RunId::new(monitor, planned_at);
@@ -154,9 +154,9 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
     }
 }
 
-pub struct World {
+pub struct Harness {
     pub store: Arc<SqliteStore>,
-    pub places: Arc<Places>,
+    pub locations: Arc<FakeLocations>,
     pub clock: Arc<FakeClock>,
     pub accounts: Arc<AccountCache>,
     pub ingestor: Arc<Ingestor>,
@@ -164,29 +164,29 @@ pub struct World {
     folder: TempDir,
 }
 
-impl World {
-    /// With locations 1, 2 and 3.
+impl Harness {
+    /// Starts ingestion with agents at locations 1, 2 and 3.
     pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let places = Arc::new(Places::default());
-        *places.hosted.lock().unwrap() = vec![1, 2, 3];
+        let locations = Arc::new(FakeLocations::default());
+        *locations.agents.lock().unwrap() = vec![1, 2, 3];
         let clock = Arc::new(FakeClock::new(run(0)));
-        let (store, accounts, ingestor) = open(&folder, &places, &clock).await;
-        Self { store, places, clock, accounts, ingestor, monitors: Vec::new(), folder }
+        let (store, accounts, ingestor) = open(&folder, &locations, &clock).await;
+        Self { store, locations, clock, accounts, ingestor, monitors: Vec::new(), folder }
     }
 
-    /// A new process over the same store; what waits is kept first.
+    /// Restarts over the same store, once all submitted results are stored.
     pub async fn restart(self) -> Self {
         assert_eq!(self.ingestor.drain(Duration::from_secs(30)).await, 0);
-        let Self { store, places, clock, folder, monitors, .. } = self;
+        let Self { store, locations, clock, folder, monitors, .. } = self;
         store.close().await;
-        places.asked.lock().unwrap().clear();
-        let (store, accounts, ingestor) = open(&folder, &places, &clock).await;
+        locations.check_requests.lock().unwrap().clear();
+        let (store, accounts, ingestor) = open(&folder, &locations, &clock).await;
         ingestor.update_monitors(monitors.clone(), Vec::new()).await;
-        Self { store, places, clock, accounts, ingestor, monitors, folder }
+        Self { store, locations, clock, accounts, ingestor, monitors, folder }
     }
 
-    /// Somebody who hears of everything from the first error on.
+    /// Creates a recipient of every availability alert from the first error on.
     pub async fn recipient(&self, fields: Value) -> i64 {
         let mut all = json!({"name": "Anna", "recipient": "anna@example.test", "method_id": 12,
             "availability_alert": true, "notify_on_clear": true, "start_threshold": 1, "stop_threshold": 10});
@@ -210,7 +210,7 @@ impl World {
         self.store.write_changes(vec![ConfigChange::CreateRecord(new)], Vec::new()).await.unwrap()[0]
     }
 
-    /// Makes a monitor that runs each minute at `locations`, with these fields, and watches it.
+    /// Creates a monitor that runs each minute at `locations`, with additional `fields`.
     pub async fn monitor(&mut self, locations: &[i64], fields: Value) -> MonitorId {
         let id = MonitorId(i64::try_from(self.monitors.len()).unwrap() + 1);
         let monitor = monitor(id, locations, fields);
@@ -219,7 +219,7 @@ impl World {
         id
     }
 
-    /// Puts a new version of `monitor` in force.
+    /// Stores and activates a new revision of the monitor `id`.
     pub async fn change(&mut self, id: MonitorId, change: impl FnOnce(&mut Monitor)) {
         let monitor = self.monitors.iter_mut().find(|monitor| monitor.id == id).unwrap();
         monitor.revision = Revision(monitor.revision.0 + 1);
@@ -228,10 +228,10 @@ impl World {
         self.ingestor.update_monitors(vec![changed], Vec::new()).await;
     }
 
-    /// Lets `results` of run `number` come in a second after it was planned, and waits until they are kept.
-    pub async fn hear(&self, number: i64, results: Vec<CheckResult>) {
+    /// Submits `results` of run `number` one second after its planned time and waits until they are stored.
+    pub async fn submit_results(&self, number: i64, results: Vec<CheckResult>) {
         let planned = results.iter().map(|result| result.planned_at).max().unwrap_or(run(number));
-        self.reach(planned + Duration::from_secs(1));
+        self.advance_to(planned + Duration::from_secs(1));
         let ids: Vec<CheckId> = results.iter().map(|result| result.check_id).collect();
         for result in results {
             self.ingestor.submit(result).await;
@@ -241,44 +241,44 @@ impl World {
         }
     }
 
-    /// Lets the run `number` at location 1 come to `outcome`.
-    pub async fn at_home(&self, monitor: MonitorId, number: i64, outcome: Outcome) {
-        self.hear(number, vec![result(monitor, 1, run(number), outcome)]).await;
+    /// Submits a result with `outcome` for run `number` at location 1.
+    pub async fn submit_outcome(&self, monitor: MonitorId, number: i64, outcome: Outcome) {
+        self.submit_results(number, vec![result(monitor, 1, run(number), outcome)]).await;
     }
 
-    /// Moves the clock on to `time`, if it is before.
-    pub fn reach(&self, time: Timestamp) {
+    /// Advances the clock to `time`, if that is in the future.
+    pub fn advance_to(&self, time: Timestamp) {
         let now = self.clock.now();
         if time > now {
             self.clock.advance(time.since(now));
         }
     }
 
-    /// Every message, the oldest first.
-    pub async fn messages(&self) -> Vec<Notification> {
+    /// Returns every notification, oldest first.
+    pub async fn notifications(&self) -> Vec<Notification> {
         let mut rows = self.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items;
         rows.reverse();
         rows
     }
 
-    /// How many messages there are.
+    /// Returns the number of notifications.
     pub async fn count(&self) -> u64 {
         let one = Pagination { limit: 1, offset: 0 };
         self.store.notifications(NotificationFilter::default(), one).await.unwrap().total
     }
 
-    /// Kind, run in minutes and recipient of every message.
-    pub async fn told(&self) -> Vec<String> {
+    /// Returns kind, run (in minutes) and error count of every notification.
+    pub async fn summaries(&self) -> Vec<String> {
         let line = |message: &Notification| {
             let minute = (message.message.content.at.as_micros() / 1_000_000 - START) / 60;
             let errcount = message.message.content.errcount;
             format!("{} of run {minute}, error {errcount}", message.message.content.kind.name())
         };
-        self.messages().await.iter().map(line).collect()
+        self.notifications().await.iter().map(line).collect()
     }
 
-    pub async fn wait_for(&self, messages: u64) {
-        until("messages are written", async || self.count().await >= messages).await;
+    pub async fn wait_for(&self, notifications: u64) {
+        until("messages are written", async || self.count().await >= notifications).await;
     }
 
     pub async fn episodes(&self) -> Vec<StoredEpisode> {
@@ -311,13 +311,13 @@ pub fn monitor(id: MonitorId, locations: &[i64], fields: Value) -> Monitor {
 
 async fn open(
     folder: &TempDir,
-    places: &Arc<Places>,
+    locations: &Arc<FakeLocations>,
     clock: &Arc<FakeClock>,
 ) -> (Arc<SqliteStore>, Arc<AccountCache>, Arc<Ingestor>) {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
     let store = Arc::new(store);
     let common = SharedFacts {
-        locations: (1..=3).map(place).collect(),
+        locations: (1..=3).map(location).collect(),
         certificate_days: 30,
         ..SharedFacts::default()
     };
@@ -331,7 +331,7 @@ async fn open(
         results: store.clone(),
         config_store: store.clone(),
         accounts: Arc::clone(&accounts),
-        planner: places.clone(),
+        planner: locations.clone(),
         clock: clock.clone(),
         wakeup: Wakeup::default(),
     };
@@ -339,7 +339,7 @@ async fn open(
     (store, accounts, ingestor)
 }
 
-/// Waits until `holds`; fails after a while.
+/// Waits until `holds` returns true; panics after three minutes.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let started = Instant::now();
     while !holds().await {
@@ -348,11 +348,11 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// The watches that are kept.
-pub async fn watches(world: &World) -> usize {
-    world.store.alert_states().await.unwrap().len()
+/// Returns how many alert states are stored.
+pub async fn alert_state_count(harness: &Harness) -> usize {
+    harness.store.alert_states().await.unwrap().len()
 }
 
-pub async fn due_now(world: &World) -> Vec<Notification> {
-    world.store.due(world.clock.now(), 1000, 1000).await.unwrap()
+pub async fn due_notifications(harness: &Harness) -> Vec<Notification> {
+    harness.store.due(harness.clock.now(), 1000, 1000).await.unwrap()
 }
