@@ -1,4 +1,4 @@
-//! A monitor with its people, a clock, and the watch that is looked at.
+//! Drives the alert state of one monitor, with recipients and a clock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use vigie::schedule::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, RunPlan,
 pub const MONITOR: MonitorId = MonitorId(7);
 const MIDNIGHT: &str = "2026-11-20T00:00:00Z";
 
-/// What a location says.
+/// What a location reports of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Word {
+pub struct Report {
     pub outcome: Option<Outcome>,
     pub status: u16,
     pub step: Option<u32>,
@@ -29,26 +29,26 @@ pub struct Word {
     pub slots: u32,
 }
 
-pub struct World {
+pub struct Harness {
     pub policy: AlertPolicy,
     pub contacts: Contacts,
     pub windows: Vec<BlackoutWindow>,
-    pub away: Vec<LocationId>,
+    pub offline: Vec<LocationId>,
     pub now: Timestamp,
-    pub watch: AlertState,
-    /// Whether the process is started anew whenever that can make a difference.
-    pub restless: bool,
-    /// The last answer of each location, as the store keeps it.
+    pub state: AlertState,
+    /// Whether the process restarts after every decision that has an effect.
+    pub restart_often: bool,
+    /// The last result of each location, as the store keeps it.
     pub last: BTreeMap<LocationId, LocationResult>,
-    /// Everything that came out, as lines.
-    pub told: Vec<String>,
-    /// The same as it is.
+    /// All effects as lines of text.
+    pub output: Vec<String>,
+    /// All effects.
     pub effects: Vec<Effect>,
-    /// Shows what becomes of outages, results and locations too.
-    pub talkative: bool,
+    /// Also writes lines for effects on outages, results and locations.
+    pub verbose: bool,
 }
 
-impl World {
+impl Harness {
     pub fn new() -> Self {
         let interval = Duration::from_mins(5);
         let plan = RunPlan {
@@ -74,37 +74,37 @@ impl World {
             },
             contacts: Contacts::default(),
             windows: Vec::new(),
-            away: Vec::new(),
+            offline: Vec::new(),
             now: Timestamp::parse(MIDNIGHT).unwrap(),
-            watch: AlertState::default(),
-            restless: false,
+            state: AlertState::default(),
+            restart_often: false,
             last: BTreeMap::new(),
-            told: Vec::new(),
+            output: Vec::new(),
             effects: Vec::new(),
-            talkative: false,
+            verbose: false,
         }
     }
 
-    /// The planned time of a run, counted from midnight.
+    /// Returns the planned time of the run `number`, counted from midnight.
     pub fn run(&self, number: i64) -> Timestamp {
         let interval = i64::try_from(self.policy.run_plan.slots.interval().as_micros()).unwrap();
         Timestamp::from_micros(Timestamp::parse(MIDNIGHT).unwrap().as_micros() + number * interval)
     }
 
-    /// A blackout from the planned time of one run up to that of the one after another.
-    pub fn window(&mut self, rests: BlackoutTarget, from: i64, thru: i64) {
+    /// Adds a blackout from the planned time of run `from` to that of the run after `thru`.
+    pub fn window(&mut self, target: BlackoutTarget, from: i64, thru: i64) {
         let civil = |number: i64| {
             let at = jiff::Timestamp::from_microsecond(self.run(number).as_micros()).unwrap();
             at.to_zoned(jiff::tz::TimeZone::UTC).datetime()
         };
         let when = TimeWindow::Once { from: civil(from), until: civil(thru + 1) };
         let id = i64::try_from(self.windows.len()).unwrap() + 1;
-        self.windows.push(BlackoutWindow { id, target: rests, window: when });
+        self.windows.push(BlackoutWindow { id, target, window: when });
     }
 
-    /// Whether a second location is asked.
-    pub fn is_asked(&self) -> bool {
-        !self.watch.pending_verifications().is_empty()
+    /// Whether a verification is pending.
+    pub fn has_pending_verification(&self) -> bool {
+        !self.state.pending_verifications().is_empty()
     }
 
     pub fn recipient(&mut self, name: &str) -> &mut Recipient {
@@ -129,92 +129,92 @@ impl World {
         self.contacts.recipients.last_mut().unwrap()
     }
 
-    /// What the watch says to `call`.
-    fn ask(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) {
-        if self.decide(call) && self.restless {
+    /// Applies `call` to the alert state, and restarts afterwards if configured.
+    fn apply(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) {
+        if self.evaluate(call) && self.restart_often {
             self.restart();
         }
     }
 
-    /// Whether anything came of it.
-    fn decide(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) -> bool {
+    /// Applies `call` to the alert state and records its effects; returns whether there were any.
+    fn evaluate(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) -> bool {
         let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, self.windows.clone());
         let cx = AlertContext {
             policy: &self.policy,
             contacts: &self.contacts,
             calendar: &calendar,
-            offline_locations: &self.away,
+            offline_locations: &self.offline,
             now: self.now,
         };
-        let effects = call(&mut self.watch, &cx);
+        let effects = call(&mut self.state, &cx);
         let any = !effects.is_empty();
         for effect in effects {
-            self.show(&effect);
-            self.keep(&effect);
+            self.log_effect(&effect);
+            self.store_effect(&effect);
             self.effects.push(effect);
         }
         any
     }
 
-    /// Lets the monitor begin, or go on after a rest.
-    pub fn begin(&mut self) {
-        self.decide(AlertState::on_tick);
+    /// Starts the monitor, or resumes it.
+    pub fn start(&mut self) {
+        self.evaluate(AlertState::on_tick);
     }
 
-    /// The monitor rests.
+    /// Disables the monitor.
     pub fn close(&mut self) {
         let now = self.now;
         self.last.clear();
-        self.decide(|watch, _| watch.close(now));
+        self.evaluate(|state, _| state.close(now));
     }
 
-    /// The process ends and starts again, with what was kept.
+    /// Restarts the process with what the store has.
     pub fn restart(&mut self) {
-        let watch = if self.watch.is_default() {
+        let state = if self.state.is_default() {
             let mut fresh = AlertState::default();
             fresh.restore(&self.last.values().cloned().collect::<Vec<_>>());
             fresh
         } else {
-            let kept = serde_json::to_string(&self.watch).unwrap();
-            serde_json::from_str(&kept).unwrap()
+            let stored = serde_json::to_string(&self.state).unwrap();
+            serde_json::from_str(&stored).unwrap()
         };
-        let (asked, health, idle) =
-            (self.watch.pending_verifications(), self.watch.health(), self.watch.is_default());
-        self.watch = watch;
-        assert_eq!(self.watch.pending_verifications(), asked, "questions survive a restart");
-        assert!(idle || self.watch.health() == health, "the state survives a restart");
-        self.begin();
+        let (pending, health, idle) =
+            (self.state.pending_verifications(), self.state.health(), self.state.is_default());
+        self.state = state;
+        assert_eq!(self.state.pending_verifications(), pending, "questions survive a restart");
+        assert!(idle || self.state.health() == health, "the state survives a restart");
+        self.start();
     }
 
-    /// Lets time pass up to `until`, with a tick whenever one is due.
-    pub fn pass(&mut self, until: Timestamp) {
+    /// Advances the clock to `until`, with a tick whenever one is due.
+    pub fn advance_to(&mut self, until: Timestamp) {
         for _ in 0..10_000 {
-            let due = self.watch.next_tick_at().filter(|due| *due <= until);
+            let due = self.state.next_tick_at().filter(|due| *due <= until);
             let Some(due) = due else { break };
             self.now = self.now.max(due);
-            self.ask(AlertState::on_tick);
+            self.apply(AlertState::on_tick);
         }
-        assert!(self.watch.next_tick_at().is_none_or(|due| due > until), "the watch is never done");
+        assert!(self.state.next_tick_at().is_none_or(|due| due > until), "the watch is never done");
         self.now = self.now.max(until);
     }
 
-    /// `location` says `word` of the run planned at `planned_at`.
-    pub fn hear(&mut self, location: LocationId, word: &Word, planned_at: Timestamp) {
-        let result = heard(location, word, planned_at, self.policy.run_plan.slots.interval());
+    /// Submits the result `report` of `location` for the run planned at `planned_at`.
+    pub fn submit(&mut self, location: LocationId, report: &Report, planned_at: Timestamp) {
+        let result = location_result(location, report, planned_at, self.policy.run_plan.slots.interval());
         if self.last.get(&location).is_none_or(|last| last.last_planned_at < result.last_planned_at) {
-            let kept = LocationResult { page: None, certificate: None, ..result.clone() };
-            self.last.insert(location, kept);
+            let stored = LocationResult { page: None, certificate: None, ..result.clone() };
+            self.last.insert(location, stored);
         }
-        self.ask(|watch, cx| watch.on_result(result, cx));
-        if self.restless {
+        self.apply(|state, cx| state.on_result(result, cx));
+        if self.restart_often {
             self.restart();
         }
     }
 
-    /// The second location answers what is asked, `verdict` being 70 to 79.
+    /// Answers the oldest pending verification with the status `verdict`, 70 to 79.
     pub fn answer(&mut self, verdict: u16) {
         let Some(Effect::RequestVerification { planned_at, location, .. }) =
-            self.watch.pending_verifications().into_iter().next()
+            self.state.pending_verifications().into_iter().next()
         else {
             panic!("nothing was asked");
         };
@@ -229,37 +229,37 @@ impl World {
             found: None,
             at: self.now,
         };
-        self.ask(|watch, cx| watch.on_verification(planned_at, answer, cx));
+        self.apply(|state, cx| state.on_verification(planned_at, answer, cx));
     }
 
-    /// Keeps what the store would know of it.
-    fn keep(&mut self, effect: &Effect) {
+    /// Keeps what the store would contain after `effect`.
+    fn store_effect(&mut self, effect: &Effect) {
         let interval = self.policy.run_plan.slots.interval();
         if let Effect::RecordMissed { planned_at, locations } = effect {
-            let word = Word { outcome: Some(Outcome::Missed), ..Word::default() };
+            let report = Report { outcome: Some(Outcome::Missed), ..Report::default() };
             for location in locations {
-                self.last.insert(*location, heard(*location, &word, *planned_at, interval));
+                self.last.insert(*location, location_result(*location, &report, *planned_at, interval));
             }
         }
     }
 
-    fn show(&mut self, effect: &Effect) {
+    fn log_effect(&mut self, effect: &Effect) {
         let line = match effect {
             Effect::RequestVerification { location, failed, .. } => {
-                format!("? {} outside of {}", place(*location), places(failed))
+                format!("? {} outside of {}", letter(*location), letters(failed))
             }
             Effect::RunTraceroute { location, audience, .. } => {
                 let names: Vec<_> = audience.iter().map(|(id, _)| self.name(*id)).collect();
-                format!("! trace from {} for {}", place(*location), names.join(" "))
+                format!("! trace from {} for {}", letter(*location), names.join(" "))
             }
             Effect::Notify { recipient, group, draft } => {
                 let by = group.map(|group| format!(" by {group}")).unwrap_or_default();
-                format!("> {} {}{by}", self.name(*recipient), words(draft))
+                format!("> {} {}{by}", self.name(*recipient), describe(draft))
             }
             Effect::RecordVerification { location, answer, .. } => {
-                format!(". {} {}", place(*location), answer.status)
+                format!(". {} {}", letter(*location), answer.status)
             }
-            Effect::RecordMissed { locations, .. } => format!(". away {}", places(locations)),
+            Effect::RecordMissed { locations, .. } => format!(". away {}", letters(locations)),
             Effect::UpdateEpisode(change) => {
                 let what = match change.end {
                     Some(end) if end.recovered => "over",
@@ -267,11 +267,11 @@ impl World {
                     None if change.flapping => "down, flapping",
                     None => "down",
                 };
-                format!(". {what} {} at {}", change.failed_runs, places(&change.locations))
+                format!(". {what} {} at {}", change.failed_runs, letters(&change.locations))
             }
         };
-        if self.talkative || !line.starts_with('.') {
-            self.told.push(line.trim_end().to_owned());
+        if self.verbose || !line.starts_with('.') {
+            self.output.push(line.trim_end().to_owned());
         }
     }
 
@@ -281,55 +281,63 @@ impl World {
     }
 }
 
-pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval: Duration) -> LocationResult {
-    let slots = word.slots.max(1);
+pub fn location_result(
+    location: LocationId,
+    report: &Report,
+    planned_at: Timestamp,
+    interval: Duration,
+) -> LocationResult {
+    let slots = report.slots.max(1);
     LocationResult {
         planned_at,
         location,
         check_id: CheckId::new(RunId::new(MONITOR, planned_at), location),
-        outcome: word.outcome.unwrap_or(Outcome::Ok),
-        status: Status(word.status),
+        outcome: report.outcome.unwrap_or(Outcome::Ok),
+        status: Status(report.status),
         slots,
         last_planned_at: planned_at + interval * (slots - 1),
-        step: word.step,
-        failed_views: word.views.clone(),
-        page: word.page.map(|(before, now)| PageChange { before, now, object_changes: None }),
-        certificate: word.certificate.then(|| ExpiringCertificate {
+        step: report.step,
+        failed_views: report.views.clone(),
+        page: report.page.map(|(before, now)| PageChange { before, now, object_changes: None }),
+        certificate: report.certificate.then(|| ExpiringCertificate {
             subject: "CN=www.example.com".to_owned(),
             not_after: planned_at + Duration::from_hours(72),
         }),
     }
 }
 
-/// What a message says, in short: kind, count of runs, code and place, who was heard.
-fn words(draft: &NotificationDraft) -> String {
+/// Describes a notification in short: kind, error count, status and location, verification, missing locations.
+fn describe(draft: &NotificationDraft) -> String {
     let cause = draft.deciding_result.as_ref();
-    let seen = cause.map_or_else(
+    let result_text = cause.map_or_else(
         || "nowhere".to_owned(),
-        |cause| format!("{} at {}", cause.status, place(cause.location)),
+        |cause| format!("{} at {}", cause.status, letter(cause.location)),
     );
-    let proof = draft.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
+    let verification =
+        draft.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
     let silent = if draft.unreported_locations.is_empty() {
         String::new()
     } else {
-        format!(" without {}", places(&draft.unreported_locations))
+        format!(" without {}", letters(&draft.unreported_locations))
     };
     match draft.kind {
-        NotificationKind::SiteError => format!("error {}: {seen}{proof}{silent}", draft.errcount),
+        NotificationKind::SiteError => {
+            format!("error {}: {result_text}{verification}{silent}", draft.errcount)
+        }
         NotificationKind::SiteClear => format!("clear{silent}"),
         NotificationKind::NoData => format!("no data {}{silent}", draft.errcount),
         NotificationKind::WebChange => {
-            format!("change at {}", cause.map_or_else(String::new, |c| place(c.location)))
+            format!("change at {}", cause.map_or_else(String::new, |c| letter(c.location)))
         }
         NotificationKind::CertificateExpiration => "certificate".to_owned(),
         kind => kind.name().to_owned(),
     }
 }
 
-fn place(location: LocationId) -> String {
+fn letter(location: LocationId) -> String {
     u8::try_from(location.0 - 1).ok().map_or_else(String::new, |at| char::from(b'A' + at).to_string())
 }
 
-fn places(locations: &[LocationId]) -> String {
-    locations.iter().map(|location| place(*location)).collect()
+fn letters(locations: &[LocationId]) -> String {
+    locations.iter().map(|location| letter(*location)).collect()
 }
