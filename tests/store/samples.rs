@@ -1,4 +1,4 @@
-//! Stores, results and monitors to test with.
+//! Sample stores, results and notifications.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ pub fn sqlite(folder: &Path) -> SqliteStore {
     SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap()
 }
 
-/// The file is whole, by SQLite's own word.
+/// Requires that SQLite finds no damage in the file.
 pub fn assert_whole(folder: &Path) {
     let conn = rusqlite::Connection::open(folder.join("vigie.db")).unwrap();
-    let reply: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(reply, "ok");
+    let report: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(report, "ok");
 }
 
 pub fn phases(of: &[(Phase, u64)]) -> Phases {
@@ -40,7 +40,7 @@ pub fn phases(of: &[(Phase, u64)]) -> Phases {
     phases
 }
 
-/// An ok check of a TCP monitor that took `total_us`.
+/// Returns a passed check of a TCP monitor that took `total_us`.
 pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
     let run_id = RunId::new(MonitorId(monitor), planned_at);
     let started_at = planned_at + std::time::Duration::from_micros(1234);
@@ -82,7 +82,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
     }
 }
 
-/// A failed check with two attempts.
+/// Returns a failed check with two attempts.
 pub fn error(monitor: i64, planned_at: Timestamp) -> CheckResult {
     let mut result = ok(monitor, planned_at, 2_000_000);
     let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "127.0.0.1:443 refused");
@@ -98,7 +98,7 @@ pub fn error(monitor: i64, planned_at: Timestamp) -> CheckResult {
     result
 }
 
-/// A warning of an HTTPS check with a redirect and a chain of certificates.
+/// Returns a warning of an HTTPS check with a redirect and a certificate chain.
 pub fn warning(monitor: i64, planned_at: Timestamp) -> CheckResult {
     let mut result = ok(monitor, planned_at, 80_000);
     result.monitor_type = MonitorType::Website;
@@ -112,7 +112,7 @@ pub fn warning(monitor: i64, planned_at: Timestamp) -> CheckResult {
     result
 }
 
-/// Facts of an HTTPS exchange, the same from run to run but for the sizes.
+/// Returns facts of an HTTPS exchange, equal in every run.
 pub fn https() -> Facts {
     let certificate = |name: &str| Certificate {
         subject: format!("CN={name}"),
@@ -163,7 +163,7 @@ pub fn ping(monitor: i64, planned_at: Timestamp) -> CheckResult {
     result
 }
 
-/// `slots` missed runs, `step` seconds apart.
+/// Returns a result for `slots` missed runs, `step` seconds apart.
 pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> CheckResult {
     let mut result = ok(monitor, planned_at, 0);
     let last_planned_at = planned_at + std::time::Duration::from_secs(step * u64::from(slots - 1));
@@ -176,9 +176,9 @@ pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> Che
     result
 }
 
-/// A message about `result` to `recipient` of account 1.
+/// Returns a notification about `result` to `recipient` of account 1.
 pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timestamp) -> NewNotification {
-    let notice = NotificationContent {
+    let content = NotificationContent {
         kind: NotificationKind::SiteError,
         customer: CustomerId(1),
         company: "Example".to_owned(),
@@ -211,13 +211,13 @@ pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timesta
         key: key.to_owned(),
         recipient: RecipientId(recipient),
         group: None,
-        content: notice,
+        content,
         created_at: written,
         not_before: written,
     }
 }
 
-pub async fn keep(store: &impl Ingest, results: Vec<CheckResult>) {
+pub async fn commit_results(store: &impl Ingest, results: Vec<CheckResult>) {
     store.commit(Commit { results, ..Commit::default() }).await.unwrap();
 }
 

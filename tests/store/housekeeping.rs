@@ -1,4 +1,4 @@
-//! Calendar jobs.
+//! Housekeeping jobs and their schedule.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,15 +10,15 @@ use vigie::pipeline::{HousekeepingJob, HousekeepingRunner, HousekeepingScheduler
 use vigie::store::{Housekeeping, Retention, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
-use crate::store::make::at;
+use crate::store::samples::at;
 
 #[derive(Default)]
-struct Counting {
+struct RecordingStore {
     rolled_at: AtomicU64,
     retained: AtomicU64,
 }
 
-impl Housekeeping for Counting {
+impl Housekeeping for RecordingStore {
     fn roll_up(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         self.rolled_at.store(now.as_micros().unsigned_abs(), Ordering::Relaxed);
         Box::pin(std::future::ready(Ok(3)))
@@ -30,7 +30,7 @@ impl Housekeeping for Counting {
     }
 }
 
-fn household(store: Arc<Counting>) -> (HousekeepingRunner, Arc<Metrics>) {
+fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
     let metrics = Arc::new(Metrics::new());
     let day = Duration::from_hours(24);
     let retention = Retention {
@@ -46,12 +46,12 @@ fn household(store: Arc<Counting>) -> (HousekeepingRunner, Arc<Metrics>) {
 }
 
 #[tokio::test]
-async fn a_job_does_its_work_at_the_clocks_time_and_is_counted() {
-    let store = Arc::new(Counting::default());
-    let (household, metrics) = household(store.clone());
-    assert_eq!(household.run_job(HousekeepingJob::RollUp).await, Ok(3));
+async fn a_job_runs_at_the_time_of_the_clock_and_is_counted() {
+    let store = Arc::new(RecordingStore::default());
+    let (runner, metrics) = runner(store.clone());
+    assert_eq!(runner.run_job(HousekeepingJob::RollUp).await, Ok(3));
     assert_eq!(store.rolled_at.load(Ordering::Relaxed), at(77).as_micros().unsigned_abs());
-    assert!(household.run_job(HousekeepingJob::ApplyRetention).await.is_err());
+    assert!(runner.run_job(HousekeepingJob::ApplyRetention).await.is_err());
     assert_eq!(store.retained.load(Ordering::Relaxed), 30 * 86_400);
     let text = metrics.encode();
     assert!(text.contains(r#"vigie_housekeeping_runs_total{job="roll_up",outcome="done"} 1"#), "{text}");
@@ -59,10 +59,10 @@ async fn a_job_does_its_work_at_the_clocks_time_and_is_counted() {
 }
 
 #[tokio::test]
-async fn the_calendar_starts_and_stops_and_refuses_what_is_no_time_of_day() {
-    let (household, _) = household(Arc::default());
-    let housekeeper =
-        HousekeepingScheduler::start(household.clone(), TimeOfDay { hour: 23, minute: 59 }).await.unwrap();
-    housekeeper.stop().await.unwrap();
-    assert!(HousekeepingScheduler::start(household, TimeOfDay { hour: 24, minute: 0 }).await.is_err());
+async fn the_scheduler_starts_and_stops_and_refuses_invalid_times_of_day() {
+    let (runner, _) = runner(Arc::default());
+    let scheduler =
+        HousekeepingScheduler::start(runner.clone(), TimeOfDay { hour: 23, minute: 59 }).await.unwrap();
+    scheduler.stop().await.unwrap();
+    assert!(HousekeepingScheduler::start(runner, TimeOfDay { hour: 24, minute: 0 }).await.is_err());
 }

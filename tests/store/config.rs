@@ -1,4 +1,4 @@
-//! What people change: monitors of the APIs, records, the audit trail.
+//! Configuration: monitors of the APIs, records, the audit trail.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use vigie::store::{
     Retention, StoreError, StoredMonitor, seal_context,
 };
 
-use crate::store::make::at;
+use crate::store::samples::at;
 use crate::store::suite::Store;
 use crate::support::fields::Fields;
 
@@ -72,14 +72,14 @@ async fn create(store: &impl Store, origin: Origin, name: &str) -> i64 {
         [0]
 }
 
-async fn kept(store: &impl Store) -> Vec<StoredMonitor> {
+async fn stored_monitors(store: &impl Store) -> Vec<StoredMonitor> {
     store.stored_monitors().await.unwrap()
 }
 
-pub async fn monitors_of_the_apis_are_kept_without_their_secrets(store: &impl Store) {
+pub async fn monitors_of_the_apis_are_stored_without_their_secrets(store: &impl Store) {
     let api = create(store, Origin::Api, "Shop").await;
     let applied = create(store, Origin::Applied { key: "shop".into() }, "Applied").await;
-    let rows = kept(store).await;
+    let rows = stored_monitors(store).await;
     assert_eq!(rows.iter().map(|row| row.monitor.id.0).collect::<Vec<_>>(), [api, applied]);
     let Monitor { revision, document, metadata: trail, origin, modified_at, customer, .. } =
         rows[0].monitor.clone();
@@ -94,9 +94,9 @@ pub async fn monitors_of_the_apis_are_kept_without_their_secrets(store: &impl St
     assert_eq!(store.customer_for_monitor(MonitorId(api + 1000)).await.unwrap(), None);
 }
 
-pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &impl Store) {
+pub async fn a_change_of_an_older_revision_is_refused_and_changes_nothing(store: &impl Store) {
     let id = create(store, Origin::Api, "Shop").await;
-    let mut newer = kept(store).await.remove(0);
+    let mut newer = stored_monitors(store).await.remove(0);
     newer.monitor.revision = Revision(2);
     newer.monitor.metadata =
         Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
@@ -106,12 +106,12 @@ pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &im
         expected: Revision(expected),
     };
     store.write_changes(vec![put(1)], vec![]).await.unwrap();
-    assert_eq!(kept(store).await, [newer.clone()]);
+    assert_eq!(stored_monitors(store).await, [newer.clone()]);
 
-    // The record before it and the audit entry go with the refused change.
+    // The record before the refused change, and the audit entry, are rolled back with it.
     let refused = vec![ConfigChange::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
-    let told = store.write_changes(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
-    assert_eq!(told, Err(StoreError::Stale));
+    let outcome = store.write_changes(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
+    assert_eq!(outcome, Err(StoreError::Stale));
     assert_eq!(store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().total, 0);
     assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().total, 0);
 
@@ -119,7 +119,7 @@ pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &im
         |expected| vec![ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(expected) }];
     assert_eq!(store.write_changes(remove(1), vec![]).await, Err(StoreError::Stale));
     store.write_changes(remove(2), vec![]).await.unwrap();
-    assert!(kept(store).await.is_empty());
+    assert!(stored_monitors(store).await.is_empty());
     assert_eq!(store.write_changes(remove(2), vec![]).await, Err(StoreError::Stale), "it is gone");
     assert_eq!(store.write_changes(vec![put(2)], vec![]).await, Err(StoreError::Stale), "it is gone");
     assert_eq!(
@@ -129,7 +129,7 @@ pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &im
     );
 }
 
-pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &impl Store) {
+pub async fn keys_are_unique_per_origin_and_reusable_after_a_removal(store: &impl Store) {
     let file = store.ids_for_file_keys(ONE, vec!["shop".to_owned()]).await.unwrap()[0];
     let applied = || Origin::Applied { key: "shop".into() };
     let first = create(store, applied(), "A").await;
@@ -149,13 +149,13 @@ pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &i
     assert_eq!(store.ids_for_file_keys(ONE, vec!["shop".to_owned()]).await.unwrap(), [file]);
 }
 
-pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
+pub async fn a_pause_of_a_file_monitor_survives_changes_of_its_file(store: &impl Store) {
     let id = store.ids_for_file_keys(ONE, vec!["a".to_owned()]).await.unwrap()[0];
     let monitor = |revision| crate::store::monitors::monitor(id, Some("a"), revision, "one.test");
     store.apply_monitors(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
-    let mut resting = monitor(2);
-    resting.metadata = Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
-    let put = StoredMonitor { monitor: resting.clone(), sealed: None };
+    let mut paused = monitor(2);
+    paused.metadata = Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
+    let put = StoredMonitor { monitor: paused.clone(), sealed: None };
     store
         .write_changes(
             vec![ConfigChange::UpdateMonitor { monitor: Box::new(put), expected: Revision(1) }],
@@ -168,7 +168,7 @@ pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
     assert_eq!((after.revision, after.metadata.paused_until), (Revision(3), Some(at(99))));
 }
 
-pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {
+pub async fn records_attached_to_a_monitor_are_removed_with_it(store: &impl Store) {
     let id = create(store, Origin::Api, "Shop").await;
     let attached = |kind| {
         let new = NewRecord { parent_id: Some(id), ..new_record(kind, None, json!({})) };
@@ -184,7 +184,7 @@ pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {
     assert_eq!(left(RecordKind::Event).await, 1, "an event is not attached, whatever its number");
 }
 
-pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
+pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl Store) {
     let default = store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
     assert_eq!((default.customer, default.fields["name"].as_str().unwrap()), (ONE, "default"));
 
@@ -253,8 +253,8 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(newer.clone()));
     assert_eq!(store.write_changes(vec![put(&newer, 1)], vec![]).await, Err(StoreError::Stale));
     let other = new_record(RecordKind::User, Some("otto"), json!({}));
-    let told = store.write_changes(vec![ConfigChange::CreateRecord(other)], vec![]).await;
-    assert_eq!(told, Err(StoreError::AlreadyExists("otto".to_owned())));
+    let outcome = store.write_changes(vec![ConfigChange::CreateRecord(other)], vec![]).await;
+    assert_eq!(outcome, Err(StoreError::AlreadyExists("otto".to_owned())));
     let remove =
         |kind, id, expected| vec![ConfigChange::RemoveRecord { kind, id, expected: Revision(expected) }];
     assert_eq!(
@@ -293,7 +293,7 @@ pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     assert_eq!((row.before, row.after), (Map::new(), object(json!({"name": "Shop"}))));
 }
 
-pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
+pub async fn secrets_are_resealed_in_their_context(store: &impl Store) {
     for name in ["a", "b"] {
         create(store, Origin::Api, name).await;
     }
@@ -306,21 +306,21 @@ pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
         )
         .await
         .unwrap();
-    let anew = Arc::new(|context: &str, sealed: &[u8]| {
+    let reseal = Arc::new(|context: &str, sealed: &[u8]| {
         let new = [context.as_bytes(), b"|", sealed].concat();
         (!sealed.contains(&b'|')).then_some(new)
     });
-    assert_eq!(store.reseal(anew.clone()).await.unwrap(), 3);
-    assert_eq!(store.reseal(anew).await.unwrap(), 0, "all have the new form");
+    assert_eq!(store.reseal(reseal.clone()).await.unwrap(), 3);
+    assert_eq!(store.reseal(reseal).await.unwrap(), 0, "all have the new form");
     let expected = format!("{}|sealed", seal_context("monitor", ONE)).into_bytes();
-    assert!(kept(store).await.iter().all(|row| row.sealed.as_ref() == Some(&expected)));
+    assert!(stored_monitors(store).await.iter().all(|row| row.sealed.as_ref() == Some(&expected)));
     let private = async |kind, id| store.record(kind, id).await.unwrap().unwrap().private_data.unwrap();
     let expected = format!("{}|hash", seal_context("certificate", ONE)).into_bytes();
     assert_eq!(private(RecordKind::Certificate, ids[0]).await, expected);
     assert_eq!(private(RecordKind::User, ids[1]).await, b"hash", "a hash is not sealed");
 }
 
-pub async fn an_entry_about_what_is_made_names_it_whatever_is_written_before(store: &impl Store) {
+pub async fn an_audit_entry_names_the_object_created_in_its_call(store: &impl Store) {
     let user = || ConfigChange::CreateRecord(new_record(RecordKind::User, None, json!({"login": "anna"})));
     let first = store.write_changes(vec![user()], vec![]).await.unwrap()[0];
     let changes = vec![
@@ -330,18 +330,18 @@ pub async fn an_entry_about_what_is_made_names_it_whatever_is_written_before(sto
         ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop")),
     ];
     let entries = vec![entry(AuditObject::Created(0), "anna", 1), entry(AuditObject::Created(1), "otto", 2)];
-    let made = store.write_changes(changes, entries).await.unwrap();
+    let created = store.write_changes(changes, entries).await.unwrap();
     let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
-    let about: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
-    assert_eq!(about, made.iter().copied().map(Some).collect::<Vec<_>>());
-    // One about nothing is a fault of ours; nothing is kept of its call.
-    let told = store.write_changes(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
-    assert!(matches!(told, Err(StoreError::Unusable(_))), "{told:?}");
+    let object_ids: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
+    assert_eq!(object_ids, created.iter().copied().map(Some).collect::<Vec<_>>());
+    // An entry about no object is an error in the program; its whole call is rolled back.
+    let outcome = store.write_changes(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
+    assert!(matches!(outcome, Err(StoreError::Unusable(_))), "{outcome:?}");
     let users = store.records(RecordFilter::new(RecordKind::User), ALL).await.unwrap();
     assert_eq!((users.total, store.audit(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));
 }
 
-pub async fn the_trail_ends_with_its_time(store: &impl Store) {
+pub async fn audit_entries_are_removed_after_their_retention(store: &impl Store) {
     const DAY: i64 = 86_400;
     let long = std::time::Duration::from_hours(24 * 9_999);
     let retention = Retention {
