@@ -100,7 +100,7 @@ const COMMON: &[Flipped] = &[
         "fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result",
         &["traceroute_on_error"],
     ),
-    ("notify/webhooks.rs", "fn a_json_post_carries_every_field_as_the_table_says", &["alert_note"]),
+    ("notify/webhooks.rs", "fn a_json_post_carries_every_field_of_the_table", &["alert_note"]),
     ("fleet/shown.rs", "fn properties_have_their_names", &["custom_properties"]),
     (
         "alerts/pages.rs",

@@ -1,4 +1,4 @@
-//! The delivery over the real store: order, evidence, events, and what a new start finds.
+//! Delivery over the real store: order, attached files, events, and restarts.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -19,14 +19,14 @@ use vigie::store::{
 };
 use vigie::telemetry::Metrics;
 
-use super::kit::{new, recipient};
+use super::samples::{new, recipient};
 
 const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
-/// Recipients from 10 on get mail, an even one with screenshots, from 20 on with what the target answered.
-struct Anybody;
+/// Recipients from 10 on get mail; even ones with screenshots, those from 20 on with the response of the target.
+struct FakeDestinations;
 
-impl DestinationLookup for Anybody {
+impl DestinationLookup for FakeDestinations {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         let id = message.message.recipient.0;
         let method = if id < 10 { NotificationMethod::JsonPost } else { NotificationMethod::MailHtml };
@@ -37,41 +37,41 @@ impl DestinationLookup for Anybody {
     }
 }
 
-/// Fails `failing` once or for good, takes everything else.
-struct Moody {
-    came: Mutex<Vec<String>>,
+/// Fails the first attempt of the message `failing` with its error and accepts everything else.
+struct FailingSender {
+    attempts: Mutex<Vec<String>>,
     files: Mutex<Vec<(i64, Vec<String>, bool)>>,
     failing: (&'static str, SendError),
 }
 
-impl MessageSender for Moody {
+impl MessageSender for FailingSender {
     fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         let names = message.attachments.iter().map(|file| file.name.clone()).collect();
         let traced = message.text.contains("192.0.2.1  0.4 ms");
         self.files.lock().unwrap().push((message.recipient.id.0, names, traced));
-        let mut came = self.came.lock().unwrap();
-        let is_first = !came.contains(&message.key);
-        came.push(message.key.clone());
+        let mut attempts = self.attempts.lock().unwrap();
+        let is_first = !attempts.contains(&message.key);
+        attempts.push(message.key.clone());
         let fails = is_first && message.key == self.failing.0;
         let outcome = if fails { Err(self.failing.1.clone()) } else { Ok(()) };
         Box::pin(async move { outcome })
     }
 }
 
-fn moody(key: &'static str, error: SendError) -> Arc<Moody> {
-    Arc::new(Moody { came: Mutex::default(), files: Mutex::default(), failing: (key, error) })
+fn failing_sender(key: &'static str, error: SendError) -> Arc<FailingSender> {
+    Arc::new(FailingSender { attempts: Mutex::default(), files: Mutex::default(), failing: (key, error) })
 }
 
 fn open(folder: &Path) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap())
 }
 
-fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> DeliveryTask {
+fn start_delivery(store: &Arc<SqliteStore>, sender: &Arc<FailingSender>) -> DeliveryTask {
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
-        destinations: Arc::new(Anybody),
+        destinations: Arc::new(FakeDestinations),
         renderer: Arc::new(MessageRenderer::default()),
-        sender: courier.clone(),
+        sender: sender.clone(),
         results: Some(store.clone()),
         ledger: Some(store.clone()),
         clock: Arc::new(SystemClock),
@@ -89,7 +89,7 @@ async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {
     rows
 }
 
-async fn settled(store: &SqliteStore) -> Vec<(String, NotificationState)> {
+async fn final_states(store: &SqliteStore) -> Vec<(String, NotificationState)> {
     let end = tokio::time::Instant::now() + Duration::from_secs(20);
     loop {
         let states = states(store).await;
@@ -101,33 +101,33 @@ async fn settled(store: &SqliteStore) -> Vec<(String, NotificationState)> {
     }
 }
 
-async fn post(store: &SqliteStore, keys: &[&str]) {
-    let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
-    let news = keys.iter().map(|key| new(key, 1, NotificationKind::SiteError, now - 1)).collect();
-    store.enqueue(news).await.unwrap();
+async fn enqueue_all(store: &SqliteStore, keys: &[&str]) {
+    let now = jiff::Timestamp::now().as_second() - super::samples::NOON;
+    let notifications = keys.iter().map(|key| new(key, 1, NotificationKind::SiteError, now - 1)).collect();
+    store.enqueue(notifications).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_message_that_is_tried_again_still_goes_before_those_behind_it() {
+async fn a_retried_message_is_still_sent_before_later_ones() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    post(&store, &["a-error", "b-clear", "c-error"]).await;
-    let courier = moody("a-error", SendError::transient("down"));
-    let delivery = deliver(&store, &courier);
-    settled(&store).await;
-    assert_eq!(*courier.came.lock().unwrap(), ["a-error", "a-error", "b-clear", "c-error"]);
+    enqueue_all(&store, &["a-error", "b-clear", "c-error"]).await;
+    let sender = failing_sender("a-error", SendError::transient("down"));
+    let delivery = start_delivery(&store, &sender);
+    final_states(&store).await;
+    assert_eq!(*sender.attempts.lock().unwrap(), ["a-error", "a-error", "b-clear", "c-error"]);
     delivery.drain(Duration::from_secs(1)).await;
 }
 
 #[tokio::test]
-async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
+async fn a_dead_notification_is_an_event_and_a_restart_sends_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    post(&store, &["a", "b"]).await;
-    let courier = moody("a", SendError::permanent("no such hook"));
-    let delivery = deliver(&store, &courier);
+    enqueue_all(&store, &["a", "b"]).await;
+    let sender = failing_sender("a", SendError::permanent("no such hook"));
+    let delivery = start_delivery(&store, &sender);
     let expected = [("a".to_owned(), NotificationState::Dead), ("b".to_owned(), NotificationState::Sent)];
-    assert_eq!(settled(&store).await, expected);
+    assert_eq!(final_states(&store).await, expected);
     delivery.drain(Duration::from_secs(1)).await;
     let events = store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().items;
     assert_eq!(events.len(), 1);
@@ -139,15 +139,15 @@ async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
     );
     store.close().await;
     drop(store);
-    let again = open(folder.path());
-    let delivery = deliver(&again, &courier);
+    let reopened = open(folder.path());
+    let delivery = start_delivery(&reopened, &sender);
     delivery.drain(Duration::from_secs(1)).await;
-    assert_eq!(courier.came.lock().unwrap().len(), 2);
+    assert_eq!(sender.attempts.lock().unwrap().len(), 2);
 }
 
-/// A failed check of a minute with a screenshot, an answer and a traceroute.
+/// Returns a failed check with a screenshot, a response head and a traceroute.
 fn result() -> CheckResult {
-    let planned_at = super::kit::at(0);
+    let planned_at = super::samples::at(0);
     let run_id = RunId::new(MonitorId(7), planned_at);
     CheckResult {
         check_id: CheckId::new(run_id, LocationId(1)),
@@ -180,24 +180,24 @@ fn result() -> CheckResult {
 }
 
 #[tokio::test]
-async fn files_of_the_check_go_with_mail_as_the_recipient_asks() {
+async fn files_of_the_check_are_attached_to_mail_as_the_recipient_chooses() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let result = result();
     let check = result.check_id;
     store.commit(Commit { results: vec![result], ..Commit::default() }).await.unwrap();
-    let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
+    let now = jiff::Timestamp::now().as_second() - super::samples::NOON;
     let to = |id: i64| {
         let mut message = new(&format!("to-{id}"), id, NotificationKind::SiteError, now - 1);
         message.content.check_id = Some(check);
         message
     };
     store.enqueue([2, 11, 12, 21].map(to).to_vec()).await.unwrap();
-    let courier = moody("none", SendError::transient(""));
-    let delivery = deliver(&store, &courier);
-    settled(&store).await;
+    let sender = failing_sender("none", SendError::transient(""));
+    let delivery = start_delivery(&store, &sender);
+    final_states(&store).await;
     delivery.drain(Duration::from_secs(1)).await;
-    let mut files = courier.files.lock().unwrap().clone();
+    let mut files = sender.files.lock().unwrap().clone();
     files.sort();
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let expected = [

@@ -1,4 +1,4 @@
-//! Notices, recipients and messages to test with.
+//! Sample contents, recipients and messages, and channels over loopback.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_seconds(NOON + seconds)
 }
 
-pub fn notice(kind: NotificationKind) -> NotificationContent {
+pub fn sample_content(kind: NotificationKind) -> NotificationContent {
     let clear = kind.is_clear();
     let status = if clear { Status::OK } else { Status::HTTP_ERROR };
     NotificationContent {
@@ -85,35 +85,35 @@ pub fn recipient(id: i64, method: NotificationMethod, address: &str) -> Recipien
     }
 }
 
-pub fn new(key: &str, to: i64, kind: NotificationKind, created: i64) -> NewNotification {
+pub fn new(key: &str, recipient_id: i64, kind: NotificationKind, created: i64) -> NewNotification {
     NewNotification {
         key: key.to_owned(),
-        recipient: RecipientId(to),
+        recipient: RecipientId(recipient_id),
         group: None,
-        content: notice(kind),
+        content: sample_content(kind),
         created_at: at(created),
         not_before: at(created),
     }
 }
 
-/// A message whose words are those that the built-in templates make.
+/// Returns a message rendered by the built-in templates.
 pub fn message(
     kind: NotificationKind,
     method: NotificationMethod,
     address: &str,
     secret: &str,
 ) -> OutgoingMessage {
-    let notice = notice(kind);
-    let words = MessageRenderer::default().render(&notice, method, None).unwrap();
+    let sample_content = sample_content(kind);
+    let rendered = MessageRenderer::default().render(&sample_content, method, None).unwrap();
     OutgoingMessage {
         key: "site_error-4711-1795262400000000-1".to_owned(),
-        content: notice,
+        content: sample_content,
         recipient: recipient(1, method, address),
         secret: Secret(secret.to_owned()),
-        subject: words.subject,
-        text: words.text,
-        html: words.html,
-        body: words.body,
+        subject: rendered.subject,
+        text: rendered.text,
+        html: rendered.html,
+        body: rendered.body,
         attachments: Vec::new(),
     }
 }
@@ -124,7 +124,7 @@ pub fn net(deny: &[&str]) -> Arc<Net> {
     Arc::new(Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap())
 }
 
-/// Channels over loopback, with tries of two seconds at most.
+/// Returns channels over loopback, with attempts of at most two seconds.
 pub fn channels(deny: &[&str]) -> Channels {
     Channels::new(net(deny), Arc::new(SystemClock), settings())
 }
@@ -138,7 +138,7 @@ pub async fn send(message: &OutgoingMessage) -> Result<(), SendError> {
 }
 
 #[test]
-fn a_secret_shows_in_no_debug_output() {
+fn a_secret_is_in_no_debug_output() {
     let message = message(NotificationKind::Test, NotificationMethod::JsonPost, "http://a.test/", "s3cret");
     assert!(!format!("{message:?}").contains("s3cret"));
     assert_eq!(json!(message.content.kind), "test");

@@ -1,4 +1,4 @@
-//! The shapes that receivers publish: each request is checked as the receiver would.
+//! The formats that receivers specify: each request is checked as the receiver would.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use vigie::clock::SystemClock;
 use vigie::domain::{LocationId, NotificationKind, NotificationMethod};
 use vigie::notify::{ChannelSettings, Channels, MessageSender, Secret, SmsSettings};
 
-use super::kit::{message, net, send, settings};
-use super::receiver::{Receiver, Reply, Request, status};
+use super::receiver::{Receiver, Request, Response, status};
+use super::samples::{message, net, send, settings};
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-fn refused(reason: &str) -> Reply {
-    Reply::Status(400, Vec::new(), reason.to_owned())
+fn bad_request(reason: &str) -> Response {
+    Response::Status(400, Vec::new(), reason.to_owned())
 }
 
-/// The rules of the Events API v2: required fields, lengths, closed sets, nothing unknown.
-fn pager_duty(request: &Request) -> Reply {
+/// Checks the rules of the Events API v2: required fields, lengths, closed sets, no unknown fields.
+fn pager_duty(request: &Request) -> Response {
     let event = request.json();
-    let known =
+    let known_fields =
         ["routing_key", "event_action", "dedup_key", "client", "client_url", "links", "images", "payload"];
-    let of_payload =
+    let payload_fields =
         ["summary", "source", "severity", "timestamp", "component", "group", "class", "custom_details"];
     let text = |value: &Value, min: usize, max: usize| {
         value.as_str().is_some_and(|text| (min..=max).contains(&text.chars().count()))
@@ -32,8 +32,8 @@ fn pager_duty(request: &Request) -> Reply {
     let checks = [
         ("path", request.line.starts_with("POST /v2/enqueue ")),
         ("content type", request.header("content-type") == Some("application/json")),
-        ("unknown fields", keys(&event).iter().all(|key| known.contains(key))),
-        ("unknown fields of the payload", keys(payload).iter().all(|key| of_payload.contains(key))),
+        ("unknown fields", keys(&event).iter().all(|key| known_fields.contains(key))),
+        ("unknown fields of the payload", keys(payload).iter().all(|key| payload_fields.contains(key))),
         ("routing_key", text(&event["routing_key"], 32, 32)),
         (
             "event_action",
@@ -50,8 +50,8 @@ fn pager_duty(request: &Request) -> Reply {
         ("custom_details", payload["custom_details"].is_object()),
     ];
     match checks.iter().find(|(_, holds)| !holds) {
-        Some((what, _)) => refused(what),
-        None => Reply::Status(
+        Some((what, _)) => bad_request(what),
+        None => Response::Status(
             202,
             Vec::new(),
             json!({"status": "success", "dedup_key": event["dedup_key"]}).to_string(),
@@ -60,14 +60,14 @@ fn pager_duty(request: &Request) -> Reply {
 }
 
 #[tokio::test]
-async fn pagerduty_gets_events_of_version_2_and_a_clear_resolves_what_its_error_triggered() {
+async fn pagerduty_gets_events_of_version_2_and_a_clear_resolves_its_error() {
     let receiver = Receiver::start(|_, request| pager_duty(request)).await;
     for (kind, ..) in NotificationKind::ALL {
         let message = message(kind, NotificationMethod::PagerDuty, &receiver.url("/"), &"k".repeat(32));
         send(&message).await.unwrap_or_else(|error| panic!("{kind:?}: {error}"));
     }
     let events: BTreeMap<String, Value> = receiver
-        .came()
+        .requests()
         .iter()
         .map(|request| (request.json()["payload"]["class"].as_str().unwrap().to_owned(), request.json()))
         .collect();
@@ -89,17 +89,17 @@ async fn performance_alerts_of_one_monitor_are_incidents_of_their_own() {
         message.content.extra = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
         send(&message).await.unwrap();
     }
-    let events: Vec<Value> = receiver.came().iter().map(Request::json).collect();
+    let events: Vec<Value> = receiver.requests().iter().map(Request::json).collect();
     let names: Vec<&str> = events.iter().map(|event| event["dedup_key"].as_str().unwrap()).collect();
-    let want =
+    let expected =
         ["vigie-performance-5-1", "vigie-performance-5-2", "vigie-performance-6-1", "vigie-performance-5-2"];
-    assert_eq!(names, want);
+    assert_eq!(names, expected);
     assert_eq!(events[0]["payload"]["severity"], "warning");
     assert_eq!(events[3]["event_action"], "resolve");
 }
 
 #[tokio::test]
-async fn a_wrong_routing_key_is_a_dead_letter_and_a_limit_is_waited_for() {
+async fn a_wrong_routing_key_is_permanent_and_a_rate_limit_is_retried() {
     let receiver = Receiver::start(|_, request| pager_duty(request)).await;
     let wrong =
         message(NotificationKind::SiteError, NotificationMethod::PagerDuty, &receiver.url("/"), "short");
@@ -115,17 +115,21 @@ async fn a_wrong_routing_key_is_a_dead_letter_and_a_limit_is_waited_for() {
 }
 
 #[tokio::test]
-async fn slack_gets_a_text_and_attachments_in_which_nobody_is_mentioned() {
+async fn slack_gets_a_text_and_attachments_without_mentions() {
     let receiver = Receiver::start(|_, request| {
         let body = request.json();
-        let known = ["text", "attachments", "blocks", "username", "channel", "mrkdwn"];
-        let of_attachment = ["fallback", "color", "text", "fields", "ts", "title", "pretext", "footer"];
-        let fine = body["text"].as_str().is_some_and(|text| !text.is_empty())
-            && keys(&body).iter().all(|key| known.contains(key))
-            && keys(&body["attachments"][0]).iter().all(|key| of_attachment.contains(key))
+        let known_fields = ["text", "attachments", "blocks", "username", "channel", "mrkdwn"];
+        let attachment_fields = ["fallback", "color", "text", "fields", "ts", "title", "pretext", "footer"];
+        let is_valid = body["text"].as_str().is_some_and(|text| !text.is_empty())
+            && keys(&body).iter().all(|key| known_fields.contains(key))
+            && keys(&body["attachments"][0]).iter().all(|key| attachment_fields.contains(key))
             && body["attachments"][0]["ts"].is_i64()
             && !request.body.contains(&b'<');
-        if fine { Reply::Status(200, Vec::new(), "ok".to_owned()) } else { refused("invalid_payload") }
+        if is_valid {
+            Response::Status(200, Vec::new(), "ok".to_owned())
+        } else {
+            bad_request("invalid_payload")
+        }
     })
     .await;
     let mut message =
@@ -133,25 +137,29 @@ async fn slack_gets_a_text_and_attachments_in_which_nobody_is_mentioned() {
     message.subject.push_str(" <!channel> & <http://evil.test|click>");
     message.content.target = "http://a.test/<!here>".to_owned();
     send(&message).await.unwrap();
-    assert_eq!(receiver.only().json()["attachments"][0]["color"], "danger");
-    assert!(receiver.only().json()["text"].as_str().unwrap().contains("&lt;!channel&gt; &amp;"));
+    assert_eq!(receiver.only_request().json()["attachments"][0]["color"], "danger");
+    assert!(receiver.only_request().json()["text"].as_str().unwrap().contains("&lt;!channel&gt; &amp;"));
 }
 
 #[tokio::test]
 async fn splunk_gets_an_event_with_its_token_and_exact_time() {
     let receiver = Receiver::start(|_, request| {
         let body = request.json();
-        let known = ["time", "host", "source", "sourcetype", "index", "fields", "event"];
+        let known_fields = ["time", "host", "source", "sourcetype", "index", "fields", "event"];
         if request.header("authorization") != Some("Splunk 11111111-2222-3333-4444-555555555555") {
-            return Reply::Status(403, Vec::new(), json!({"text": "Invalid token", "code": 4}).to_string());
+            return Response::Status(
+                403,
+                Vec::new(),
+                json!({"text": "Invalid token", "code": 4}).to_string(),
+            );
         }
         let time = body["time"].as_str().unwrap();
-        let fine = request.line.starts_with("POST /services/collector/event ")
-            && keys(&body).iter().all(|key| known.contains(key))
+        let is_valid = request.line.starts_with("POST /services/collector/event ")
+            && keys(&body).iter().all(|key| known_fields.contains(key))
             && body["event"].is_object()
             && time.parse::<f64>().is_ok();
-        if fine {
-            Reply::Status(200, Vec::new(), json!({"text": "Success", "code": 0}).to_string())
+        if is_valid {
+            Response::Status(200, Vec::new(), json!({"text": "Success", "code": 0}).to_string())
         } else {
             status(400)
         }
@@ -161,7 +169,7 @@ async fn splunk_gets_an_event_with_its_token_and_exact_time() {
     send(&message(NotificationKind::SiteError, NotificationMethod::SplunkHec, &receiver.url(""), token))
         .await
         .unwrap();
-    let body = receiver.only().json();
+    let body = receiver.only_request().json();
     assert_eq!((&body["time"], &body["event"]["device_id"]), (&json!("1795262400.000000"), &json!("7")));
     let error =
         send(&message(NotificationKind::Test, NotificationMethod::SplunkHec, &receiver.url("/"), "other"))
@@ -177,7 +185,7 @@ async fn servicenow_gets_one_body_for_incidents_and_for_events() {
         let text =
             |name: &str, max: usize| body[name].as_str().is_some_and(|text| text.chars().count() <= max);
         let number = |name: &str, of: &[&str]| body[name].as_str().is_some_and(|text| of.contains(&text));
-        let fine = request.header("authorization") == Some("Basic dmlnaWU6c2VjcmV0")
+        let is_valid = request.header("authorization") == Some("Basic dmlnaWU6c2VjcmV0")
             && text("short_description", 160)
             && text("description", 4000)
             && text("correlation_id", 100)
@@ -190,8 +198,8 @@ async fn servicenow_gets_one_body_for_incidents_and_for_events() {
                 .is_ok()
             && serde_json::from_str::<Value>(body["additional_info"].as_str().unwrap())
                 .is_ok_and(|info| info.is_object());
-        if fine {
-            Reply::Status(201, Vec::new(), json!({"result": {"sys_id": "1"}}).to_string())
+        if is_valid {
+            Response::Status(201, Vec::new(), json!({"result": {"sys_id": "1"}}).to_string())
         } else {
             status(400)
         }
@@ -203,19 +211,22 @@ async fn servicenow_gets_one_body_for_incidents_and_for_events() {
         message.recipient.username = "vigie".to_owned();
         send(&message).await.unwrap();
     }
-    let came = receiver.came();
-    assert_eq!(came[0].json()["message_key"], came[1].json()["message_key"]);
-    assert_eq!((&came[0].json()["severity"], &came[1].json()["severity"]), (&json!("1"), &json!("0")));
+    let requests = receiver.requests();
+    assert_eq!(requests[0].json()["message_key"], requests[1].json()["message_key"]);
+    assert_eq!(
+        (&requests[0].json()["severity"], &requests[1].json()["severity"]),
+        (&json!("1"), &json!("0"))
+    );
 }
 
 #[tokio::test]
-async fn a_form_carries_the_same_fields_and_nothing_breaks_out_of_one() {
+async fn a_form_carries_the_same_fields_with_escaped_values() {
     let receiver = Receiver::always(200).await;
     let mut message =
         message(NotificationKind::SiteError, NotificationMethod::FormPost, &receiver.url("/form"), "");
     message.content.monitor_name = "a&status=0\r\n=%41é".to_owned();
     send(&message).await.unwrap();
-    let request = receiver.only();
+    let request = receiver.only_request();
     assert_eq!(request.header("content-type"), Some("application/x-www-form-urlencoded"));
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(&request.body).into_owned().collect();
     let values = |name: &str| {
@@ -228,7 +239,7 @@ async fn a_form_carries_the_same_fields_and_nothing_breaks_out_of_one() {
 }
 
 #[tokio::test]
-async fn a_short_message_goes_through_the_gateway_as_the_settings_say() {
+async fn an_sms_is_sent_through_the_configured_gateway() {
     let receiver = Receiver::always(200).await;
     let gateway = |json: bool, body: &str| {
         let sms = SmsSettings {
@@ -249,17 +260,18 @@ async fn a_short_message_goes_through_the_gateway_as_the_settings_say() {
         .send(&message)
         .await
         .unwrap();
-    let came = receiver.came();
-    let pairs: BTreeMap<String, String> = url::form_urlencoded::parse(&came[0].body).into_owned().collect();
+    let requests = receiver.requests();
+    let pairs: BTreeMap<String, String> =
+        url::form_urlencoded::parse(&requests[0].body).into_owned().collect();
     assert_eq!(pairs.len(), 2);
     assert_eq!(pairs["to"], "+4930123456");
     assert_eq!(pairs["text"], message.text.trim());
     assert!(pairs["text"].starts_with("Vigie: Site Error Shop"), "{}", pairs["text"]);
     assert_eq!(
-        came[1].json(),
+        requests[1].json(),
         json!({"to": ["+4930123456"], "message": message.text.trim(), "from": "Vigie"})
     );
-    assert_eq!(came[0].header("authorization"), Some("Bearer t0ken"));
+    assert_eq!(requests[0].header("authorization"), Some("Bearer t0ken"));
     let error = gateway(true, "{\"to\": \"{{ to }}\"}").send(&message).await.unwrap_err();
     assert!(error.is_retryable && error.detail.contains("sms.body"), "{error}");
     let error = send(&message).await.unwrap_err();
