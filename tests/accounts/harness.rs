@@ -1,4 +1,4 @@
-//! An installation in a folder that goes away with the test.
+//! An installation in a temporary folder.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -23,15 +23,15 @@ pub const PASSWORD: &str = "correct horse";
 pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 pub const ONE: CustomerId = CustomerId(1);
 
-pub struct House {
+pub struct Harness {
     pub folder: TempDir,
     pub store: Arc<SqliteStore>,
     pub accounts: Arc<AccountService>,
     pub clock: Arc<FakeClock>,
 }
 
-impl House {
-    /// With the user `admin`.
+impl Harness {
+    /// Creates an installation with the user `admin`.
     pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(folder.path()));
@@ -41,12 +41,12 @@ impl House {
         Self { folder, store, accounts, clock }
     }
 
-    /// Another user of account 1, with the same password.
+    /// Creates another user of account 1, with the same password.
     pub async fn user(&self, login: &str, role: Role) -> UserId {
         self.accounts.add_user(&host(), ONE, login, role, PASSWORD).await.unwrap()
     }
 
-    /// Who `login` is when logged in.
+    /// Logs in as `login` and returns its caller.
     pub async fn caller(&self, login: &str) -> Caller {
         let token = self.accounts.log_in(login, PASSWORD, ip(1)).await.unwrap().token;
         self.accounts.authenticate_bearer(&token, ip(1)).await.unwrap()
@@ -56,7 +56,7 @@ impl House {
         self.store.record_by_unique(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
     }
 
-    /// The audit trail of account 1, oldest first.
+    /// Returns the audit trail of account 1, oldest first.
     pub async fn audit(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter { customer: Some(ONE), ..AuditFilter::default() };
         let mut rows = self.store.audit(filter, ALL).await.unwrap().items;
@@ -64,8 +64,8 @@ impl House {
         rows
     }
 
-    /// Its words: who did what.
-    pub async fn told(&self) -> Vec<String> {
+    /// Returns login and action of every audit entry.
+    pub async fn actions(&self) -> Vec<String> {
         self.audit().await.iter().map(|row| format!("{} {}", row.login, row.action)).collect()
     }
 }
@@ -78,7 +78,7 @@ pub fn host() -> Caller {
     AccountService::host_caller(ONE, EntryPoint::Cli)
 }
 
-/// One of the addresses for documentation (RFC 5737).
+/// Returns one of the addresses for documentation (RFC 5737).
 pub fn ip(last: u8) -> IpAddr {
     IpAddr::from([192, 0, 2, last])
 }
@@ -87,7 +87,7 @@ pub fn key_file(folder: &Path) -> PathBuf {
     folder.join("vigie.key")
 }
 
-/// A website monitor with this password, its secrets sealed with `ring`.
+/// Creates a website monitor with this password, its secrets sealed by `keyring`.
 pub fn sealed_monitor(keyring: &Keyring, password: &str) -> ConfigChange {
     let values = json!({
         "name": "shop", "url": "http://127.0.0.1/", "interval": 5, "realm_userid": "anna", "realm_password": password,
@@ -106,14 +106,18 @@ pub fn sealed_monitor(keyring: &Keyring, password: &str) -> ConfigChange {
     })
 }
 
-/// The opened secrets of every monitor; panics when one does not open.
+/// Returns the opened secrets of every monitor; panics when one cannot be opened.
 pub async fn opened(store: &SqliteStore, keyring: &Keyring) -> Vec<String> {
-    let kept = store.stored_monitors().await.unwrap();
+    let stored = store.stored_monitors().await.unwrap();
     let open = |sealed: Vec<u8>| keyring.open(&seal_context("monitor", ONE), &sealed).unwrap().to_vec();
-    kept.into_iter().filter_map(|kept| kept.sealed).map(|s| String::from_utf8(open(s)).unwrap()).collect()
+    stored
+        .into_iter()
+        .filter_map(|stored| stored.sealed)
+        .map(|s| String::from_utf8(open(s)).unwrap())
+        .collect()
 }
 
-/// The binary, in an environment without settings.
+/// Returns a command for the binary, without any `VIGIE_` environment variables.
 pub fn vigie(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
