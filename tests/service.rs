@@ -9,11 +9,11 @@ mod api_fields;
 mod api_v3;
 mod bulk;
 mod fixture;
-mod fleet;
 mod judge;
 mod legacy;
 mod manual;
 mod model;
+mod monitors;
 /// Of the fuzz targets, whose crates have it at this place too.
 #[path = "fuzz/play.rs"]
 mod play;

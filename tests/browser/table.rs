@@ -75,11 +75,15 @@ const PLAYED: &[Flipped] = &[
 
 /// What is done with them for monitors of every type.
 const COMMON: &[Flipped] = &[
-    ("fleet/plans.rs", "fn a_plan_is_never_over_full_however_many_come_at_once", &["billing_plancode"]),
+    (
+        "monitors/plans.rs",
+        "fn a_plan_never_exceeds_its_limit_under_concurrent_creates",
+        &["billing_plancode"],
+    ),
     ("api_v3/monitors.rs", "fn a_change_is_partial_and_a_list_replaces", &["name", "note"]),
     (
-        "fleet/engine.rs",
-        "fn only_what_has_this_location_in_its_pool_runs_here",
+        "monitors/engine.rs",
+        "fn only_monitors_with_this_location_in_their_pool_run_here",
         &["enabled", "home_location", "locations"],
     ),
     ("schedule/run_plan.rs", "fn the_grid_of_a_location_is_the_runs_in_which_it_is_expected", &["interval"]),
@@ -101,7 +105,7 @@ const COMMON: &[Flipped] = &[
         &["traceroute_on_error"],
     ),
     ("notify/webhooks.rs", "fn a_json_post_carries_every_field_of_the_table", &["alert_note"]),
-    ("fleet/shown.rs", "fn properties_have_their_names", &["custom_properties"]),
+    ("monitors/shown.rs", "fn properties_are_returned_with_their_names", &["custom_properties"]),
     (
         "alerts/pages.rs",
         "fn objects_are_not_compared_when_disabled_or_when_the_run_failed",

@@ -1,4 +1,4 @@
-//! A process that checks, on a clock that the test moves: store, ingestor, one real runner for each location.
+//! A process that checks, on a fake clock: store, ingestor, one real runner for each location.
 
 use std::net::Ipv4Addr;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use vigie::syntax::node::Node;
 use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;
 
-use crate::fleet::kit::{NOON, admin, common};
+use crate::monitors::harness::{NOON, admin, common};
 
 struct Sink(Arc<Ingestor>);
 
@@ -33,7 +33,7 @@ impl ResultSink for Sink {
     }
 }
 
-/// The parts of a process that check.
+/// The parts of a process that run checks.
 pub struct Process {
     folder: tempfile::TempDir,
     pub store: Arc<SqliteStore>,
@@ -45,18 +45,18 @@ pub struct Process {
     pub metrics: Arc<Metrics>,
 }
 
-/// The source address of location `id`, by which targets tell it from others.
+/// Returns the source address of location `id`, by which targets identify it.
 pub fn address(id: i64) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 1, u8::try_from(id).unwrap())
 }
 
 impl Process {
-    /// One that hosts location 1 of two.
+    /// Starts a process that hosts location 1 of two.
     pub async fn start() -> Self {
         Self::over(common(), 1).await
     }
 
-    /// One that hosts `number` locations, all that there are.
+    /// Starts a process that hosts all of `number` locations.
     pub async fn hosting(number: i64) -> Self {
         let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region: id };
         let locations = (1..=number).map(at).collect();
@@ -70,13 +70,13 @@ impl Process {
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let ingestor =
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
-        let quiet = Arc::new(BlackoutCache::default());
-        let outpost = |location: &Location| {
+        let blackout_cache = Arc::new(BlackoutCache::default());
+        let agent = |location: &Location| {
             let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
-            let silence: Arc<dyn BlackoutLookup> = quiet.clone();
+            let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
             let cx = ExecutionContext {
-                blackouts: Some(silence),
+                blackouts: Some(blackouts),
                 ..ExecutionContext::new(Arc::clone(&net), clock.clone())
             };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
@@ -89,13 +89,13 @@ impl Process {
                 connectivity: None,
             }
         };
-        let outposts: Vec<_> = common.locations.iter().take(hosted).map(outpost).collect();
+        let agents: Vec<_> = common.locations.iter().take(hosted).map(agent).collect();
         let accounts = Arc::new(AccountCache::new(store.clone(), common));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
-            agents: outposts.clone(),
+            agents: agents.clone(),
             ingestor: Arc::clone(&ingestor),
             accounts: Arc::clone(&accounts),
-            blackout_cache: quiet,
+            blackout_cache,
             clock: clock.clone(),
             probes: ProbeSettings::default(),
         }));
@@ -107,7 +107,7 @@ impl Process {
             vault: Arc::new(Keyring::ephemeral()),
             clock: clock.clone(),
         });
-        Self { folder, store, ingestor, agents: outposts, planner, monitors, clock, metrics }
+        Self { folder, store, ingestor, agents, planner, monitors, clock, metrics }
     }
 
     pub async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
@@ -115,14 +115,14 @@ impl Process {
             "billing_plancode": "p", "name": "shop", "hostname": "127.0.0.1", "port": port, "interval": 1,
         });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made =
+        let created =
             monitors::create(&self.monitors, &admin(), MonitorType::Tcp, InputFormat::V3, &Node::from(body))
                 .await;
-        MonitorId(made.unwrap().id)
+        MonitorId(created.unwrap().id)
     }
 
-    /// Lets time pass as a running process sees it; none passes while a check is going.
-    pub async fn pass(&self, seconds: u64) {
+    /// Advances the clock in small steps, and waits after each until no check is in progress.
+    pub async fn advance(&self, seconds: u64) {
         for _ in 0..2 * seconds {
             self.clock.advance(Duration::from_millis(500));
             for agent in &self.agents {
@@ -133,7 +133,7 @@ impl Process {
         }
     }
 
-    /// The results of `monitor` once `number` of them are kept, newest first.
+    /// Returns the results of `monitor` once there are `number` of them, newest first.
     pub async fn results(&self, monitor: MonitorId, number: usize) -> Vec<CheckResult> {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
@@ -147,7 +147,7 @@ impl Process {
         }
     }
 
-    /// Monitors that are planned, over all locations.
+    /// Returns the number of planned monitors, summed over all locations.
     pub async fn planned(&self) -> usize {
         let mut planned = 0;
         for agent in &self.agents {

@@ -1,4 +1,4 @@
-//! A monitors over a store in a folder of its own, with a planner that only notes.
+//! The monitor service over a store in a temporary folder, with a planner that only records.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -30,23 +30,23 @@ use vigie::vault::Keyring;
 /// Noon of the first day of 2026.
 pub const NOON: i64 = 1_767_268_800;
 
-/// Notes what is planned.
+/// Records which monitors are planned, in which revision.
 #[derive(Default)]
-pub struct Notes {
+pub struct RecordingPlanner {
     pub planned: Mutex<BTreeMap<MonitorId, Revision>>,
     pub calls: AtomicUsize,
-    /// Whether calls with a change are refused, as by a runner that ends.
+    /// Whether calls with a change are refused, as by a runner that shuts down.
     pub ending: AtomicBool,
     pub now: Mutex<Timestamp>,
 }
 
-impl Notes {
+impl RecordingPlanner {
     pub fn planned(&self) -> BTreeMap<MonitorId, Revision> {
         self.planned.lock().unwrap().clone()
     }
 }
 
-impl Planner for Notes {
+impl Planner for RecordingPlanner {
     fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         let changes = !upserts.is_empty() || !removed.is_empty();
         if changes && self.ending.load(Ordering::Relaxed) {
@@ -81,19 +81,19 @@ impl Planner for Notes {
 }
 
 /// A store that can be made to fail.
-pub struct Fragile {
+pub struct FailingStore {
     pub inner: Arc<SqliteStore>,
     pub broken: AtomicBool,
 }
 
-impl Fragile {
-    /// The ids of all monitors that are kept.
+impl FailingStore {
+    /// Returns the ids of all stored monitors.
     pub async fn inner_ids(&self) -> Vec<MonitorId> {
         self.inner.stored_monitors().await.unwrap().iter().map(|stored| stored.monitor.id).collect()
     }
 }
 
-impl ConfigStore for Fragile {
+impl ConfigStore for FailingStore {
     fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
         self.inner.stored_monitors()
     }
@@ -134,19 +134,19 @@ impl ConfigStore for Fragile {
     }
 }
 
-/// A monitors with all that it stands on.
-pub struct Kit {
+/// The monitor service and everything that it depends on.
+pub struct Harness {
     pub folder: TempDir,
     pub monitors: Arc<MonitorContext>,
-    pub ledger: Arc<Fragile>,
+    pub store: Arc<FailingStore>,
     pub accounts: Arc<AccountCache>,
-    pub notes: Arc<Notes>,
+    pub planner: Arc<RecordingPlanner>,
     pub clock: Arc<FakeClock>,
     vault: Arc<Keyring>,
     common: SharedFacts,
 }
 
-/// What the settings of these tests say.
+/// Returns the facts that all accounts share in these tests.
 pub fn common() -> SharedFacts {
     let at = |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
     SharedFacts {
@@ -159,7 +159,7 @@ pub fn common() -> SharedFacts {
     }
 }
 
-/// With a plan `small` for two monitors and a plan `large`.
+/// Returns [`common`] with a plan `small` for two monitors and an unlimited plan `large`.
 pub fn with_plans() -> SharedFacts {
     let plan = |code: &str, most_monitors: Option<usize>| BillingPlan {
         code: code.to_owned(),
@@ -172,7 +172,7 @@ pub fn with_plans() -> SharedFacts {
     SharedFacts { plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
 }
 
-impl Kit {
+impl Harness {
     pub fn new() -> Self {
         Self::over(common())
     }
@@ -184,29 +184,30 @@ impl Kit {
 
     fn at(folder: TempDir, vault: Arc<Keyring>, common: SharedFacts) -> Self {
         let store = SqliteStore::open(&database(&folder), &SqliteSettings::default()).unwrap();
-        let ledger = Arc::new(Fragile { inner: Arc::new(store), broken: AtomicBool::new(false) });
+        let store = Arc::new(FailingStore { inner: Arc::new(store), broken: AtomicBool::new(false) });
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
-        let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
-        let accounts = Arc::new(AccountCache::new(ledger.clone(), common.clone()));
+        let planner =
+            Arc::new(RecordingPlanner { now: Mutex::new(clock.now()), ..RecordingPlanner::default() });
+        let accounts = Arc::new(AccountCache::new(store.clone(), common.clone()));
         let monitors = Arc::new(MonitorContext::new(MonitorDependencies {
-            config: ledger.clone(),
+            config: store.clone(),
             monitors: Arc::new(MonitorCache::default()),
             accounts: Arc::clone(&accounts),
-            planner: notes.clone(),
+            planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: clock.clone(),
         }));
-        Self { folder, monitors, ledger, accounts, notes, clock, vault, common }
+        Self { folder, monitors, store, accounts, planner, clock, vault, common }
     }
 
-    /// The same after the process ended and started again, with nothing planned.
+    /// Restarts over the same data, with nothing planned.
     pub async fn restarted(self) -> Self {
-        self.ledger.inner.close().await;
-        let Self { folder, monitors, ledger, vault, common, accounts, .. } = self;
-        drop((monitors, ledger, accounts));
-        let kit = Self::at(folder, vault, common);
-        monitors::load_monitors(&kit.monitors).await.unwrap();
-        kit
+        self.store.inner.close().await;
+        let Self { folder, monitors, store, vault, common, accounts, .. } = self;
+        drop((monitors, store, accounts));
+        let harness = Self::at(folder, vault, common);
+        monitors::load_monitors(&harness.monitors).await.unwrap();
+        harness
     }
 
     pub async fn create(&self, values: Value) -> Result<SavedObject, ServiceError> {
@@ -214,8 +215,8 @@ impl Kit {
             .await
     }
 
-    /// Makes one and answers its id.
-    pub async fn made(&self, values: Value) -> MonitorId {
+    /// Creates a website monitor and returns its id.
+    pub async fn create_monitor(&self, values: Value) -> MonitorId {
         MonitorId(self.create(values).await.unwrap().id)
     }
 
@@ -229,16 +230,16 @@ impl Kit {
 
     pub async fn audit(&self) -> Vec<AuditEntry> {
         let all = Pagination { limit: 1000, offset: 0 };
-        let mut rows = self.ledger.audit(AuditFilter::default(), all).await.unwrap().items;
+        let mut rows = self.store.audit(AuditFilter::default(), all).await.unwrap().items;
         rows.sort_by_key(|row| row.id);
         rows
     }
 
-    pub async fn shown(&self, caller: &Caller, id: MonitorId) -> Map<String, Value> {
+    pub async fn monitor_json(&self, caller: &Caller, id: MonitorId) -> Map<String, Value> {
         monitors::monitors_to_json(&self.monitors, caller, &[self.monitor(id)]).await.unwrap().remove(0)
     }
 
-    /// Every byte that the store wrote.
+    /// Returns the bytes of all files that the store wrote.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for entry in std::fs::read_dir(self.folder.path()).unwrap() {
@@ -252,7 +253,7 @@ fn database(folder: &TempDir) -> PathBuf {
     folder.path().join("vigie.db")
 }
 
-/// A body for a website, with `values` beside what has to be there.
+/// Returns a body for a website monitor: the required fields and `values`.
 pub fn website(values: Value) -> Node {
     let mut body = json!({"billing_plancode": "large", "name": "shop", "url": "http://127.0.0.1:9/"});
     if let (Value::Object(body), Value::Object(values)) = (&mut body, values) {
@@ -276,8 +277,8 @@ pub fn admin() -> Caller {
     caller(1, Role::Admin)
 }
 
-/// The messages of a refusal by faults.
-pub fn faults(error: ServiceError) -> Vec<String> {
+/// Returns the messages of a validation error.
+pub fn error_messages(error: ServiceError) -> Vec<String> {
     match error {
         ServiceError::Invalid(errors) => errors.iter().map(ToString::to_string).collect(),
         other => panic!("{other:?}"),

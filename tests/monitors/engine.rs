@@ -1,4 +1,4 @@
-//! With the real engine: what a user makes is run, in its newest version, until it is deleted.
+//! With the real check runner: a new monitor runs in its newest revision until it is deleted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 use vigie::syntax::node::Node;
 
-use crate::fleet::kit::{NOON, admin};
-use crate::fleet::process::Process;
+use crate::monitors::harness::{NOON, admin};
+use crate::monitors::process::Process;
 
-/// A listener that counts its connections.
+/// Starts a listener that counts its connections.
 async fn listener() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
@@ -28,12 +28,12 @@ async fn listener() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_monitor_runs_from_its_first_slot_in_its_newest_version_until_it_is_deleted() {
+async fn a_monitor_runs_in_its_newest_revision_from_its_first_slot_until_its_deletion() {
     let process = Process::start().await;
     let ((first, first_seen), (second, second_seen)) = (listener().await, listener().await);
     let id = process.create(first, json!({})).await;
     assert_eq!(first_seen.load(Ordering::SeqCst), 0, "no check right after the create");
-    process.pass(60).await;
+    process.advance(60).await;
     let results = process.results(id, 1).await;
     assert_eq!((results.len(), results[0].outcome, results[0].revision.0), (1, Outcome::Ok, 1));
     assert!(results[0].planned_at > Timestamp::from_seconds(NOON));
@@ -42,29 +42,29 @@ async fn a_monitor_runs_from_its_first_slot_in_its_newest_version_until_it_is_de
 
     let body = Node::from(json!({"port": second}));
     monitors::patch(&process.monitors, &admin(), id, None, InputFormat::V3, &body, None).await.unwrap();
-    process.pass(60).await;
+    process.advance(60).await;
     let results = process.results(id, 2).await;
     assert_eq!((results[0].outcome, results[0].revision.0), (Outcome::Ok, 2));
     assert_eq!((first_seen.load(Ordering::SeqCst), second_seen.load(Ordering::SeqCst)), (1, 1));
 
     monitors::delete(&process.monitors, &admin(), id, None).await.unwrap();
     assert_eq!(process.planned().await, 0);
-    process.pass(120).await;
+    process.advance(120).await;
     assert_eq!((process.results(id, 2).await.len(), second_seen.load(Ordering::SeqCst)), (2, 1));
     process.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rest_leaves_no_missed_runs() {
+async fn a_pause_causes_no_missed_runs() {
     let process = Process::start().await;
     let (port, _) = listener().await;
     let id = process.create(port, json!({})).await;
     monitors::pause(&process.monitors, &admin(), id, Timestamp::from_seconds(NOON + 300)).await.unwrap();
     assert_eq!(process.planned().await, 0);
-    process.pass(300).await;
+    process.advance(300).await;
     monitors::resume_due(&process.monitors, process.clock.now()).await;
     assert_eq!(process.planned().await, 1);
-    process.pass(60).await;
+    process.advance(60).await;
     let results = process.results(id, 1).await;
     assert_eq!((results.len(), results[0].outcome), (1, Outcome::Ok), "{results:?}");
     assert!(results[0].planned_at > Timestamp::from_seconds(NOON + 300));
@@ -72,7 +72,7 @@ async fn a_rest_leaves_no_missed_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_what_has_this_location_in_its_pool_runs_here() {
+async fn only_monitors_with_this_location_in_their_pool_run_here() {
     let process = Process::start().await;
     let (port, _) = listener().await;
     process.create(port, json!({"locations": [{"id": 2}]})).await;
@@ -89,7 +89,7 @@ async fn only_what_has_this_location_in_its_pool_runs_here() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_own() {
+async fn changed_default_locations_move_monitors_without_their_own() {
     use vigie::domain::{CustomerId, RecordKind};
     use vigie::store::{ConfigChange, ConfigStore};
 
@@ -108,7 +108,7 @@ async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_o
         .await
         .unwrap();
     process.monitors.accounts().invalidate();
-    // One that comes in between hides nothing from the others.
+    // A monitor created in between must not hide the change for the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
     process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
     assert_eq!(process.planned().await, 2);
