@@ -86,10 +86,14 @@ const COMMON: &[Flipped] = &[
         "fn only_monitors_with_this_location_in_their_pool_run_here",
         &["enabled", "home_location", "locations"],
     ),
-    ("schedule/run_plan.rs", "fn the_grid_of_a_location_is_the_runs_in_which_it_is_expected", &["interval"]),
     (
         "schedule/run_plan.rs",
-        "fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say",
+        "fn the_slots_of_a_location_are_the_runs_in_which_it_is_expected",
+        &["interval"],
+    ),
+    (
+        "schedule/run_plan.rs",
+        "fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count",
         &["mode", "rotate_locations", "monitor_location_count"],
     ),
     ("alert/histories/simple.txt", "== a monitor without notify_on_error tells nobody", &["notify_on_error"]),
