@@ -85,7 +85,7 @@ impl Names {
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        // The names of tests are sentences.
+        // Test names are sentences, which are not checked.
         if !item
             .attrs
             .iter()

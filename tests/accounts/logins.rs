@@ -100,7 +100,7 @@ async fn locked_and_disabled_users_cannot_log_in_and_lose_their_tokens() {
     ));
     assert!(harness.accounts.authenticate_session("anna", &session, ip(1)).await.is_err());
     assert_eq!(harness.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), ServiceError::Locked);
-    // Only who knows the password is told.
+    // A wrong password does not reveal that the user is locked.
     assert_eq!(
         harness.accounts.log_in("anna", "wrong", ip(1)).await.unwrap_err(),
         ServiceError::InvalidCredentials

@@ -201,7 +201,7 @@ impl Interpreter {
                 let planned_at = self.harness.run(self.run - back);
                 self.report_run(reports, planned_at);
             }
-            // A standstill of that many runs, whose report begins with runs before it.
+            // A standstill of that many runs, whose report starts with runs before it.
             ["stood", "still", runs, "after", before, pool] => {
                 let (runs, before): (u32, u32) = (runs.parse().unwrap(), before.parse().unwrap());
                 self.stand_still(runs);

@@ -68,13 +68,13 @@ const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("service", "notify", &["contract", "send_error", "templates"]),
 ];
 
-/// Whether the module of the table row `line` may import `wanted`.
-fn allows(line: usize, wanted: &str) -> bool {
+/// Whether the module of the table row `line` may import `module_name`.
+fn allows(line: usize, module_name: &str) -> bool {
     let (importer, allowed) = FLOORS[line];
-    let below = || FLOORS[..line].iter().any(|(name, _)| *name == wanted);
-    importer == wanted
-        || BASE.contains(&wanted) && below()
-        || allowed.split_whitespace().any(|name| name == wanted || name == "*" && below())
+    let below = || FLOORS[..line].iter().any(|(name, _)| *name == module_name);
+    importer == module_name
+        || BASE.contains(&module_name) && below()
+        || allowed.split_whitespace().any(|name| name == module_name || name == "*" && below())
 }
 
 /// Returns the imports of `modules` that the table forbids, one line each.
@@ -95,9 +95,9 @@ fn violation(modules: &Modules, edge: &Edge) -> Option<String> {
     let target = &edge.target.module;
     // The module in the path as written, and the module that defines the item.
     let named = edge.written.strip_prefix("crate::").and_then(|rest| rest.split("::").next());
-    for wanted in target.first().map(String::as_str).into_iter().chain(named) {
-        let known = FLOORS.iter().any(|(name, _)| *name == wanted);
-        if known && !allows(line, wanted) {
+    for module_name in target.first().map(String::as_str).into_iter().chain(named) {
+        let known = FLOORS.iter().any(|(name, _)| *name == module_name);
+        if known && !allows(line, module_name) {
             let definer = target.join("::");
             return Some(format!("{file}: `{importer}` must not import `{}` (of `{definer}`)", edge.written));
         }

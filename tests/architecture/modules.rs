@@ -12,7 +12,7 @@ use syn::{Attribute, Item, UseTree, Visibility};
 /// Source texts by path from the root of the package.
 pub type Files = BTreeMap<String, String>;
 
-/// One `use` of one name.
+/// One imported name of a `use`.
 #[derive(Debug)]
 pub struct Import {
     /// The imported name; `None` for `*`.

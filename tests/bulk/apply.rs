@@ -114,8 +114,8 @@ async fn a_monitor_of_an_api_is_adopted_by_its_exported_key() {
     assert_eq!(harness.monitor(two).name(), "2");
     let again = apply(&harness, files, PRUNE).await.unwrap();
     assert!(again.iter().all(|change| change.action == "none"), "{again:?}");
-    let gone = apply(&harness, Vec::new(), PRUNE).await.unwrap();
-    assert_eq!(gone.len(), 2, "what was taken over is removed with its entry");
+    let removed = apply(&harness, Vec::new(), PRUNE).await.unwrap();
+    assert_eq!(removed.len(), 2, "what was taken over is removed with its entry");
     let new = apply(&harness, vec![entry("api-999999", json!({}))], PRUNE).await.unwrap();
     assert_eq!(actions(&new), [("api-999999", "create")], "there is none to take over");
 }

@@ -1,3 +1,5 @@
+//! Creating, changing and deleting monitors in the legacy API.
+
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, MonitorType, Role};
 use vigie::schema::Origin;
@@ -91,14 +93,14 @@ async fn invalid_values_are_named_and_inapplicable_fields_ignored() {
     let host =
         json!({"billing_plancode": "p", "site_type": "ping", "name": "n", "interval": 5, "enabled": "y"});
     assert_eq!(outcome(&admin.post(host).await), ("64", "Missing hostname"));
-    let mut strange = website("w");
-    strange.as_object_mut().unwrap().extend(
+    let mut with_extra_fields = website("w");
+    with_extra_fields.as_object_mut().unwrap().extend(
         json!({"test_suite": "x", "step_timeout": 9999, "nonsense": {"a": 1}, "id": "5", "customer_id": "7"})
             .as_object()
             .unwrap()
             .clone(),
     );
-    let id = admin.made(strange).await;
+    let id = admin.made(with_extra_fields).await;
     assert_ne!(id, "5");
 }
 

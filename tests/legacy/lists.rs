@@ -1,3 +1,5 @@
+//! Lists of monitors and locations in the legacy API.
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Logins, sessions and roles in the legacy API.
+
 use std::time::Duration;
 
 use base64::Engine as _;

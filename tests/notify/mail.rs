@@ -174,9 +174,9 @@ async fn scripted(script: impl Fn(&str) -> Option<String> + Send + Sync + 'stati
     port
 }
 
-/// Returns the usual reply, except to commands that begin with `odd`, which get `reply`.
-fn usual_reply(command: &str, odd: &str, reply: &str) -> Option<String> {
-    if command.starts_with(odd) {
+/// Returns the usual reply, except to commands that begin with `failing_command`, which get `reply`.
+fn usual_reply(command: &str, failing_command: &str, reply: &str) -> Option<String> {
+    if command.starts_with(failing_command) {
         return Some(format!("{reply}\r\n")).filter(|_| !reply.is_empty());
     }
     Some(match command.split([' ', ':']).next().unwrap() {
@@ -202,15 +202,19 @@ async fn mail_is_retried_unless_the_server_refuses_it_permanently() {
         (".", "554 spam", false),
         (".", "", true),
     ];
-    for (odd, reply, is_retryable) in cases {
-        let port = scripted(move |command| usual_reply(command, odd, reply)).await;
+    for (failing_command, reply, is_retryable) in cases {
+        let port = scripted(move |command| usual_reply(command, failing_command, reply)).await;
         let settings =
             MailSettings { attempt_timeout: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
         let started = Instant::now();
         let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
-        assert_eq!(error.is_retryable, is_retryable, "{odd} {reply}: {error}");
-        assert!(started.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", started.elapsed());
+        assert_eq!(error.is_retryable, is_retryable, "{failing_command} {reply}: {error}");
+        assert!(
+            started.elapsed() < Duration::from_secs(5),
+            "{failing_command} {reply}: {:?}",
+            started.elapsed()
+        );
     }
 }
 

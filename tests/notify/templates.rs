@@ -198,13 +198,13 @@ fn an_invalid_template_is_reported_with_part_and_reason() {
         assert!(errors.iter().all(|error| error.part == part), "{errors:?}");
         assert!(errors[0].reason.contains(reason), "{errors:?}");
     }
-    let fine = custom_template(
+    let valid = custom_template(
         None,
         "{{ title }}",
         "{% for at in locations %}{{ at.location|upper }}{% endfor %}",
         "<b>{{ url }}</b>",
     );
-    assert_eq!(MessageRenderer::default().validate(&fine), []);
+    assert_eq!(MessageRenderer::default().validate(&valid), []);
 }
 
 #[test]

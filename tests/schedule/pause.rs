@@ -1,3 +1,5 @@
+//! Starts after a pause of the process.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

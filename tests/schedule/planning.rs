@@ -1,3 +1,5 @@
+//! Planned times, missed slots and the next run of a monitor.
+
 use std::time::Duration;
 
 use proptest::prelude::*;

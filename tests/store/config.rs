@@ -352,16 +352,16 @@ pub async fn audit_entries_are_removed_after_their_retention(store: &impl Store)
         daily: long,
         audit: std::time::Duration::from_hours(24 * 30),
     };
-    // More than one step removes, and one entry in between of a clock that was wrong.
+    // More entries than one step removes, and among them one that was written with a wrong clock.
     let old = (0..2_500).map(|second| entry(AuditObject::None, "old", second));
     let entries =
         old.chain([entry(AuditObject::None, "ahead", 90 * DAY), entry(AuditObject::None, "old", 9)]);
     store.write_changes(vec![], entries.collect()).await.unwrap();
     store.write_changes(vec![], vec![entry(AuditObject::None, "new", 31 * DAY)]).await.unwrap();
-    let gone = store.retain(retention.clone(), at(60 * DAY)).await.unwrap();
+    let removed_count = store.retain(retention.clone(), at(60 * DAY)).await.unwrap();
     let left = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
     let logins: Vec<_> = left.iter().map(|row| row.login.as_str()).collect();
-    assert_eq!((gone, logins), (2_501, vec!["new", "ahead"]));
+    assert_eq!((removed_count, logins), (2_501, vec!["new", "ahead"]));
     assert_eq!(store.retain(retention.clone(), at(61 * DAY)).await.unwrap(), 0, "30 days old to the second");
     assert_eq!(store.retain(retention, at(61 * DAY + 1)).await.unwrap(), 1);
 }

@@ -130,15 +130,15 @@ async fn a_file_of_the_first_version_is_migrated_with_its_counts() {
 async fn the_latest_result_of_a_state_is_found_even_for_missed_runs() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
-    let given = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
-    commit_results(&store, given.to_vec()).await;
+    let submitted = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
+    commit_results(&store, submitted.to_vec()).await;
     let state = |result: &CheckResult| vigie::pipeline::next_state(None, result).unwrap();
-    let mut states: Vec<_> = given.iter().map(state).collect();
-    let mut gone = states[1].clone();
-    gone.check_id = CheckId(7);
-    states.push(gone);
+    let mut states: Vec<_> = submitted.iter().map(state).collect();
+    let mut removed = states[1].clone();
+    removed.check_id = CheckId(7);
+    states.push(removed);
     let found = store.latest_results(states).await.unwrap();
-    let [first, second] = given;
+    let [first, second] = submitted;
     assert_eq!(found, [Some(first), Some(second), None]);
 }
 
@@ -164,8 +164,8 @@ async fn results_of_an_account_are_filtered_and_counted_correctly() {
         let failed = owners.keys().map(|id| at_second_location(error(id.0, at(second))));
         commit_results(&store, results.chain(failed).collect()).await;
     }
-    let gone = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
-    store.apply_monitors(vec![], vec![gone], Box::new(|_| None)).await.unwrap();
+    let removed = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
+    store.apply_monitors(vec![], vec![removed], Box::new(|_| None)).await.unwrap();
     let rows = all(&store).await;
     let times = [None, Some(at(0)), Some(at(30)), Some(at(61)), Some(at(HOUR))];
     for customer in [1, 2, 3] {
@@ -183,7 +183,8 @@ async fn results_of_an_account_are_filtered_and_counted_correctly() {
             }
         }
     }
-    let foreign = ResultFilter { monitors: vec![gone], customer: Some(CustomerId(1)), ..Default::default() };
+    let foreign =
+        ResultFilter { monitors: vec![removed], customer: Some(CustomerId(1)), ..Default::default() };
     let page = store.results(foreign, Pagination { limit: 10, offset: 0 }).await.unwrap();
     assert_eq!((page.total, page.results.len()), (0, 0));
 }

@@ -1,4 +1,4 @@
-//! Monitors.
+//! Stored monitors, their file keys and states.
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ pub async fn a_result_is_returned_as_it_was_stored(store: &impl Store) {
     let mut unnamed = warning(9, at(61));
     unnamed.monitor_name = "".into();
     unnamed.facts.tls = None;
-    let given = vec![
+    let submitted = vec![
         ok(1, at(60), 900),
         error(2, at(60)),
         warning(3, at(60)),
@@ -29,14 +29,14 @@ pub async fn a_result_is_returned_as_it_was_stored(store: &impl Store) {
         early,
         unnamed,
     ];
-    commit_results(store, given.clone()).await;
+    commit_results(store, submitted.clone()).await;
 
-    for result in &given {
+    for result in &submitted {
         assert_eq!(store.result(result.check_id).await.unwrap().as_ref(), Some(result));
     }
     let mut listed = all(store).await;
     listed.sort_by_key(|result| result.monitor_id);
-    assert_eq!(listed, given);
+    assert_eq!(listed, submitted);
     assert_eq!(store.result(CheckId(12)).await.unwrap(), None);
 }
 
@@ -70,7 +70,7 @@ pub async fn a_real_result_replaces_only_the_first_of_a_series_of_missed_runs(st
 }
 
 pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
-    let mut given = Vec::new();
+    let mut submitted = Vec::new();
     for minute in 0..50 {
         for monitor in 1..=4 {
             let planned_at = at(minute * MINUTE + monitor);
@@ -83,11 +83,11 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
                 result.location_id = LocationId(2);
                 result.check_id = CheckId::new(result.run_id, LocationId(2));
             }
-            given.push(result);
+            submitted.push(result);
         }
     }
-    commit_results(store, given.clone()).await;
-    given.sort_by_key(|result| std::cmp::Reverse((result.planned_at, result.monitor_id)));
+    commit_results(store, submitted.clone()).await;
+    submitted.sort_by_key(|result| std::cmp::Reverse((result.planned_at, result.monitor_id)));
 
     let id = MonitorId;
     let filters = [
@@ -109,7 +109,7 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
         },
     ];
     for filter in filters {
-        let expected: Vec<_> = given.iter().filter(|result| matches(&filter, result)).cloned().collect();
+        let expected: Vec<_> = submitted.iter().filter(|result| matches(&filter, result)).cloned().collect();
         let found = store.results(filter.clone(), Pagination { limit: 1000, offset: 0 }).await.unwrap();
         assert_eq!((found.total, &found.results), (expected.len() as u64, &expected), "{filter:?}");
         let window = store.results(filter.clone(), Pagination { limit: 7, offset: 5 }).await.unwrap();

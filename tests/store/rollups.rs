@@ -1,4 +1,4 @@
-//! Rollups.
+//! Hourly and daily rollups.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ pub async fn a_late_result_rolls_its_hour_and_day_up_again(store: &impl Store) {
     assert_eq!((hour[0].runs, hour[0].mean_us), ([2, 0, 0, 0, 0, 0], Some(2000)));
     assert_eq!(days(store, 1).await[0].runs, [3, 0, 0, 0, 0, 0]);
     assert_eq!(days(store, 1).await[0].mean_us, Some(3000));
-    // A repeat changes nothing.
+    // A repeated result changes nothing.
     commit_results(store, vec![ok(1, at(120), 3000)]).await;
     assert_eq!(store.roll_up(at(2 * ALL_DAY)).await.unwrap(), 0);
 }

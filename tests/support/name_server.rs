@@ -87,7 +87,7 @@ async fn serve_udp(
         questions.fetch_add(1, Ordering::SeqCst);
         client_addresses.lock().unwrap().push(from);
         let query = Message::from_vec(&buffer[..length]).unwrap();
-        for datagram in datagrams(&query, &asked(&script, &query)) {
+        for datagram in datagrams(&query, &scripted_reply(&script, &query)) {
             socket.send_to(&datagram, from).await.unwrap();
         }
     }
@@ -99,7 +99,7 @@ async fn serve_tcp(listener: TcpListener, script: Script) {
         let mut bytes = vec![0; usize::from(length)];
         stream.read_exact(&mut bytes).await.unwrap();
         let query = Message::from_vec(&bytes).unwrap();
-        let reply = asked(&script, &query);
+        let reply = scripted_reply(&script, &query);
         let messages = match &reply {
             Reply::TruncatedOverUdp(records) => {
                 vec![answer(&query, records, ResponseCode::NoError).to_vec().unwrap()]
@@ -117,7 +117,7 @@ async fn serve_tcp(listener: TcpListener, script: Script) {
     }
 }
 
-fn asked(script: &Script, query: &Message) -> Reply {
+fn scripted_reply(script: &Script, query: &Message) -> Reply {
     let question = &query.queries[0];
     let name = question.name().to_string().to_ascii_lowercase();
     script(name.trim_end_matches('.'), question.query_type())
