@@ -1,8 +1,8 @@
 //! The language of the histories.
 //!
 //! A history is `== title`, a line of settings (separated by `;`), then steps. A step is a run with what its
-//! locations report, in that order (`A:ok B:7 C:-`), or one of the commands in [`Interpreter::act`]. The effects of a step
-//! until the next one stand indented below it, one per line; the step may have no others.
+//! locations report, in that order (`A:ok B:7 C:-`), or one of the commands in [`Interpreter::execute`]. The effects
+//! of a step until the next one stand indented below it, one per line; the step may have no others.
 
 use std::time::Duration;
 
