@@ -1,20 +1,20 @@
-//! What is decided, kept and answered: documents, rules, the store and both APIs. A folder per capability, in one binary,
-//! since each binary links the whole library. Most of it keeps the processors busy.
+//! Tests of rules, documents, the store and both APIs. A folder per capability, in one binary, since each binary links
+//! the whole library. Most of them are CPU-bound.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod accounts;
-mod alarms;
 mod alert;
+mod alerts;
 mod api_fields;
 mod api_v3;
 mod bulk;
 mod fixture;
-mod fleet;
 mod judge;
 mod legacy;
 mod manual;
 mod model;
-/// Of the fuzz targets, whose crates have it at this place too.
+mod monitors;
+/// Shared with the fuzz targets, whose crates include the file under the same module name.
 #[path = "fuzz/play.rs"]
 mod play;
 mod replay;

@@ -1,5 +1,5 @@
-//! The words of names in `src/`: what an item, a field or a variable is called is split into words, and none of them may
-//! be one of the home-made metaphors that the glossary replaced (`vigie help glossary`).
+//! Checks the words in names of `src/`: the name of every item, field and variable is split into words, and none may be
+//! one of the metaphors that the glossary replaced (`vigie help glossary`).
 #![allow(clippy::expect_used, clippy::panic, missing_docs)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 
-/// Words that no name may have, each with what to say instead.
+/// Words that no name may contain, each with its replacement.
 const BANNED: &[(&str, &str)] = &[
     ("addressee", "destination"),
     ("agenda", "run queue"),
@@ -66,11 +66,11 @@ const BANNED: &[(&str, &str)] = &[
     ("wish", "options, query"),
 ];
 
-/// Names that may have a banned word, each with the reason.
+/// Names that may contain a banned word, each with the reason.
 const ALLOWED: &[(&str, &str)] =
     &[("company", "a key of the messages that recipients get: the firm whose account it is")];
 
-/// Every name that the sources give to something, with the files that do.
+/// Every name in the sources, with the files that define it.
 #[derive(Default)]
 struct Names {
     file: String,
@@ -85,7 +85,7 @@ impl Names {
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        // The names of tests are sentences.
+        // Test names are sentences, which are not checked.
         if !item
             .attrs
             .iter()
@@ -167,7 +167,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The words of `name` in lower case: `MAX_HeadBytes2` is max, head, bytes2.
+/// Splits `name` into words in lower case: `MAX_HeadBytes2` is max, head, bytes2.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';
@@ -196,27 +196,27 @@ fn names(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
     names.found
 }
 
-/// What is wrong with `names`.
-fn faults(names: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+/// Returns an error for each banned word in `names`.
+fn violations(names: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let banned: BTreeMap<_, _> = BANNED.iter().copied().collect();
     let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     for (name, files) in names.iter().filter(|(name, _)| !allowed.contains_key(name.as_str())) {
         for word in words(name) {
-            if let Some(instead) = banned.get(word.as_str()) {
-                faults.push(format!("`{name}` has the word `{word}`, say {instead}: {files:?}"));
+            if let Some(replacement) = banned.get(word.as_str()) {
+                violations.push(format!("`{name}` has the word `{word}`, say {replacement}: {files:?}"));
             }
         }
     }
-    faults
+    violations
 }
 
 #[test]
-fn no_name_has_a_word_that_the_glossary_replaced() {
+fn no_name_contains_a_word_that_the_glossary_replaced() {
     let names = names(Path::new(env!("CARGO_MANIFEST_DIR")));
     assert!(names.len() > 5_000, "only {} names: is the search broken?", names.len());
-    let faults = faults(&names);
-    assert!(faults.is_empty(), "{} names:\n{}", faults.len(), faults.join("\n"));
+    let violations = violations(&names);
+    assert!(violations.is_empty(), "{} names:\n{}", violations.len(), violations.join("\n"));
 }
 
 #[test]
@@ -228,11 +228,11 @@ fn every_exception_is_needed() {
 }
 
 #[test]
-fn names_are_split_into_words_and_planted_ones_are_found() {
+fn names_are_split_into_words_and_banned_ones_are_found() {
     assert_eq!(words("MAX_HEAD_BYTES"), ["max", "head", "bytes"]);
     assert_eq!(words("BrowserHouse2"), ["browser", "house2"]);
     let code = "struct BrowserHouse { roster: u8 } enum E { Guest } mod lane {} fn ring_bell(wish: u8) { let desk = 1; }";
     let mut planted = Names::default();
     planted.visit_file(&syn::parse_str(code).expect("a file"));
-    assert_eq!(faults(&planted.found).len(), 7);
+    assert_eq!(violations(&planted.found).len(), 7);
 }

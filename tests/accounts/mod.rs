@@ -1,7 +1,7 @@
-//! Who may in, and secrets at rest: over a real SQLite store, with a clock that the tests hold.
+//! Logins, users, tokens and secrets at rest, over a real SQLite store with a fake clock.
 
 mod commands;
-mod kit;
+mod harness;
 mod logins;
 mod rotation;
 mod secrets;

@@ -1,4 +1,4 @@
-//! The key file and its rotation, which may be interrupted anywhere.
+//! The key file and its rotation, which may be interrupted at any moment.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -10,25 +10,25 @@ use vigie::service::{SealingError, count_sealed, open_keyring, reseal_all};
 use vigie::store::ConfigStore;
 use vigie::vault::{KeyFile, Keyring, VaultError};
 
-use crate::accounts::kit::{House, key_file, open, opened, sealed_monitor, vigie};
+use crate::accounts::harness::{Harness, key_file, open, opened, sealed_monitor, vigie};
 
-/// `count` monitors, sealed with the keys of the folder.
-async fn fill(house: &House, count: usize) -> Keyring {
-    let keyring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
+/// Creates `count` monitors sealed with the keys of the folder.
+async fn fill(harness: &Harness, count: usize) -> Keyring {
+    let keyring = open_keyring(&*harness.store, KeyFile::new(key_file(harness.folder.path()))).await.unwrap();
     let writes = (0..count).map(|number| sealed_monitor(&keyring, &format!("hunter{number}"))).collect();
-    house.store.write_changes(writes, vec![]).await.unwrap();
+    harness.store.write_changes(writes, vec![]).await.unwrap();
     keyring
 }
 
-/// What a process that starts now can open.
-async fn openable(house: &House) -> usize {
-    let key_file = KeyFile::new(key_file(house.folder.path()));
-    let keyring = open_keyring(&*house.store, key_file).await.unwrap();
-    opened(&house.store, &keyring).await.len()
+/// Returns the number of monitors whose secrets a newly started process can open.
+async fn openable(harness: &Harness) -> usize {
+    let key_file = KeyFile::new(key_file(harness.folder.path()));
+    let keyring = open_keyring(&*harness.store, key_file).await.unwrap();
+    opened(&harness.store, &keyring).await.len()
 }
 
 #[tokio::test]
-async fn the_key_file_is_private_and_one_that_others_may_read_is_refused() {
+async fn the_key_file_is_private_and_refused_when_others_can_read_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("below/vigie.key");
     let keyring = Keyring::read_or_create(&file).unwrap();
@@ -40,19 +40,19 @@ async fn the_key_file_is_private_and_one_that_others_may_read_is_refused() {
         let Err(VaultError::KeyFile(text)) = Keyring::read_or_create(&file) else { panic!("{mode:o}") };
         assert!(text.contains("hint: `chmod 600 ") && text.contains(&format!("{mode:o}")), "{text}");
     }
-    // systemd's credentials are readable for the service by an access list, which shows as group rights.
+    // A systemd credential is readable for the service through an ACL, which shows as group permissions.
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o440)).unwrap();
     let credential = Keyring::read_from(KeyFile { path: file.clone(), is_credential: true }).unwrap();
     assert_eq!(credential.open("a", &sealed).unwrap().as_slice(), b"secret");
     let before = std::fs::read(&file).unwrap();
     assert!(matches!(credential.rotate(), Err(VaultError::KeyFile(text)) if text.contains("LoadCredential")));
     assert_eq!(std::fs::read(&file).unwrap(), before);
-    let gone = KeyFile { path: folder.path().join("gone"), is_credential: true };
-    assert!(Keyring::read_or_create_from(gone).is_err(), "a credential was made");
+    let missing = KeyFile { path: folder.path().join("gone"), is_credential: true };
+    assert!(Keyring::read_or_create_from(missing).is_err(), "a credential was made");
 }
 
 #[tokio::test]
-async fn a_running_ring_takes_up_a_new_key_and_keeps_the_old_ones_when_the_file_is_broken() {
+async fn a_keyring_reloads_new_keys_and_keeps_the_old_ones_when_the_file_is_invalid() {
     let folder = tempfile::tempdir().unwrap();
     let file = key_file(folder.path());
     let keyring = Keyring::read_or_create(&file).unwrap();
@@ -66,60 +66,60 @@ async fn a_running_ring_takes_up_a_new_key_and_keeps_the_old_ones_when_the_file_
 }
 
 #[tokio::test]
-async fn without_its_key_file_a_store_with_secrets_is_refused_and_one_without_gets_keys() {
-    let house = House::new().await;
-    let file = key_file(house.folder.path());
-    fill(&house, 0).await;
+async fn a_missing_key_file_is_an_error_only_if_the_store_has_secrets() {
+    let harness = Harness::new().await;
+    let file = key_file(harness.folder.path());
+    fill(&harness, 0).await;
     std::fs::remove_file(&file).unwrap();
-    fill(&house, 3).await;
-    let (kept, key_file) = (std::fs::read(&file).unwrap(), KeyFile::new(&file));
+    fill(&harness, 3).await;
+    let (key_bytes, key_file) = (std::fs::read(&file).unwrap(), KeyFile::new(&file));
     std::fs::remove_file(&file).unwrap();
-    let error = open_keyring(&*house.store, key_file.clone()).await.unwrap_err();
+    let error = open_keyring(&*harness.store, key_file.clone()).await.unwrap_err();
     assert!(matches!(error, SealingError::MissingKeyFile { secrets: 3, .. }), "{error}");
     assert!(error.to_string().contains("hint: ") && !file.exists(), "{error}");
-    // Keys of another installation.
+    // A key file of another installation.
     Keyring::read_or_create(&file).unwrap().rotate().unwrap();
     let other = Keyring::read(&file).unwrap();
     other.remove(&[1]).unwrap();
-    let error = open_keyring(&*house.store, key_file.clone()).await.unwrap_err();
+    let error = open_keyring(&*harness.store, key_file.clone()).await.unwrap_err();
     assert_eq!(error, SealingError::Vault(VaultError::UnknownKey(1)));
-    std::fs::write(&file, kept).unwrap();
-    assert_eq!(openable(&house).await, 3);
+    std::fs::write(&file, key_bytes).unwrap();
+    assert_eq!(openable(&harness).await, 3);
 }
 
 #[tokio::test]
-async fn a_rotation_that_ends_between_two_steps_leaves_everything_openable() {
-    let house = House::new().await;
-    let keyring = fill(&house, 20).await;
-    let file = key_file(house.folder.path());
-    // Killed while the new file was written: it lies beside the old one.
+async fn an_interrupted_rotation_leaves_every_secret_readable() {
+    let harness = Harness::new().await;
+    let keyring = fill(&harness, 20).await;
+    let file = key_file(harness.folder.path());
+    // Killed while the new file was written: it is left beside the old one.
     std::fs::write(file.with_extension("key.new"), "# The keys\n2 hal").unwrap();
-    assert_eq!(openable(&house).await, 20);
-    // Killed after the file was replaced, before anything was sealed anew.
+    assert_eq!(openable(&harness).await, 20);
+    // Killed after the file was replaced, before anything was resealed.
     assert_eq!(keyring.rotate(), Ok(2));
-    assert_eq!(openable(&house).await, 20);
-    assert_eq!(count_sealed(&*house.store).await.unwrap().by_key, [(1, 20)].into());
-    // Killed in the middle of sealing anew.
+    assert_eq!(openable(&harness).await, 20);
+    assert_eq!(count_sealed(&*harness.store).await.unwrap().by_key, [(1, 20)].into());
+    // Killed while resealing.
     let (left, keyring) = (AtomicUsize::new(7), Arc::new(keyring));
     let seal = Arc::clone(&keyring);
     let some = move |context: &str, sealed: &[u8]| {
         let go = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         go.ok().and_then(|_| seal.reseal(context, sealed))
     };
-    assert_eq!(house.store.reseal(Arc::new(some)).await, Ok(7));
-    assert_eq!(count_sealed(&*house.store).await.unwrap().by_key, [(1, 13), (2, 7)].into());
-    assert_eq!(openable(&house).await, 20);
-    assert_eq!(reseal_all(&*house.store, &keyring).await, Ok(13));
-    assert_eq!(reseal_all(&*house.store, &keyring).await, Ok(0));
+    assert_eq!(harness.store.reseal(Arc::new(some)).await, Ok(7));
+    assert_eq!(count_sealed(&*harness.store).await.unwrap().by_key, [(1, 13), (2, 7)].into());
+    assert_eq!(openable(&harness).await, 20);
+    assert_eq!(reseal_all(&*harness.store, &keyring).await, Ok(13));
+    assert_eq!(reseal_all(&*harness.store, &keyring).await, Ok(0));
     keyring.remove(&[1]).unwrap();
-    assert_eq!(openable(&house).await, 20);
+    assert_eq!(openable(&harness).await, 20);
 }
 
 #[tokio::test]
-async fn killed_at_any_moment_vigie_key_rotate_leaves_everything_openable() {
-    let house = House::new().await;
-    fill(&house, 1_000).await;
-    let House { folder, store, accounts, .. } = house;
+async fn vigie_key_rotate_killed_at_any_moment_leaves_every_secret_readable() {
+    let harness = Harness::new().await;
+    fill(&harness, 1_000).await;
+    let Harness { folder, store, accounts, .. } = harness;
     drop(accounts);
     store.close().await;
     drop(store);

@@ -1,17 +1,17 @@
-//! Users: made, changed, and who may do that.
+//! Users: creation, changes, and who may make them.
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, Role, UserId};
 use vigie::service::{ServiceError, authorize_user_change};
 
-use crate::accounts::kit::{House, ONE, PASSWORD, fields, host, ip};
+use crate::accounts::harness::{Harness, ONE, PASSWORD, fields, host, ip};
 
 const NEW: &str = "another password";
 
 #[tokio::test]
-async fn the_first_admin_is_made_once_with_a_password_to_read() {
+async fn the_first_admin_is_created_once_with_a_generated_password() {
     let folder = tempfile::tempdir().unwrap();
-    let store = std::sync::Arc::new(crate::accounts::kit::open(folder.path()));
+    let store = std::sync::Arc::new(crate::accounts::harness::open(folder.path()));
     let clock = std::sync::Arc::new(vigie::clock::SystemClock);
     let accounts = vigie::service::AccountService::new(store.clone(), store, clock);
     let short = accounts.ensure_first_admin(Some("short".to_owned())).await;
@@ -25,43 +25,43 @@ async fn the_first_admin_is_made_once_with_a_password_to_read() {
 }
 
 #[tokio::test]
-async fn a_login_is_unique_over_all_accounts_whatever_its_letters() {
-    let house = House::new().await;
-    let shop = house.accounts.add_customer(&host(), "Shop").await.unwrap();
-    let again = house.accounts.add_user(&host(), shop, "ADMIN", Role::Admin, PASSWORD).await;
-    assert!(matches!(again, Err(ServiceError::Conflict(text)) if text.contains("`ADMIN`")));
-    let user = house.accounts.add_user(&host(), shop, "Anna", Role::Admin, PASSWORD).await.unwrap();
+async fn a_login_is_unique_over_all_accounts_ignoring_case() {
+    let harness = Harness::new().await;
+    let shop = harness.accounts.add_customer(&host(), "Shop").await.unwrap();
+    let duplicate = harness.accounts.add_user(&host(), shop, "ADMIN", Role::Admin, PASSWORD).await;
+    assert!(matches!(duplicate, Err(ServiceError::Conflict(text)) if text.contains("`ADMIN`")));
+    let user = harness.accounts.add_user(&host(), shop, "Anna", Role::Admin, PASSWORD).await.unwrap();
     assert!(user.0 > 100_000);
-    let token = house.accounts.log_in("aNNa", PASSWORD, ip(1)).await.unwrap().token;
-    let anna = house.accounts.authenticate_bearer(&token, ip(1)).await.unwrap();
+    let token = harness.accounts.log_in("aNNa", PASSWORD, ip(1)).await.unwrap().token;
+    let anna = harness.accounts.authenticate_bearer(&token, ip(1)).await.unwrap();
     assert_eq!((anna.customer, &*anna.login), (shop, "Anna"));
-    // What belongs to another account is as if it were not there.
-    assert_eq!(house.accounts.users(&anna, ONE).await.unwrap_err(), ServiceError::NotFound);
-    assert_eq!(house.accounts.set_password(&anna, "admin", NEW).await, Err(ServiceError::NotFound));
-    let made = house.accounts.add_user(&anna, ONE, "bert", Role::ReadOnly, PASSWORD).await;
-    assert_eq!(made, Err(ServiceError::NotFound));
-    assert!(matches!(house.accounts.add_customer(&anna, "x").await, Err(ServiceError::Forbidden(_))));
-    let made = house.accounts.add_user(&host(), CustomerId(77), "bert", Role::ReadOnly, PASSWORD).await;
-    assert_eq!(made, Err(ServiceError::NotFound));
+    // Objects of another account give the same error as ones that do not exist.
+    assert_eq!(harness.accounts.users(&anna, ONE).await.unwrap_err(), ServiceError::NotFound);
+    assert_eq!(harness.accounts.set_password(&anna, "admin", NEW).await, Err(ServiceError::NotFound));
+    let created = harness.accounts.add_user(&anna, ONE, "bert", Role::ReadOnly, PASSWORD).await;
+    assert_eq!(created, Err(ServiceError::NotFound));
+    assert!(matches!(harness.accounts.add_customer(&anna, "x").await, Err(ServiceError::Forbidden(_))));
+    let created = harness.accounts.add_user(&host(), CustomerId(77), "bert", Role::ReadOnly, PASSWORD).await;
+    assert_eq!(created, Err(ServiceError::NotFound));
 }
 
 #[tokio::test]
-async fn accounts_have_names_of_their_own() {
-    let house = House::new().await;
-    house.accounts.add_customer(&host(), " Shop ").await.unwrap();
+async fn account_names_are_unique_and_valid() {
+    let harness = Harness::new().await;
+    harness.accounts.add_customer(&host(), " Shop ").await.unwrap();
     for name in ["SHOP", "Default"] {
         assert!(
-            matches!(house.accounts.add_customer(&host(), name).await, Err(ServiceError::Conflict(_))),
+            matches!(harness.accounts.add_customer(&host(), name).await, Err(ServiceError::Conflict(_))),
             "{name}"
         );
     }
     for name in ["", "  ", "a\nb"] {
         assert!(
-            matches!(house.accounts.add_customer(&host(), name).await, Err(ServiceError::Invalid(_))),
+            matches!(harness.accounts.add_customer(&host(), name).await, Err(ServiceError::Invalid(_))),
             "{name:?}"
         );
     }
-    let all = house.accounts.customers(&host()).await.unwrap();
+    let all = harness.accounts.customers(&host()).await.unwrap();
     assert_eq!(
         all.iter().map(|record| record.fields["name"].as_str().unwrap()).collect::<Vec<_>>(),
         ["default", "Shop"]
@@ -69,32 +69,32 @@ async fn accounts_have_names_of_their_own() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_new_user_is_told_at_once() {
-    let house = House::new().await;
-    let made = house.accounts.add_user(&host(), ONE, "a b", Role::Admin, "short").await;
-    let Err(ServiceError::Invalid(errors)) = made else { panic!("{made:?}") };
+async fn all_errors_of_a_new_user_are_reported_together() {
+    let harness = Harness::new().await;
+    let created = harness.accounts.add_user(&host(), ONE, "a b", Role::Admin, "short").await;
+    let Err(ServiceError::Invalid(errors)) = created else { panic!("{created:?}") };
     assert_eq!(errors.iter().map(|error| error.path.as_str()).collect::<Vec<_>>(), ["login", "password"]);
 }
 
 #[tokio::test]
-async fn a_new_password_ends_tokens_and_the_old_one() {
-    let house = House::new().await;
-    let token = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
-    house.accounts.set_password(&host(), "admin", NEW).await.unwrap();
-    assert!(house.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
+async fn a_new_password_invalidates_tokens_and_the_old_password() {
+    let harness = Harness::new().await;
+    let token = harness.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
+    harness.accounts.set_password(&host(), "admin", NEW).await.unwrap();
+    assert!(harness.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
     assert_eq!(
-        house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap_err(),
+        harness.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap_err(),
         ServiceError::InvalidCredentials
     );
-    house.accounts.log_in("admin", NEW, ip(1)).await.unwrap();
-    let audit = house.audit().await;
+    harness.accounts.log_in("admin", NEW, ip(1)).await.unwrap();
+    let audit = harness.audit().await;
     let change = audit.iter().find(|row| row.action == "change").unwrap();
     assert_eq!(Value::Object(change.after.clone()), json!({"password": "********"}));
-    let text = format!("{audit:?}{:?}", house.record("admin").await);
+    let text = format!("{audit:?}{:?}", harness.record("admin").await);
     assert!(!text.contains(NEW) && !text.contains(PASSWORD) && !text.contains("argon2"), "{text}");
 }
 
-/// Fields of a user, of which `changes` differ from those of an enabled one.
+/// Returns the fields of an enabled user, overridden by `changes`.
 fn user(role: Role, changes: &Value) -> serde_json::Map<String, Value> {
     let mut user =
         fields(json!({"login": "u", "name": "", "role": role.name(), "enabled": true, "locked": false}));
@@ -103,12 +103,12 @@ fn user(role: Role, changes: &Value) -> serde_json::Map<String, Value> {
 }
 
 #[tokio::test]
-async fn roles_may_change_users_as_behaviour_says() {
-    let house = House::new().await;
+async fn roles_may_change_users_as_specified() {
+    let harness = Harness::new().await;
     for (login, role) in [("co", Role::CoAdmin), ("power", Role::PowerUser), ("second", Role::Admin)] {
-        house.user(login, role).await;
+        harness.user(login, role).await;
     }
-    let (admin, power) = (house.record("admin").await, house.record("power").await);
+    let (admin, power) = (harness.record("admin").await, harness.record("power").await);
     let (none, off, locked) = (json!({}), json!({"enabled": false}), json!({"locked": true}));
     // (caller, before, after, allowed)
     let table = [
@@ -131,8 +131,8 @@ async fn roles_may_change_users_as_behaviour_says() {
         ("power", Some(&power), None, false),
     ];
     for (line, (caller, before, after, allowed)) in table.iter().enumerate() {
-        let caller = house.caller(caller).await;
-        let permit = authorize_user_change(&*house.store, &caller, *before, after.as_ref()).await;
+        let caller = harness.caller(caller).await;
+        let permit = authorize_user_change(&*harness.store, &caller, *before, after.as_ref()).await;
         match permit {
             Ok(_) => assert!(allowed, "line {line} was allowed"),
             Err(ServiceError::Forbidden(_)) => assert!(!allowed, "line {line} was refused"),
@@ -142,60 +142,60 @@ async fn roles_may_change_users_as_behaviour_says() {
 }
 
 #[tokio::test]
-async fn the_last_admin_who_can_log_in_stays() {
-    let house = House::new().await;
-    let admin = house.record("admin").await;
-    let ways = [
+async fn the_last_admin_who_can_log_in_cannot_be_removed() {
+    let harness = Harness::new().await;
+    let admin = harness.record("admin").await;
+    let lockouts = [
         None,
         Some(user(Role::Admin, &json!({"enabled": false}))),
         Some(user(Role::Admin, &json!({"locked": true}))),
         Some(user(Role::CoAdmin, &json!({}))),
     ];
     let permit = async |after: &Option<_>| {
-        authorize_user_change(&*house.store, &host(), Some(&admin), after.as_ref()).await.map(drop)
+        authorize_user_change(&*harness.store, &host(), Some(&admin), after.as_ref()).await.map(drop)
     };
-    for after in &ways {
+    for after in &lockouts {
         assert!(matches!(permit(after).await, Err(ServiceError::Conflict(text)) if text.contains("`admin`")));
     }
-    let refused = house.accounts.set_enabled(&host(), "admin", false).await;
+    let refused = harness.accounts.set_enabled(&host(), "admin", false).await;
     assert!(matches!(refused, Err(ServiceError::Conflict(_))));
-    house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
-    // Another one who cannot log in does not count, nor one of another account.
-    let shop = house.accounts.add_customer(&host(), "Shop").await.unwrap();
-    house.accounts.add_user(&host(), shop, "other", Role::Admin, PASSWORD).await.unwrap();
-    house.user("second", Role::Admin).await;
-    house.accounts.set_enabled(&host(), "second", false).await.unwrap();
-    assert!(permit(&ways[0]).await.is_err());
-    house.accounts.set_enabled(&host(), "second", true).await.unwrap();
-    for after in &ways {
+    harness.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
+    // An admin who cannot log in does not count, nor does one of another account.
+    let shop = harness.accounts.add_customer(&host(), "Shop").await.unwrap();
+    harness.accounts.add_user(&host(), shop, "other", Role::Admin, PASSWORD).await.unwrap();
+    harness.user("second", Role::Admin).await;
+    harness.accounts.set_enabled(&host(), "second", false).await.unwrap();
+    assert!(permit(&lockouts[0]).await.is_err());
+    harness.accounts.set_enabled(&host(), "second", true).await.unwrap();
+    for after in &lockouts {
         assert_eq!(permit(after).await, Ok(()));
     }
 }
 
 #[tokio::test]
-async fn of_two_admins_who_disable_each_other_at_once_one_is_refused() {
-    let house = House::new().await;
-    house.user("second", Role::Admin).await;
+async fn two_admins_cannot_disable_each_other_concurrently() {
+    let harness = Harness::new().await;
+    harness.user("second", Role::Admin).await;
     let caller = host();
     let (one, two) = tokio::join!(
-        house.accounts.set_enabled(&caller, "admin", false),
-        house.accounts.set_enabled(&caller, "second", false)
+        harness.accounts.set_enabled(&caller, "admin", false),
+        harness.accounts.set_enabled(&caller, "second", false)
     );
     assert_eq!(usize::from(one.is_ok()) + usize::from(two.is_ok()), 1, "{one:?} {two:?}");
 }
 
 #[tokio::test]
-async fn a_removed_user_is_out_at_once() {
-    let house = House::new().await;
-    let UserId(id) = house.user("anna", Role::ReadOnly).await;
-    let token = house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap().token;
-    let expected = house.record("anna").await.revision;
+async fn a_removed_user_loses_access_immediately() {
+    let harness = Harness::new().await;
+    let UserId(id) = harness.user("anna", Role::ReadOnly).await;
+    let token = harness.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap().token;
+    let expected = harness.record("anna").await.revision;
     let remove =
         vigie::store::ConfigChange::RemoveRecord { kind: vigie::domain::RecordKind::User, id, expected };
-    vigie::store::ConfigStore::write_changes(&*house.store, vec![remove], vec![]).await.unwrap();
-    assert!(house.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
+    vigie::store::ConfigStore::write_changes(&*harness.store, vec![remove], vec![]).await.unwrap();
+    assert!(harness.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
     assert_eq!(
-        house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(),
+        harness.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(),
         ServiceError::InvalidCredentials
     );
 }

@@ -1,10 +1,9 @@
-//! Its recipients of what: scripted histories of runs with exactly the messages that follow, and what holds for any
-//! history at all.
+//! Alert decisions: scripted histories of runs with exactly the notifications that follow, and properties of any
+//! history.
 
-mod listeners;
-mod properties;
-mod rulings;
-mod script;
-mod world;
-
+mod harness;
 mod histories;
+mod location_modes;
+mod properties;
+mod recipients;
+mod script;

@@ -1,4 +1,4 @@
-//! What holds for any history at all.
+//! Properties that hold for any history.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,55 +9,55 @@ use vigie::domain::{EpisodeId, LocationId, LocationMode, NotificationKind, Outco
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::BlackoutTarget;
 
-use crate::alert::world::{MONITOR, Word, World};
+use crate::alert::harness::{Harness, MONITOR, Report};
 
-/// A history: what is given, then what each location says in each run (`None` is silence), and what second
-/// locations answer.
+/// A history: settings, what each location reports in each run (`None` is no result), and the statuses of
+/// verifications.
 #[derive(Clone, Debug)]
 struct History {
     mode: LocationMode,
     pool: i64,
     rotates: bool,
     quorum: Quorum,
-    /// Of each recipient: wants clears, start threshold, stop threshold.
-    people: Vec<(bool, u32, u32)>,
-    runs: Vec<Vec<Option<Said>>>,
+    /// For each recipient: notify on clear, start threshold, stop threshold.
+    recipients: Vec<(bool, u32, u32)>,
+    runs: Vec<Vec<Option<Reported>>>,
     answers: Vec<u16>,
-    /// Subject (0 alerts, 1 the monitor, else a recipient), first run, last run.
+    /// Target (0 alerts, 1 the monitor, otherwise a recipient), first run, last run.
     windows: Vec<(usize, i64, i64)>,
-    /// After which runs the process starts anew.
+    /// After which runs the process restarts; repeated cyclically.
     restarts: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Said {
-    Good,
-    Bad(u16),
-    Ours(Outcome),
+enum Reported {
+    Passed,
+    Failed(u16),
+    OwnFault(Outcome),
 }
 
-fn said() -> impl Strategy<Value = Option<Said>> {
+fn reported() -> impl Strategy<Value = Option<Reported>> {
     prop_oneof![
-        4 => Just(Some(Said::Good)),
-        5 => prop::sample::select(vec![1, 2, 5, 7, 51, 7121]).prop_map(|code| Some(Said::Bad(code))),
-        2 => ours(),
+        4 => Just(Some(Reported::Passed)),
+        5 => prop::sample::select(vec![1, 2, 5, 7, 51, 7121]).prop_map(|code| Some(Reported::Failed(code))),
+        2 => own_fault(),
     ]
 }
 
-fn ours() -> impl Strategy<Value = Option<Said>> {
+fn own_fault() -> impl Strategy<Value = Option<Reported>> {
     prop_oneof![
-        Just(Some(Said::Ours(Outcome::Unknown))),
-        Just(Some(Said::Ours(Outcome::Missed))),
-        Just(Some(Said::Ours(Outcome::Blackout))),
-        // An internal code, by whatever name.
-        Just(Some(Said::Bad(21))),
-        Just(Some(Said::Bad(95))),
+        Just(Some(Reported::OwnFault(Outcome::Unknown))),
+        Just(Some(Reported::OwnFault(Outcome::Missed))),
+        Just(Some(Reported::OwnFault(Outcome::Blackout))),
+        // Internal status codes count as own faults whatever the outcome says.
+        Just(Some(Reported::Failed(21))),
+        Just(Some(Reported::Failed(95))),
         Just(None),
     ]
 }
 
-fn history(said: impl Strategy<Value = Option<Said>> + 'static) -> impl Strategy<Value = History> {
-    let run = prop::collection::vec(said, 4);
+fn history(reported: impl Strategy<Value = Option<Reported>> + 'static) -> impl Strategy<Value = History> {
+    let run = prop::collection::vec(reported, 4);
     let quorum = prop_oneof![Just(Quorum::All), (1_u32..4).prop_map(Quorum::AtLeast)];
     (
         prop::sample::select(LocationMode::ALL.map(|(mode, _)| mode).to_vec()),
@@ -70,35 +70,40 @@ fn history(said: impl Strategy<Value = Option<Said>> + 'static) -> impl Strategy
         prop::collection::vec((0_usize..5, 1_i64..24, 0_i64..6), 0..4),
         prop::collection::vec(any::<bool>(), 1..8),
     )
-        .prop_map(|(mode, pool, rotates, quorum, people, runs, answers, windows, restarts)| History {
-            mode,
-            pool,
-            rotates: rotates && mode != LocationMode::Primary,
-            quorum,
-            people,
-            runs,
-            answers,
-            windows: windows.into_iter().map(|(subject, from, more)| (subject, from, from + more)).collect(),
-            restarts,
+        .prop_map(|(mode, pool, rotates, quorum, recipients, runs, answers, windows, restarts)| {
+            History {
+                mode,
+                pool,
+                rotates: rotates && mode != LocationMode::Primary,
+                quorum,
+                recipients,
+                runs,
+                answers,
+                windows: windows
+                    .into_iter()
+                    .map(|(subject, from, more)| (subject, from, from + more))
+                    .collect(),
+                restarts,
+            }
         })
 }
 
 impl History {
-    fn world(&self) -> World {
-        let mut world = World::new();
-        world.policy.mode = self.mode;
-        world.policy.run_plan.pool = (1..=self.pool).map(LocationId).collect();
-        world.policy.run_plan.locations_per_run = if self.rotates {
-            self.mode.default_location_count(world.policy.run_plan.pool.len(), true)
+    fn harness(&self) -> Harness {
+        let mut harness = Harness::new();
+        harness.policy.mode = self.mode;
+        harness.policy.run_plan.pool = (1..=self.pool).map(LocationId).collect();
+        harness.policy.run_plan.locations_per_run = if self.rotates {
+            self.mode.default_location_count(harness.policy.run_plan.pool.len(), true)
         } else {
-            world.policy.run_plan.pool.len()
+            harness.policy.run_plan.pool.len()
         };
-        world.policy.run_plan.rotates = self.rotates;
-        world.policy.run_plan.staggered = self.mode == LocationMode::RoundRobin;
-        world.policy.quorum = self.quorum;
-        world.policy.no_data_runs = 3;
-        for (at, (clear, start, stop)) in self.people.iter().enumerate() {
-            let person = world.recipient(&format!("person{at}"));
+        harness.policy.run_plan.rotates = self.rotates;
+        harness.policy.run_plan.staggered = self.mode == LocationMode::RoundRobin;
+        harness.policy.quorum = self.quorum;
+        harness.policy.no_data_runs = 3;
+        for (at, (clear, start, stop)) in self.recipients.iter().enumerate() {
+            let person = harness.recipient(&format!("person{at}"));
             (person.notify_on_clear, person.start_threshold, person.stop_threshold) = (*clear, *start, *stop);
         }
         for (subject, from, thru) in &self.windows {
@@ -107,85 +112,88 @@ impl History {
                 1 => BlackoutTarget::Monitor(MONITOR),
                 other => BlackoutTarget::Notifier(RecipientId(i64::try_from(*other).unwrap() - 1)),
             };
-            world.window(target, *from, *thru);
+            harness.window(target, *from, *thru);
         }
-        world.begin();
-        world
+        harness.start();
+        harness
     }
 
-    /// Plays it, then lets the target be well and every blackout pass.
-    fn play(&self, restarts: bool, backwards: bool) -> World {
-        let mut world = self.world();
+    /// Plays the history, then passing runs until every blackout is over.
+    fn play(&self, restarts: bool, backwards: bool) -> Harness {
+        let mut harness = self.harness();
         let mut answers = self.answers.iter().cycle();
-        let well = vec![vec![Some(Said::Good); 4]; 8];
+        let passing = vec![vec![Some(Reported::Passed); 4]; 8];
         let silent_until = self.windows.iter().map(|(.., thru)| *thru).max().unwrap_or(0);
         let until = silent_until.max(i64::try_from(self.runs.len()).unwrap());
         let more = usize::try_from(until).unwrap() - self.runs.len();
-        let rest = vec![vec![Some(Said::Good); 4]; more];
-        for (at, run) in self.runs.iter().chain(&rest).chain(&well).enumerate() {
+        let rest = vec![vec![Some(Reported::Passed); 4]; more];
+        for (at, run) in self.runs.iter().chain(&rest).chain(&passing).enumerate() {
             let number = i64::try_from(at).unwrap() + 1;
-            self.run(&mut world, number, run, backwards, &mut answers);
+            self.run(&mut harness, number, run, backwards, &mut answers);
             if restarts && self.restarts[at % self.restarts.len()] {
-                world.restart();
+                harness.restart();
             }
         }
-        let number = i64::try_from(self.runs.len() + rest.len() + well.len()).unwrap() + 1;
-        world.pass(world.run(number));
-        world
+        let number = i64::try_from(self.runs.len() + rest.len() + passing.len()).unwrap() + 1;
+        harness.advance_to(harness.run(number));
+        harness
     }
 
     fn run<'a>(
         &self,
-        world: &mut World,
+        harness: &mut Harness,
         number: i64,
-        says: &[Option<Said>],
+        reports: &[Option<Reported>],
         backwards: bool,
         answers: &mut impl Iterator<Item = &'a u16>,
     ) {
-        let planned_at = world.run(number);
-        world.pass(planned_at);
-        let resting = self
+        let planned_at = harness.run(number);
+        harness.advance_to(planned_at);
+        let in_blackout = self
             .windows
             .iter()
             .any(|(subject, from, thru)| *subject == 1 && (*from..=*thru).contains(&number));
-        let mut expected = world.policy.run_plan.expected_locations(planned_at);
+        let mut expected = harness.policy.run_plan.expected_locations(planned_at);
         if backwards && self.mode != LocationMode::RoundRobin {
             expected.reverse();
         }
         for location in expected {
-            let start = world.policy.run_plan.start_at(planned_at, location).unwrap();
-            world.pass(start.max(world.now) + Duration::from_secs(1));
-            let said = says[usize::try_from(location.0).unwrap() - 1];
-            let Some(said) = said.map(|said| if resting { Said::Ours(Outcome::Blackout) } else { said })
+            let start = harness.policy.run_plan.start_at(planned_at, location).unwrap();
+            harness.advance_to(start.max(harness.now) + Duration::from_secs(1));
+            let reported = reports[usize::try_from(location.0).unwrap() - 1];
+            let Some(reported) = reported
+                .map(|reported| if in_blackout { Reported::OwnFault(Outcome::Blackout) } else { reported })
             else {
                 continue;
             };
-            let word = match said {
-                Said::Good => Word::default(),
-                Said::Bad(status) => Word { outcome: Some(Outcome::Error), status, ..Word::default() },
-                Said::Ours(outcome) => Word { outcome: Some(outcome), ..Word::default() },
+            let report = match reported {
+                Reported::Passed => Report::default(),
+                Reported::Failed(status) => {
+                    Report { outcome: Some(Outcome::Error), status, ..Report::default() }
+                }
+                Reported::OwnFault(outcome) => Report { outcome: Some(outcome), ..Report::default() },
             };
-            world.hear(location, &word, planned_at);
+            harness.submit(location, &report, planned_at);
         }
-        // To the close of the run, and to the answer if one is wanted.
-        world.pass(planned_at + Duration::from_secs(280));
-        while world.is_asked() {
-            world.answer(*answers.next().unwrap());
+        // The run closes, and pending verifications are answered.
+        harness.advance_to(planned_at + Duration::from_secs(280));
+        while harness.has_pending_verification() {
+            harness.answer(*answers.next().unwrap());
         }
     }
 }
 
-fn told(world: &World) -> impl Iterator<Item = (RecipientId, &NotificationDraft)> {
-    world.effects.iter().filter_map(|effect| match effect {
+fn notified(harness: &Harness) -> impl Iterator<Item = (RecipientId, &NotificationDraft)> {
+    harness.effects.iter().filter_map(|effect| match effect {
         Effect::Notify { recipient, draft, .. } => Some((*recipient, draft)),
         _ => None,
     })
 }
 
-/// How often each outage was told to each recipient.
-fn counted(world: &World, kind: NotificationKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
+/// Counts the notifications of `kind` per outage and recipient.
+fn notification_counts(harness: &Harness, kind: NotificationKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
     let mut counts = BTreeMap::new();
-    for (recipient, draft) in told(world).filter(|(_, draft)| draft.kind == kind) {
+    for (recipient, draft) in notified(harness).filter(|(_, draft)| draft.kind == kind) {
         *counts.entry((draft.episode.unwrap(), recipient)).or_default() += 1;
     }
     counts
@@ -193,55 +201,55 @@ fn counted(world: &World, kind: NotificationKind) -> BTreeMap<(EpisodeId, Recipi
 
 proptest! {
     #[test]
-    fn no_run_is_told_as_an_error_whose_verification_found_none(history in history(said())) {
-        let world = history.play(false, false);
-        for (_, draft) in told(&world).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
-            let denied = world.effects.iter().any(|effect| matches!(
+    fn an_error_that_verification_refutes_is_never_notified(history in history(reported())) {
+        let harness = history.play(false, false);
+        for (_, draft) in notified(&harness).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
+            let refuted = harness.effects.iter().any(|effect| matches!(
                 effect,
                 Effect::RecordVerification { planned_at, answer, .. }
                     if *planned_at == draft.planned_at && answer.status.0 == 70
             ));
-            prop_assert!(!denied, "{draft:?}");
+            prop_assert!(!refuted, "{draft:?}");
         }
     }
 
     #[test]
-    fn every_error_that_was_told_is_cleared_exactly_once(history in history(said())) {
-        let world = history.play(true, false);
-        let (errors, clears) = (counted(&world, NotificationKind::SiteError), counted(&world, NotificationKind::SiteClear));
+    fn every_notified_error_is_cleared_exactly_once(history in history(reported())) {
+        let harness = history.play(true, false);
+        let (errors, clears) = (notification_counts(&harness, NotificationKind::SiteError), notification_counts(&harness, NotificationKind::SiteClear));
         for key in errors.keys() {
-            let wants = world.contacts.recipient(key.1).unwrap().notify_on_clear;
-            prop_assert_eq!(clears.get(key).copied().unwrap_or(0), u32::from(wants), "{:?}", &world.told);
+            let wants = harness.contacts.recipient(key.1).unwrap().notify_on_clear;
+            prop_assert_eq!(clears.get(key).copied().unwrap_or(0), u32::from(wants), "{:?}", &harness.output);
         }
         for key in clears.keys() {
-            prop_assert!(errors.contains_key(key), "a clear of what was not told: {:?}", &world.told);
+            prop_assert!(errors.contains_key(key), "a clear of what was not told: {:?}", &harness.output);
         }
-        // And after the error, never before.
-        for (at, (recipient, draft)) in told(&world).enumerate() {
+        // A clear never precedes its error.
+        for (at, (recipient, draft)) in notified(&harness).enumerate() {
             if draft.kind == NotificationKind::SiteClear {
-                let before = told(&world).take(at).any(|(who, what)| who == recipient && what.episode == draft.episode);
+                let before = notified(&harness).take(at).any(|(who, what)| who == recipient && what.episode == draft.episode);
                 prop_assert!(before);
             }
         }
     }
 
     #[test]
-    fn a_fault_of_ours_never_alerts(history in history(ours())) {
-        let world = history.play(true, false);
-        for (_, draft) in told(&world) {
+    fn an_own_fault_never_alerts(history in history(own_fault())) {
+        let harness = history.play(true, false);
+        for (_, draft) in notified(&harness) {
             prop_assert_eq!(draft.kind, NotificationKind::NoData);
         }
-        let harm = world.effects.iter().any(|effect| matches!(
+        let target_effects = harness.effects.iter().any(|effect| matches!(
             effect,
             Effect::UpdateEpisode(_) | Effect::RunTraceroute { .. } | Effect::RequestVerification { .. }
         ));
-        prop_assert!(!harm, "{:?}", world.effects);
+        prop_assert!(!target_effects, "{:?}", harness.effects);
     }
 
     #[test]
-    fn every_error_tells_of_a_failure_of_the_target(history in history(said())) {
-        let world = history.play(false, false);
-        for (_, draft) in told(&world).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
+    fn every_error_notification_is_about_a_failure_of_the_target(history in history(reported())) {
+        let harness = history.play(false, false);
+        for (_, draft) in notified(&harness).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
             let cause = draft.deciding_result.as_ref().unwrap();
             prop_assert!(cause.outcome == Outcome::Error && ![21, 95].contains(&cause.status.0), "{draft:?}");
             prop_assert!(draft.location_results.iter().all(|result| result.outcome != Outcome::Blackout));
@@ -249,64 +257,64 @@ proptest! {
     }
 
     #[test]
-    fn thresholds_hold(history in history(said())) {
-        let world = history.play(true, false);
-        for ((_, id), count) in counted(&world, NotificationKind::SiteError) {
-            let stop = world.contacts.recipient(id).unwrap().stop_threshold;
+    fn thresholds_hold(history in history(reported())) {
+        let harness = history.play(true, false);
+        for ((_, id), count) in notification_counts(&harness, NotificationKind::SiteError) {
+            let stop = harness.contacts.recipient(id).unwrap().stop_threshold;
             prop_assert!(stop == 0 || count <= stop);
         }
-        for (id, draft) in told(&world).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
-            prop_assert!(draft.errcount >= world.contacts.recipient(id).unwrap().start_threshold);
+        for (id, draft) in notified(&harness).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
+            prop_assert!(draft.errcount >= harness.contacts.recipient(id).unwrap().start_threshold);
         }
     }
 
-    /// Nothing is told twice: neither the same run of the same outage, nor missing data of one stretch.
+    /// Neither the same run of an outage nor the same stretch of missing data is notified twice.
     #[test]
-    fn nobody_is_told_the_same_twice(history in history(said())) {
-        let world = history.play(true, false);
-        let mut seen = std::collections::HashSet::new();
-        for (id, draft) in told(&world) {
+    fn no_recipient_is_notified_twice_of_the_same(history in history(reported())) {
+        let harness = history.play(true, false);
+        let mut keys = std::collections::HashSet::new();
+        for (id, draft) in notified(&harness) {
             let key = (id, draft.kind, draft.episode, draft.planned_at);
-            prop_assert!(seen.insert(key), "{:?} {:?}", key, &world.told);
+            prop_assert!(keys.insert(key), "{:?} {:?}", key, &harness.output);
         }
     }
 
-    /// Of a monitor that was heard of before: what nobody ever reported is not known to a new process.
+    /// The monitor has reported before: a new process does not know of monitors that never reported.
     #[test]
-    fn a_start_of_the_process_makes_no_difference(mut history in history(said())) {
-        history.runs.insert(0, vec![Some(Said::Good); 4]);
-        prop_assert_eq!(history.play(false, false).told, history.play(true, false).told);
+    fn a_restart_makes_no_difference(mut history in history(reported())) {
+        history.runs.insert(0, vec![Some(Reported::Passed); 4]);
+        prop_assert_eq!(history.play(false, false).output, history.play(true, false).output);
     }
 
     #[test]
-    fn the_order_of_answers_makes_no_difference(history in history(said())) {
-        prop_assert_eq!(history.play(false, false).told, history.play(false, true).told);
+    fn the_order_of_results_makes_no_difference(history in history(reported())) {
+        prop_assert_eq!(history.play(false, false).output, history.play(false, true).output);
     }
 
     #[test]
-    fn answers_that_come_again_change_nothing(history in history(said())) {
-        let mut world = history.play(false, false);
-        let before = world.told.len();
+    fn repeated_results_change_nothing(history in history(reported())) {
+        let mut harness = history.play(false, false);
+        let before = harness.output.len();
         for (at, run) in history.runs.iter().enumerate() {
-            let planned_at = world.run(i64::try_from(at).unwrap() + 1);
+            let planned_at = harness.run(i64::try_from(at).unwrap() + 1);
             for location in 1..=history.pool {
-                let word = Word { outcome: Some(Outcome::Error), status: 1, ..Word::default() };
+                let report = Report { outcome: Some(Outcome::Error), status: 1, ..Report::default() };
                 if run[0].is_some() {
-                    world.hear(LocationId(location), &word, planned_at);
+                    harness.submit(LocationId(location), &report, planned_at);
                 }
             }
         }
-        prop_assert_eq!(&world.told[before..], &[] as &[String]);
+        prop_assert_eq!(&harness.output[before..], &[] as &[String]);
     }
 
     #[test]
-    fn an_outage_is_open_exactly_while_the_state_is_down(history in history(said())) {
-        let mut world = history.world();
+    fn an_outage_is_open_exactly_while_the_state_is_down(history in history(reported())) {
+        let mut harness = history.harness();
         let mut answers = history.answers.iter().cycle();
         for (at, run) in history.runs.iter().enumerate() {
-            history.run(&mut world, i64::try_from(at).unwrap() + 1, run, false, &mut answers);
-            let health = format!("{:?}", world.watch.health());
-            let open = world.watch.open_episode().is_some();
+            history.run(&mut harness, i64::try_from(at).unwrap() + 1, run, false, &mut answers);
+            let health = format!("{:?}", harness.state.health());
+            let open = harness.state.open_episode().is_some();
             prop_assert!(open && ["Down", "BlackedOut"].contains(&&*health) || !open && health != "Down");
         }
     }

@@ -180,7 +180,7 @@ async fn follows_its_script(watched: &mut Watched) {
     ] {
         assert!(watched.shown("script_status").await.as_str().unwrap().starts_with(before.0));
         assert_eq!(watched.shown("script_replayed_successfully").await, before.1);
-        watched.world.app.planner.ended(outcome, Status(status));
+        watched.world.app.planner.set_last_run(outcome, Status(status));
         assert!(watched.shown("script_status").await.as_str().unwrap().starts_with(reply), "{reply}");
         assert_eq!(watched.shown("script_replayed_successfully").await, passed, "{reply}");
     }

@@ -45,7 +45,7 @@ async fn other_methods_are_told_which_are_possible() {
         wanted.sort_unstable();
         assert_eq!(shown, wanted, "{method} {path}");
         assert!(reply.refused(405)[0].contains(method.as_str()));
-        let options = app.stranger().send(Method::OPTIONS, path, &[], "").await;
+        let options = app.anonymous().send(Method::OPTIONS, path, &[], "").await;
         assert_eq!(options.status, 204, "{path}");
         assert!(!options.header("allow").is_empty());
     }
@@ -72,7 +72,7 @@ async fn tokens_that_are_missing_forged_or_over_open_nothing() {
         assert_eq!(reply.header("www-authenticate"), "Bearer");
         reply.refused(401);
     };
-    refused(app.stranger().get("/monitors").await);
+    refused(app.anonymous().get("/monitors").await);
     for value in [
         "",
         "Bearer",
@@ -83,9 +83,9 @@ async fn tokens_that_are_missing_forged_or_over_open_nothing() {
         "Token x",
         &"Bearer x".repeat(2000),
     ] {
-        refused(app.stranger().send(Method::GET, "/monitors", &[("authorization", value)], "").await);
+        refused(app.anonymous().send(Method::GET, "/monitors", &[("authorization", value)], "").await);
     }
-    let broken = app.stranger().send(Method::POST, "/monitors/website", &[], "{".repeat(1000)).await;
+    let broken = app.anonymous().send(Method::POST, "/monitors/website", &[], "{".repeat(1000)).await;
     refused(broken);
     user.get("/monitors").await.expect(200);
     app.clock.advance(Duration::from_secs(3599));

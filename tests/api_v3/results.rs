@@ -122,7 +122,7 @@ async fn a_failed_check_keeps_the_answer_for_its_account_alone() {
     let foreign = app.login_to(other, Role::Admin).await;
     for path in [path.clone(), format!("{path}/captures/response-head.txt")] {
         foreign.get(&path).await.refused(404);
-        app.stranger().get(&path).await.refused(401);
+        app.anonymous().get(&path).await.refused(401);
     }
     let none = foreign.get(&format!("/results?monitor_id={id}")).await.expect(200);
     assert_eq!((&none["metadata"]["resultset"]["count"], &none["results"]), (&json!(0), &json!([])));

@@ -40,7 +40,7 @@ async fn without_a_token_only_the_login_and_the_document_answer() {
     let app = App::start().await;
     for operation in v3::operations(app.state.clone()) {
         let path = operation.path.replace("{id}", "1").replace("{name}", "none");
-        let reply = app.stranger().json(operation.method.into(), &path, &[], &json!({})).await;
+        let reply = app.anonymous().json(operation.method.into(), &path, &[], &json!({})).await;
         match operation.right {
             Some(_) => assert_eq!(reply.status, 401, "{} {path}", operation.method),
             None => assert_ne!(reply.status, 401, "{} {path}", operation.method),

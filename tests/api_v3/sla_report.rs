@@ -150,7 +150,7 @@ async fn a_report_tells_figures_goals_and_what_is_left() {
 
     let other = app.account("Other").await;
     app.login_to(other, Role::Admin).await.get(&path).await.refused(404);
-    app.stranger().get(&path).await.refused(401);
+    app.anonymous().get(&path).await.refused(401);
     reader.get("/slas/999999/report").await.refused(404);
 }
 

@@ -8,7 +8,7 @@ use vigie::domain::{Outcome, Role};
 use vigie::pipeline::PlanError;
 use vigie::store::{AuditFilter, ConfigStore, Pagination};
 
-use crate::support::app::{App, Client, KEPT_DAYS, website};
+use crate::support::app::{App, Client, RETENTION_DAYS, website};
 
 /// Reads a test until it has ended.
 async fn ended(user: &Client, url: &str) -> Value {
@@ -70,7 +70,7 @@ async fn what_failed_and_what_could_not_run_is_told() {
         (Err(PlanError::LocationOffline), 3, Value::Null, "no agent of this location is online"),
         (Err(PlanError::Busy), 3, Value::Null, "too many checks are queued"),
     ] {
-        app.planner.ends(end);
+        app.planner.set_outcome(end);
         let (_, url) = started(&user, &format!("monitor_id={id}")).await;
         let test = ended(&user, &url).await;
         assert_eq!((&test["progress"], &test["result"]["outcome"]), (&json!(progress), &outcome));
@@ -113,7 +113,7 @@ async fn an_account_runs_a_few_tests_at_once() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
-    app.planner.hold();
+    app.planner.hold_checks();
     let query = format!("monitor_id={id}");
     let mut urls = Vec::new();
     for _ in 0..5 {
@@ -122,12 +122,12 @@ async fn an_account_runs_a_few_tests_at_once() {
     let refused = user.get(&format!("/tests?{query}")).await;
     assert_eq!(refused.header("retry-after"), "10");
     refused.refused(429);
-    app.planner.release(5);
+    app.planner.release_checks(5);
     for url in urls {
         assert_eq!(ended(&user, &url).await["progress"], 2);
     }
     // The place is free once the test is over.
-    app.planner.release(1);
+    app.planner.release_checks(1);
     let wait = async {
         while user.get(&format!("/tests?{query}")).await.status != 200 {
             tokio::task::yield_now().await;
@@ -141,7 +141,7 @@ async fn a_test_that_a_restart_interrupted_has_failed() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
-    app.planner.hold();
+    app.planner.hold_checks();
     let (_, url) = started(&user, &format!("monitor_id={id}")).await;
     assert_eq!(user.get(url.strip_prefix("/api/v3").unwrap()).await.expect(200)["progress"], 1);
     let app = app.restarted().await;
@@ -160,7 +160,7 @@ async fn old_tests_are_purged() {
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
     let (_, url) = started(&user, &format!("monitor_id={id}")).await;
     ended(&user, &url).await;
-    app.clock.advance(Duration::from_secs(KEPT_DAYS * 86_400));
+    app.clock.advance(Duration::from_secs(RETENTION_DAYS * 86_400));
     assert_eq!(app.state.on_demand_tests.remove_expired().await.unwrap(), 0);
     app.clock.advance(Duration::from_secs(1));
     assert_eq!(app.state.on_demand_tests.remove_expired().await.unwrap(), 1);

@@ -1,13 +1,13 @@
-//! The floors of the crate: who may import whom, lowest floor first.
+//! The floors of the crate: who may import whom, from the lowest floor up.
 
 use super::imports::Edge;
 use super::modules::Modules;
 
-/// Floor 0, which everybody may import.
+/// Floor 0, which every module may import.
 pub const BASE: &[&str] = &["domain", "clock", "sync"];
 
-/// Every module with what it may import beside [`BASE`]. A name stands for that module, `*` for all that stand above
-/// the line. What a line leaves out is forbidden: sideways and upward imports alike.
+/// Every module with what it may import besides [`BASE`]. A name stands for that module, `*` for all modules above
+/// the line. Anything else is forbidden, both from the same floor and from higher ones.
 pub const FLOORS: &[(&str, &str)] = &[
     ("domain", ""),
     ("sync", ""),
@@ -58,7 +58,7 @@ pub const FLOORS: &[(&str, &str)] = &[
     ("main", "*"),
 ];
 
-/// Of these modules a user on floors 4 and 5 may import what stands below one of the paths, never what implements it.
+/// User, module, and the parts of that module that the user may import: its contract, never its implementation.
 const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("agent", "probe", &["contract", "registry"]),
     ("catalog", "store", &["contract"]),
@@ -68,40 +68,41 @@ const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("service", "notify", &["contract", "send_error", "templates"]),
 ];
 
-/// What `importer` may import, as the line of the table says.
-fn allows(line: usize, wanted: &str) -> bool {
+/// Whether the module of the table row `line` may import `module_name`.
+fn allows(line: usize, module_name: &str) -> bool {
     let (importer, allowed) = FLOORS[line];
-    let below = || FLOORS[..line].iter().any(|(name, _)| *name == wanted);
-    importer == wanted
-        || BASE.contains(&wanted) && below()
-        || allowed.split_whitespace().any(|name| name == wanted || name == "*" && below())
+    let below = || FLOORS[..line].iter().any(|(name, _)| *name == module_name);
+    importer == module_name
+        || BASE.contains(&module_name) && below()
+        || allowed.split_whitespace().any(|name| name == module_name || name == "*" && below())
 }
 
-/// The imports of `modules` that the table forbids, a line each.
-pub fn faults(modules: &Modules) -> Vec<String> {
-    let mut errors: Vec<String> = modules.edges().iter().filter_map(|edge| fault(modules, edge)).collect();
+/// Returns the imports of `modules` that the table forbids, one line each.
+pub fn violations(modules: &Modules) -> Vec<String> {
+    let mut errors: Vec<String> =
+        modules.edges().iter().filter_map(|edge| violation(modules, edge)).collect();
     errors.sort();
     errors.dedup();
     errors
 }
 
-fn fault(modules: &Modules, edge: &Edge) -> Option<String> {
+fn violation(modules: &Modules, edge: &Edge) -> Option<String> {
     let file = &modules.by_path[&edge.from].file;
     let importer = edge.from.first()?;
     let Some(line) = FLOORS.iter().position(|(name, _)| name == importer) else {
         return Some(format!("{file}: `{importer}` stands on no floor"));
     };
     let target = &edge.target.module;
-    // The module that the path names, and the one that defines what it names.
+    // The module in the path as written, and the module that defines the item.
     let named = edge.written.strip_prefix("crate::").and_then(|rest| rest.split("::").next());
-    for wanted in target.first().map(String::as_str).into_iter().chain(named) {
-        let known = FLOORS.iter().any(|(name, _)| *name == wanted);
-        if known && !allows(line, wanted) {
+    for module_name in target.first().map(String::as_str).into_iter().chain(named) {
+        let known = FLOORS.iter().any(|(name, _)| *name == module_name);
+        if known && !allows(line, module_name) {
             let definer = target.join("::");
             return Some(format!("{file}: `{importer}` must not import `{}` (of `{definer}`)", edge.written));
         }
     }
-    // Tests may set up the real thing.
+    // Tests may use the implementation.
     if edge.in_tests {
         return None;
     }

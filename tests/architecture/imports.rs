@@ -1,21 +1,21 @@
-//! Which file of a crate imports what from which other: paths resolved as the compiler does, through `super`, renames,
+//! Which file of a crate imports what from which other file. Paths are resolved as by the compiler: `super`, renames,
 //! re-exports and `*`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::modules::Modules;
 
-/// Re-exports of re-exports are followed this far.
+/// Maximum depth to which re-exports are followed.
 const DEPTH: usize = 16;
 
-/// Where a path leads.
+/// What a path refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The module that defines the item, or is meant itself.
+    /// The module that defines the item, or the module itself if the path names one.
     pub module: Vec<String>,
     /// The item; `None` for the module itself.
     pub item: Option<String>,
-    /// Whether it was named through an import of another module.
+    /// The module whose import the path goes through, if any.
     pub through: Option<Vec<String>>,
 }
 
@@ -24,16 +24,16 @@ pub struct Target {
 pub struct Edge {
     /// The module that imports.
     pub from: Vec<String>,
-    /// The path as it is written.
+    /// The path as written.
     pub written: String,
     pub target: Target,
     pub in_tests: bool,
-    /// Passed on to others (`pub use`).
+    /// Whether the import is a re-export (`pub use`).
     pub public: bool,
 }
 
 impl Modules {
-    /// Every import of the crate from itself, in `use` and in paths, once per module and path.
+    /// Returns every import of the crate from itself, in `use` and in paths, once per module and path.
     pub fn edges(&self) -> Vec<Edge> {
         let mut edges = Vec::new();
         for (from, module) in &self.by_path {
@@ -53,8 +53,9 @@ impl Modules {
             for import in &module.imports {
                 let mut targets: Vec<_> = self.resolve(from, &import.path).into_iter().collect();
                 if import.alias.is_none() {
-                    let globbed: Vec<_> = targets.iter().flat_map(|target| self.offered(target)).collect();
-                    targets.extend(globbed);
+                    let glob_targets: Vec<_> =
+                        targets.iter().flat_map(|target| self.glob_targets(target)).collect();
+                    targets.extend(glob_targets);
                 }
                 add(&import.path, import.in_tests, import.public, targets);
             }
@@ -66,8 +67,8 @@ impl Modules {
         edges
     }
 
-    /// What `use target::*` brings beside the items of `target` itself.
-    fn offered(&self, target: &Target) -> Vec<Target> {
+    /// Returns what `use target::*` imports besides the items of `target` itself.
+    fn glob_targets(&self, target: &Target) -> Vec<Target> {
         let Some(module) = self.by_path.get(&target.module).filter(|_| target.item.is_none()) else {
             return vec![];
         };
@@ -75,7 +76,7 @@ impl Modules {
         public.filter_map(|import| self.resolve(&target.module, &import.path)).collect()
     }
 
-    /// Where `path`, as written in module `from`, leads within this crate; `None` for other crates.
+    /// Resolves `path`, as written in module `from`; `None` for paths to other crates.
     pub fn resolve(&self, from: &[String], path: &[String]) -> Option<Target> {
         self.resolve_at(from, path, 0)
     }
@@ -86,21 +87,21 @@ impl Modules {
         }
         let mut module = from.to_vec();
         let mut through = None;
-        let mut climbs = true;
+        let mut may_climb = true;
         for (at, part) in path.iter().enumerate() {
             let first = at == 0;
             match part.as_str() {
                 "crate" if first => module.clear(),
                 "vigie" if first && from.first().is_some_and(|name| name == "main") => module.clear(),
                 "self" if first => {}
-                "super" if climbs => {
+                "super" if may_climb => {
                     module.pop()?;
                 }
                 part => {
-                    climbs = false;
+                    may_climb = false;
                     let last = at + 1 == path.len();
                     let Some(found) = self.look_up(&module, part, last, depth) else {
-                        // An item that a macro makes, perhaps.
+                        // Possibly an item defined by a macro.
                         return (!first).then_some(Target { module, item: None, through });
                     };
                     if let Some(item) = found.item {
@@ -118,7 +119,7 @@ impl Modules {
         Some(Target { module, item: None, through })
     }
 
-    /// What `name` means in `module`. Where it is both, the last part of a path means the item, others the module.
+    /// Resolves `name` in `module`. If it is both, it is the item in the last part of a path and the module otherwise.
     fn look_up(&self, module: &[String], name: &str, last: bool, depth: usize) -> Option<Target> {
         let found = self.by_path.get(module)?;
         let mut child = module.to_vec();
@@ -133,7 +134,7 @@ impl Modules {
             let same = found.imports.iter().filter(|import| import.alias.as_deref() == Some(name));
             let targets = same.filter_map(|import| self.resolve_at(module, &import.path, depth + 1));
             let target = targets.reduce(|one, other| if one.item.is_some() == last { one } else { other })?;
-            // A name that is a module too, as in `mod page; pub use page::page;`, may mean that one.
+            // A name that is a module too, as in `mod page; pub use page::page;`, may mean the module.
             let through = (!self.has(&child)).then(|| module.to_vec());
             Some(Target { through, ..target })
         };
@@ -154,37 +155,37 @@ impl Modules {
         }
     }
 
-    /// The circles of imports between files, each as the files on its shortest way round with what leads on. Tests do
-    /// not count, nor does what a `mod.rs` passes on: who names it imports from the file that defines it.
-    pub fn circles(&self) -> Vec<Vec<(String, String)>> {
+    /// Returns the import cycles between files, each as the files on the shortest cycle with the path of their next
+    /// import. Tests do not count, nor do re-exports of a `mod.rs`: whoever uses them imports from the defining file.
+    pub fn cycles(&self) -> Vec<Vec<(String, String)>> {
         let mut graph: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
         let edges = self.edges();
         for edge in edges.iter().filter(|edge| !edge.in_tests) {
             let file = self.by_path[&edge.from].file.as_str();
             let target = self.by_path[&edge.target.module].file.as_str();
-            let passed_on = edge.public && (file.ends_with("/mod.rs") || file == "src/lib.rs");
-            if file != target && !passed_on {
+            let re_exported = edge.public && (file.ends_with("/mod.rs") || file == "src/lib.rs");
+            if file != target && !re_exported {
                 graph.entry(file).or_default().entry(target).or_insert_with(|| edge.written.clone());
             }
         }
-        let mut circles = Vec::new();
+        let mut cycles = Vec::new();
         let mut done = BTreeSet::new();
         for start in graph.keys() {
-            if let Some(way) =
-                way_round(&graph, start).filter(|way| way.iter().all(|file| !done.contains(file)))
+            if let Some(cycle) =
+                shortest_cycle(&graph, start).filter(|cycle| cycle.iter().all(|file| !done.contains(file)))
             {
-                done.extend(way.iter().copied());
-                let next = way.iter().cycle().skip(1);
+                done.extend(cycle.iter().copied());
+                let next = cycle.iter().cycle().skip(1);
                 let step = |(file, next): (&&str, &&str)| ((*file).to_owned(), graph[*file][*next].clone());
-                circles.push(way.iter().zip(next).map(step).collect());
+                cycles.push(cycle.iter().zip(next).map(step).collect());
             }
         }
-        circles
+        cycles
     }
 }
 
-/// The shortest way from `start` back to it.
-fn way_round<'a>(
+/// Returns the shortest cycle through `start`.
+fn shortest_cycle<'a>(
     graph: &BTreeMap<&'a str, BTreeMap<&'a str, String>>,
     start: &&'a str,
 ) -> Option<Vec<&'a str>> {
@@ -195,14 +196,14 @@ fn way_round<'a>(
         for file in turn {
             for target in graph.get(file).into_iter().flat_map(BTreeMap::keys) {
                 if target == start {
-                    let mut way = vec![file];
+                    let mut cycle = vec![file];
                     while let Some(previous) =
-                        way.last().filter(|file| *file != start).map(|file| before[*file])
+                        cycle.last().filter(|file| *file != start).map(|file| before[*file])
                     {
-                        way.push(previous);
+                        cycle.push(previous);
                     }
-                    way.reverse();
-                    return Some(way);
+                    cycle.reverse();
+                    return Some(cycle);
                 }
                 if !before.contains_key(target) {
                     before.insert(*target, file);

@@ -1,5 +1,5 @@
-//! The rules of the code's shape, read from the sources: who may import whom, how long a file may be,
-//! that every module says what it is, that every kind has an example, that the README names what exists.
+//! The rules of the architecture, checked in the sources: who may import whom, how long a file may be, that every
+//! module states its purpose, that every type has an example, that paths named in the README exist.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod floors;
@@ -29,7 +29,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("prometheus_client::", &["telemetry"]),
     // A library must not choose the allocator of the program that links it.
     ("global_allocator", &["main"]),
-    // Locks come from `sync`, which knows no poisoning.
+    // Locks come from `sync`, whose locks are never poisoned.
     ("PoisonError", &["sync"]),
     ("parking_lot::", &["sync"]),
 ];
@@ -38,7 +38,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All sources, by their path.
+/// Returns all sources by path.
 fn sources() -> &'static Files {
     static FILES: LazyLock<Files> = LazyLock::new(|| modules::files_of(&root()));
     &FILES
@@ -47,7 +47,7 @@ fn sources() -> &'static Files {
 /// The crate, read once for all tests.
 static CRATE: LazyLock<Modules> = LazyLock::new(|| Modules::read(sources()));
 
-/// The top-level module of a file: `net` for `src/net/dial.rs`.
+/// Returns the top-level module of a file: `net` for `src/net/dial.rs`.
 fn top(file: &str) -> &str {
     file.trim_start_matches("src/").split('/').next().unwrap_or_default().trim_end_matches(".rs")
 }
@@ -64,25 +64,25 @@ fn every_source_is_part_of_the_crate() {
 
 #[test]
 fn modules_import_only_what_their_floor_allows() {
-    let errors = floors::faults(&CRATE);
+    let errors = floors::violations(&CRATE);
     assert!(errors.is_empty(), "{} imports:\n{}", errors.len(), errors.join("\n"));
 }
 
 #[test]
-fn no_files_import_each_other_in_a_circle() {
-    let circles = CRATE.circles();
-    let shown: Vec<String> = circles
+fn no_files_import_each_other_in_a_cycle() {
+    let cycles = CRATE.cycles();
+    let shown: Vec<String> = cycles
         .iter()
-        .map(|circle| {
-            let steps: Vec<_> = circle.iter().map(|(file, names)| format!("{file} names {names}")).collect();
+        .map(|cycle| {
+            let steps: Vec<_> = cycle.iter().map(|(file, names)| format!("{file} names {names}")).collect();
             steps.join("\n")
         })
         .collect();
-    assert!(circles.is_empty(), "{} circles:\n{}", circles.len(), shown.join("\n\n"));
+    assert!(cycles.is_empty(), "{} circles:\n{}", cycles.len(), shown.join("\n\n"));
 }
 
 #[test]
-fn files_that_declare_modules_hold_no_logic() {
+fn files_that_declare_modules_contain_no_logic() {
     let modules = &*CRATE;
     let declares = |file: &str| file.ends_with("/mod.rs") || file == "src/lib.rs";
     let errors: Vec<_> = modules
@@ -95,25 +95,30 @@ fn files_that_declare_modules_hold_no_logic() {
 }
 
 #[test]
-fn modules_name_each_other_by_path_never_through_the_parent() {
+fn modules_import_each_other_by_path_never_through_the_parent() {
     let modules = &*CRATE;
-    let mut faults = BTreeSet::new();
+    let mut violations = BTreeSet::new();
     for edge in modules.edges().iter().filter(|edge| !edge.in_tests) {
         let parent = edge.target.through.as_ref().filter(|parent| edge.from.starts_with(parent));
         if let Some(parent) = parent.filter(|parent| parent.len() < edge.from.len() && !parent.is_empty()) {
             let file = &modules.by_path[&edge.from].file;
             let definer = edge.target.module.join("::");
             if modules.by_path[parent].file != *file {
-                faults.insert(format!("{file}: `{}` stands in `{definer}`", edge.written));
+                violations.insert(format!("{file}: `{}` stands in `{definer}`", edge.written));
             }
         }
     }
-    let faults: Vec<_> = faults.into_iter().collect();
-    assert!(faults.is_empty(), "{} imports through a parent:\n{}", faults.len(), faults.join("\n"));
+    let violations: Vec<_> = violations.into_iter().collect();
+    assert!(
+        violations.is_empty(),
+        "{} imports through a parent:\n{}",
+        violations.len(),
+        violations.join("\n")
+    );
 }
 
 #[test]
-fn crates_that_belong_to_one_floor_stay_there() {
+fn restricted_crates_are_used_only_in_their_modules() {
     for (file, text) in sources() {
         let code: String = text.lines().map(without_comment).collect::<Vec<_>>().join("\n");
         for (word, modules) in ONLY_IN {
@@ -128,7 +133,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 #[test]
-fn the_table_of_floors_has_no_module_that_does_not_exist() {
+fn every_module_of_the_table_of_floors_exists() {
     let files = sources();
     let present: BTreeSet<_> = files.keys().map(|file| top(file)).collect();
     for (module, allowed) in floors::FLOORS {
@@ -147,21 +152,21 @@ fn no_source_file_is_longer_than_500_lines() {
 }
 
 #[test]
-fn documentation_holds_no_code_that_nobody_runs() {
-    // `tests/run` leaves doc tests out: rustdoc would read the whole crate for none.
+fn documentation_contains_no_untested_code() {
+    // `tests/run` skips doc tests, since there are none that rustdoc would have to compile the crate for.
     for (file, text) in sources() {
         let fences = text
             .lines()
             .map(str::trim)
             .filter(|line| line.starts_with("/// ```") || line.starts_with("//! ```"));
-        // Every other one closes.
+        // Every second fence closes a block.
         let open = fences.step_by(2).any(|line| !line.ends_with("```text"));
         assert!(!open, "{file} has a code block in its documentation; write it as ```text");
     }
 }
 
 #[test]
-fn every_module_says_what_it_is() {
+fn every_module_has_a_doc_comment() {
     for (file, text) in sources() {
         let first = text.lines().next().unwrap_or_default();
         let words = first.trim_start_matches("//!").split_whitespace().count();
@@ -170,7 +175,7 @@ fn every_module_says_what_it_is() {
 }
 
 #[test]
-fn every_type_has_an_example_that_loads_and_is_not_enabled() {
+fn every_type_has_an_example_that_loads_and_is_disabled() {
     let registered: BTreeSet<_> = REGISTRY.iter().flat_map(|descriptor| descriptor.kinds).copied().collect();
     assert!(registered.len() >= 5, "only {registered:?} are registered");
     for kind in MonitorType::ALL {
@@ -198,7 +203,7 @@ fn every_path_that_the_readme_names_exists() {
     assert!(named >= 10, "README.md names only {named} paths: is the search broken?");
 }
 
-/// Paths in back-ticks or links whose first part is a folder of this repository.
+/// Returns the paths in back-ticks or links whose first part is a folder of this repository.
 fn named_paths(text: &str) -> Vec<String> {
     const TOP: &[&str] = &["src/", "config/", "tests/", "benches/", "systemd/", ".ci/"];
     const FILES: &[&str] = &["Cargo.toml", "deny.toml", "LICENSE", "README.md"];

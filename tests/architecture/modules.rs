@@ -1,5 +1,5 @@
-//! Reads a crate as the compiler does: the tree of its modules, what each declares and imports, and the paths that
-//! each names. Macros are read as tokens, and attributes too, strings in them included (`with = "a::b"`).
+//! Reads a crate as the compiler does: its module tree, what each module declares and imports, and the paths that it
+//! names. Macros and attributes are read as tokens, attributes including their strings (`with = "a::b"`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,22 +12,22 @@ use syn::{Attribute, Item, UseTree, Visibility};
 /// Source texts by path from the root of the package.
 pub type Files = BTreeMap<String, String>;
 
-/// One `use` of one name.
+/// One imported name of a `use`.
 #[derive(Debug)]
 pub struct Import {
-    /// The name that it brings; `None` for `*`.
+    /// The imported name; `None` for `*`.
     pub alias: Option<String>,
-    /// What it names, without the `*`.
+    /// The path, without the `*`.
     pub path: Vec<String>,
-    /// Whether others may name it through this module.
+    /// Whether it is a re-export.
     pub public: bool,
-    /// Whether only tests are compiled with it.
+    /// Whether it is compiled for tests only.
     pub in_tests: bool,
 }
 
 /// A path in the code of a module.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedPath {
     pub path: Vec<String>,
     pub in_tests: bool,
 }
@@ -35,25 +35,25 @@ pub struct Named {
 /// One module, inline or in a file of its own.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// Where it stands; several inline modules share a file.
+    /// Its file; several inline modules share one.
     pub file: String,
     /// Names of its items, modules aside.
     pub items: Vec<String>,
-    /// Items beside modules and imports: what is forbidden in a `mod.rs`.
+    /// Number of items other than modules and imports, which a `mod.rs` must not have.
     pub logic: usize,
     pub imports: Vec<Import>,
-    pub named: Vec<Named>,
+    pub named: Vec<NamedPath>,
 }
 
-/// All modules of a crate by their path; the root is the empty one.
+/// All modules of a crate by path; the path of the root is empty.
 #[derive(Debug, Default)]
 pub struct Modules {
     pub by_path: BTreeMap<Vec<String>, Module>,
-    /// `mod x;` without a file: a defect of this reader or of its input.
+    /// Declarations `mod x;` without a file: a defect of this reader or of its input.
     pub missing: Vec<String>,
 }
 
-/// The sources below `src/`.
+/// Reads the sources below `src/`.
 pub fn files_of(root: &Path) -> Files {
     let mut files = Files::new();
     collect(root, &root.join("src"), &mut files);
@@ -74,7 +74,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Files) {
 }
 
 impl Modules {
-    /// The crate whose root is `src/lib.rs`, with `src/main.rs` as its module `main`.
+    /// Reads the crate with the root `src/lib.rs`, and `src/main.rs` as its module `main`.
     pub fn read(files: &Files) -> Self {
         let mut modules = Self::default();
         for (file, path) in [("src/lib.rs", vec![]), ("src/main.rs", vec!["main".to_owned()])] {
@@ -102,7 +102,7 @@ struct Reader<'a> {
     modules: &'a mut Modules,
     files: &'a Files,
     file: &'a str,
-    /// Where the files of its child modules stand.
+    /// The folder of the files of its child modules.
     folder: String,
     path: Vec<String>,
     in_tests: bool,
@@ -140,7 +140,7 @@ impl Reader<'_> {
         self.modules.by_path.insert(self.path, collector.module);
     }
 
-    /// The file of `mod child;`, and the folder of its own children.
+    /// Returns the file of `mod child;` and the folder of its children.
     fn file_of(&self, child: &syn::ItemMod, folder: &str) -> Option<(String, String)> {
         let named = child.attrs.iter().find(|attribute| attribute.path().is_ident("path"));
         if let Some(value) = named.and_then(|attribute| attribute.meta.require_name_value().ok()) {
@@ -155,7 +155,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text of a string literal.
+/// Returns the text of a string literal.
 fn literal(value: &syn::Expr) -> Option<String> {
     let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = value else { return None };
     Some(text.value())
@@ -178,7 +178,7 @@ fn name_of(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// Whether what bears `attributes` is compiled for tests only.
+/// Whether an item with `attributes` is compiled for tests only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return false };
@@ -195,9 +195,9 @@ struct Collector {
 
 impl Collector {
     fn name(&mut self, path: Vec<String>) {
-        // One part alone is of the module itself or stands in its imports already.
+        // A path of one part names an item of the module or one of its imports.
         if path.len() > 1 {
-            self.module.named.push(Named { path, in_tests: self.in_tests });
+            self.module.named.push(NamedPath { path, in_tests: self.in_tests });
         }
     }
 
@@ -230,11 +230,10 @@ impl Collector {
         }
     }
 
-    /// Paths among `tokens`, each of which begins with `prefix`; with `strings`, those too that stand in string
-    /// literals.
+    /// Collects the paths in `tokens`, each prefixed by `prefix`; with `strings`, also those in string literals.
     fn tokens(&mut self, tokens: TokenStream, strings: bool, prefix: &[String]) {
         let mut path = prefix.to_vec();
-        // Colons that follow the path so far.
+        // Number of colons after the path so far.
         let mut colons = 0;
         for token in tokens {
             match token {
@@ -326,11 +325,11 @@ impl<'ast> Visit<'ast> for Collector {
         match &attribute.meta {
             syn::Meta::List(list) => self.tokens(list.tokens.clone(), true, &[]),
             syn::Meta::Path(path) => self.visit_path(path),
-            // Documentation links to whom it wants; paths of files are no paths of modules.
+            // Links in documentation are not imports, and paths of files are not paths of modules.
             syn::Meta::NameValue(_) => {}
         }
     }
 
-    // `pub(in crate::x)` says who may import this, it imports nothing.
+    // `pub(in crate::x)` imports nothing.
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 }

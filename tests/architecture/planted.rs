@@ -1,9 +1,9 @@
-//! Small crates with circles and forbidden imports in every form that Rust knows: the reader has to find them.
+//! Small crates with import cycles in every form that Rust has, all of which must be found.
 
 use super::imports::Edge;
 use super::modules::{Files, Modules};
 
-/// A crate with these files below `src/`; `lib.rs` declares what stands at the top.
+/// Reads a crate with these files below `src/`; its `lib.rs` declares the top-level ones.
 fn planted(files: &[(&str, &str)]) -> Modules {
     let mut all = Files::new();
     let mut lib = Vec::new();
@@ -20,9 +20,9 @@ fn planted(files: &[(&str, &str)]) -> Modules {
     modules
 }
 
-/// `b` imports `a`; each of these texts of `a` closes the circle.
+/// `b` imports `a`; each of these texts of `a` closes the cycle.
 #[test]
-fn a_circle_is_found_in_every_form() {
+fn a_cycle_is_found_in_every_form() {
     for text in [
         "use crate::b::B;",
         "use crate::{b::B};",
@@ -52,19 +52,19 @@ fn a_circle_is_found_in_every_form() {
     ] {
         let a = format!("pub struct A;\n{text}");
         let b = "use crate::a::A; pub struct B; pub trait Trait {}";
-        assert!(!planted(&[("a.rs", &a), ("b.rs", b)]).circles().is_empty(), "not found: {text}");
+        assert!(!planted(&[("a.rs", &a), ("b.rs", b)]).cycles().is_empty(), "not found: {text}");
     }
 }
 
 #[test]
-fn a_circle_is_found_through_folders_and_re_exports() {
+fn a_cycle_is_found_through_folders_and_re_exports() {
     for files in [
         // Between a child and the logic of its parent.
         &[
             ("net/mod.rs", "mod dial; fn f() { dial::dial() } pub struct Net;"),
             ("net/dial.rs", "use super::Net; pub fn dial() {}"),
         ] as &[(&str, &str)],
-        // Between siblings, through what their parent passes on.
+        // Between siblings, through re-exports of their parent.
         &[
             ("net/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
             ("net/one.rs", "use super::Two; pub struct One;"),
@@ -77,7 +77,7 @@ fn a_circle_is_found_through_folders_and_re_exports() {
             ("front.rs", "pub use crate::net::First as Face;"),
             ("user.rs", "use crate::front::Face; pub struct User;"),
         ],
-        // Through `*` of a parent that passes on.
+        // Through `*` of a parent with re-exports.
         &[
             ("net/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
             ("net/one.rs", "use super::*; pub struct One;"),
@@ -95,17 +95,17 @@ fn a_circle_is_found_through_folders_and_re_exports() {
             ("hidden/inner.rs", "use crate::b::B; pub struct X;"),
             ("b.rs", "use crate::a::inner::X; pub struct B;"),
         ],
-        // Within a file of a folder that stands beside it.
+        // In a file of the folder beside the module.
         &[("a.rs", "pub mod deep; use deep::D; pub struct A;"), ("a/deep.rs", "use super::A; pub struct D;")],
     ] {
-        assert!(!planted(files).circles().is_empty(), "not found: {files:?}");
+        assert!(!planted(files).cycles().is_empty(), "not found: {files:?}");
     }
 }
 
 #[test]
-fn what_is_no_circle_is_not_taken_for_one() {
+fn no_cycle_is_reported_where_there_is_none() {
     for files in [
-        // Tests may look back.
+        // Tests may import back.
         &[
             ("a.rs", "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }"),
             ("b.rs", "use crate::a::A; pub struct B;"),
@@ -114,31 +114,31 @@ fn what_is_no_circle_is_not_taken_for_one() {
             ("a.rs", "pub struct A; #[cfg(test)] fn f() { crate::b::f() }"),
             ("b.rs", "use crate::a::A; pub struct B;"),
         ],
-        // A parent declares and passes on, children take from below.
+        // A parent declares and re-exports; children import the defining modules.
         &[
             ("net/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
             ("net/one.rs", "pub struct One;"),
             ("net/two.rs", "use super::One; pub struct Two;"),
         ],
-        // Comments and documentation import nothing, nor does a visibility.
+        // Neither comments nor documentation nor visibilities are imports.
         &[
             ("a.rs", "//! As [`crate::b::B`].\n/// See [`crate::b::B`].\npub struct A; // crate::b::B"),
             ("b.rs", "use crate::a::A; pub struct B;"),
         ],
         &[("net/mod.rs", "mod one; pub use one::One;"), ("net/one.rs", "pub(in crate::net) struct One;")],
-        // Other crates may be named like modules.
+        // Other crates may have the name of a module.
         &[
             ("a.rs", "use ::b::B; pub struct A; fn f() { ::b::f() }"),
             ("b.rs", "use crate::a::A; pub struct B;"),
         ],
     ] {
-        let circles = planted(files).circles();
-        assert!(circles.is_empty(), "{files:?}: {circles:?}");
+        let cycles = planted(files).cycles();
+        assert!(cycles.is_empty(), "{files:?}: {cycles:?}");
     }
 }
 
 #[test]
-fn imports_are_resolved_to_the_module_that_defines() {
+fn imports_are_resolved_to_the_defining_module() {
     let modules = planted(&[
         ("store/mod.rs", "mod page; pub use page::Page;"),
         ("store/page.rs", "pub struct Page;"),

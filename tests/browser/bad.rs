@@ -247,7 +247,7 @@ async fn a_storm_of_pop_ups_is_calmed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_page_behind_a_click_is_told_as_what_it_stands_for() {
     let site = Site::start().await;
-    let closed = crate::support::closed::Closed::new();
+    let closed = crate::support::closed::ClosedPort::new();
     let dead = closed.at;
     let Some(kind) = one("an_error_page_behind_a_click_is_told_as_what_it_stands_for") else { return };
     let assert = r#"<assert-title equals="Never" timeout="0.5"/>"#;

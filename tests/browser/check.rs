@@ -19,7 +19,7 @@ use vigie::schema::MonitorDocument;
 
 use crate::support::lacking;
 use crate::support::processes::{processes_of, profiles_in};
-use crate::support::side_by_side::room;
+use crate::support::side_by_side::browser_permit;
 
 pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
@@ -121,7 +121,7 @@ impl Check {
     }
 
     pub async fn run(&self) -> Observation {
-        let _room = room().await;
+        let _room = browser_permit().await;
         let document = MonitorDocument::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
             browser_pool: Arc::clone(&self.pool),

@@ -137,7 +137,7 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site() {
     let site = Site::start().await;
-    let closed = crate::support::closed::Closed::new();
+    let closed = crate::support::closed::ClosedPort::new();
     let dead = closed.at;
     each(browsers("what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site"), async |kind| {
         let steps = format!(

@@ -25,7 +25,7 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
         return;
     }
     let site = Site::start().await;
-    let closed = crate::support::closed::Closed::new();
+    let closed = crate::support::closed::ClosedPort::new();
     let dead = closed.at;
     let refused = format!(r#"<open url="http://{dead}/"/>"#);
     let table: &[(u16, &str)] = &[

@@ -75,17 +75,25 @@ const PLAYED: &[Flipped] = &[
 
 /// What is done with them for monitors of every type.
 const COMMON: &[Flipped] = &[
-    ("fleet/plans.rs", "fn a_plan_is_never_over_full_however_many_come_at_once", &["billing_plancode"]),
+    (
+        "monitors/plans.rs",
+        "fn a_plan_never_exceeds_its_limit_under_concurrent_creates",
+        &["billing_plancode"],
+    ),
     ("api_v3/monitors.rs", "fn a_change_is_partial_and_a_list_replaces", &["name", "note"]),
     (
-        "fleet/engine.rs",
-        "fn only_what_has_this_location_in_its_pool_runs_here",
+        "monitors/engine.rs",
+        "fn only_monitors_with_this_location_in_their_pool_run_here",
         &["enabled", "home_location", "locations"],
     ),
-    ("schedule/run_plan.rs", "fn the_grid_of_a_location_is_the_runs_in_which_it_is_expected", &["interval"]),
     (
         "schedule/run_plan.rs",
-        "fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say",
+        "fn the_slots_of_a_location_are_the_runs_in_which_it_is_expected",
+        &["interval"],
+    ),
+    (
+        "schedule/run_plan.rs",
+        "fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count",
         &["mode", "rotate_locations", "monitor_location_count"],
     ),
     ("alert/histories/simple.txt", "== a monitor without notify_on_error tells nobody", &["notify_on_error"]),
@@ -96,15 +104,15 @@ const COMMON: &[Flipped] = &[
     ),
     ("api_v3/trials.rs", "fn what_may_not_be_tested_is_refused", &["allow_internal_testing"]),
     (
-        "alarms/news.rs",
-        "fn a_message_waits_for_the_traceroute_which_goes_with_result_and_message",
+        "alerts/content.rs",
+        "fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result",
         &["traceroute_on_error"],
     ),
-    ("notify/webhooks.rs", "fn a_json_post_carries_every_field_as_the_table_says", &["alert_note"]),
-    ("fleet/shown.rs", "fn properties_have_their_names", &["custom_properties"]),
+    ("notify/webhooks.rs", "fn a_json_post_carries_every_field_of_the_table", &["alert_note"]),
+    ("monitors/shown.rs", "fn properties_are_returned_with_their_names", &["custom_properties"]),
     (
-        "alarms/pages.rs",
-        "fn what_the_monitor_does_not_ask_for_is_not_compared_and_errors_are_no_page",
+        "alerts/pages.rs",
+        "fn objects_are_not_compared_when_disabled_or_when_the_run_failed",
         &["check_fullpage_missing_objects", "check_fullpage_object_sizes"],
     ),
     ("model/scripts.rs", "fn protected_variables_need_the_password_of_the_script", &["transaction_password"]),

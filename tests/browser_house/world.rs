@@ -16,7 +16,7 @@ use vigie::net::{AddressFamily, Deadline, Net, NetConfig, Roots, TrustConfig};
 use crate::support::lacking;
 pub use crate::support::processes::processes_of;
 use crate::support::processes::profiles_in;
-use crate::support::side_by_side::room;
+use crate::support::side_by_side::browser_permit;
 
 /// A house with a folder of its own.
 pub struct World {
@@ -78,7 +78,7 @@ impl World {
         forward: &ForwardProxy,
         time: Duration,
     ) -> Result<OpenBrowser, Failure> {
-        self.room.get_or_init(room).await;
+        self.room.get_or_init(browser_permit).await;
         self.beside(forward, self.pool.open(options, &self.net, forward, Deadline::within(time))).await
     }
 

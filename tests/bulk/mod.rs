@@ -1,4 +1,4 @@
-//! Changes of many monitors at once, copies, conversions and `vigie apply`, over a real store.
+//! Bulk edits, copies, conversions and `vigie apply`, over a real store.
 
 mod apply;
 mod copies;

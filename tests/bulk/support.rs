@@ -1,4 +1,4 @@
-//! Bodies to start from, and what there is before and after.
+//! Request bodies, and snapshots of the state before and after a call.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use vigie::service::monitors;
 use vigie::store::{ConfigStore, MonitorStore};
 use vigie::syntax::node::Node;
 
-use crate::fleet::kit::{Kit, admin};
+use crate::monitors::harness::{Harness, admin};
 
-/// `values` with the fields of `more`.
+/// Returns `values` extended by the fields of `more`.
 pub fn with(mut values: Value, more: Value) -> Value {
     let Value::Object(more) = more else { panic!("{more}") };
     values.as_object_mut().unwrap().extend(more);
     values
 }
 
-/// A bulk edit with all that is required.
+/// Returns the body of a bulk edit with all required fields.
 pub fn edit(ids: &[MonitorId], more: Value) -> Node {
     let required = json!({
         "monitors": ids.iter().map(|id| id.0).collect::<Vec<_>>(), "billing_plancode": "large", "enabled": true,
@@ -31,53 +31,59 @@ pub fn edit(ids: &[MonitorId], more: Value) -> Node {
     Node::from(with(required, more))
 }
 
-/// A password or script bulk edit.
-pub fn exchange(ids: &[MonitorId], current: &str, new: &str) -> Node {
+/// Returns the body of a password or script bulk edit.
+pub fn replacement(ids: &[MonitorId], current: &str, new: &str) -> Node {
     let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
     Node::from(json!({"monitors": ids, "current_value": current, "new_value": new}))
 }
 
-/// Makes a monitor of any type.
-pub async fn made(kit: &Kit, kind: MonitorType, values: Value) -> MonitorId {
+/// Creates a monitor of any type and returns its id.
+pub async fn create_monitor(harness: &Harness, kind: MonitorType, values: Value) -> MonitorId {
     let body = with(json!({"billing_plancode": "large", "name": "n"}), values);
-    let saved = monitors::create(&kit.monitors, &admin(), kind, InputFormat::V3, &Node::from(body)).await;
+    let saved = monitors::create(&harness.monitors, &admin(), kind, InputFormat::V3, &Node::from(body)).await;
     MonitorId(saved.unwrap().id)
 }
 
-/// A monitor of a file, in memory and in the store.
-pub async fn of_file(kit: &Kit, id: i64) -> MonitorId {
-    let like = kit.made(json!({"name": "filed"})).await;
-    let monitor =
-        Monitor { id: MonitorId(id), origin: Origin::File { key: "shop".into() }, ..kit.monitor(like) };
-    kit.ledger.inner.apply_monitors(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
-    kit.monitors.monitors().apply(vec![monitor], &[like]);
+/// Creates a monitor of a file, in memory and in the store.
+pub async fn create_file_monitor(harness: &Harness, id: i64) -> MonitorId {
+    let template = harness.create_monitor(json!({"name": "filed"})).await;
+    let monitor = Monitor {
+        id: MonitorId(id),
+        origin: Origin::File { key: "shop".into() },
+        ..harness.monitor(template)
+    };
+    harness.store.inner.apply_monitors(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
+    harness.monitors.monitors().apply(vec![monitor], &[template]);
     MonitorId(id)
 }
 
-/// Everything that a refused call has to leave as it is.
+/// Everything that a refused call must not change.
 #[derive(Debug, PartialEq)]
-pub struct Whole {
+pub struct Snapshot {
     monitors: Vec<(MonitorId, Revision, Value, Origin)>,
-    kept: Vec<(MonitorId, Revision, Option<Vec<u8>>)>,
+    stored: Vec<(MonitorId, Revision, Option<Vec<u8>>)>,
     planned: BTreeMap<MonitorId, Revision>,
     audit: usize,
 }
 
-pub async fn whole(kit: &Kit) -> Whole {
-    let monitors = kit.monitors.monitors().all();
+pub async fn snapshot(harness: &Harness) -> Snapshot {
+    let monitors = harness.monitors.monitors().all();
     let document = |monitor: &Monitor| Value::Object(monitor.document.to_stored(SecretMode::Revealed));
-    let kept = kit.ledger.inner.stored_monitors().await.unwrap();
-    Whole {
+    let stored = harness.store.inner.stored_monitors().await.unwrap();
+    Snapshot {
         monitors: monitors.iter().map(|m| (m.id, m.revision, document(m), m.origin.clone())).collect(),
-        kept: kept.into_iter().map(|kept| (kept.monitor.id, kept.monitor.revision, kept.sealed)).collect(),
-        planned: kit.notes.planned(),
-        audit: kit.audit().await.len(),
+        stored: stored
+            .into_iter()
+            .map(|stored| (stored.monitor.id, stored.monitor.revision, stored.sealed))
+            .collect(),
+        planned: harness.planner.planned(),
+        audit: harness.audit().await.len(),
     }
 }
 
-/// What refuses a call, as `path: first line of the message` of each fault.
-pub fn told<T>(refused: Result<T, ServiceError>) -> Vec<String> {
-    match refused {
+/// Returns the errors of a refused call, each as `path: message`.
+pub fn error_texts<T>(result: Result<T, ServiceError>) -> Vec<String> {
+    match result {
         Ok(_) => Vec::new(),
         Err(ServiceError::Invalid(errors)) => {
             errors.iter().map(|error| format!("{}: {}", error.path, error.message)).collect()

@@ -8,7 +8,7 @@ fn exit_codes_follow_the_outcome() {
     let targets = Targets::start();
     let at = targets.at();
     let http = format!("http://{}", at.http);
-    let held = crate::support::closed::Closed::new();
+    let held = crate::support::closed::ClosedPort::new();
     let closed = held.at.to_string();
     let (tcp, dns) = (at.tcp.to_string(), at.dns.to_string());
     for (args, code, word) in [

@@ -30,7 +30,7 @@ fn a_source_that_is_not_there_is_named_with_a_remedy() {
     let output = vigie(&["results", "--data", folder.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("vigie.db"), "{}", err(&output));
-    let closed = crate::support::closed::Closed::new();
+    let closed = crate::support::closed::ClosedPort::new();
     let output = vigie(&["monitors", "--server", &format!("http://{}", closed.at)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("hint: is `vigie serve` running there?"), "{}", err(&output));

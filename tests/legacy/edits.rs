@@ -1,8 +1,10 @@
+//! Creating, changing and deleting monitors in the legacy API.
+
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, MonitorType, Role};
 use vigie::schema::Origin;
 
-use crate::legacy::support::{outcome, placed, send, someone, started, website};
+use crate::legacy::support::{insert_monitor, outcome, send, someone, start_with_admin, website};
 use crate::support::fields::Fields;
 
 fn without(mut body: Value, fields: &[&str]) -> Value {
@@ -13,8 +15,8 @@ fn without(mut body: Value, fields: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn the_minimal_sets_are_enough_and_each_missing_field_is_named_in_order() {
-    let (_app, admin) = started().await;
+async fn minimal_bodies_are_accepted_and_missing_fields_named_in_order() {
+    let (_app, admin) = start_with_admin().await;
     let script = "<script version=\"1\"><step name=\"a\"><open url=\"http://a.test/\"/></step></script>";
     for (body, order) in [
         (website("w"), &["billing_plancode", "name", "url", "interval", "enabled"][..]),
@@ -29,9 +31,9 @@ async fn the_minimal_sets_are_enough_and_each_missing_field_is_named_in_order() 
     ] {
         admin.made(body.clone()).await;
         for (at, field) in order.iter().enumerate() {
-            // With all that come after it missing too, the first decides; an empty text is as good as none.
-            let answer = admin.post(without(body.clone(), &order[at..])).await;
-            assert_eq!(outcome(&answer), ("64", &*format!("Missing {field}")), "{body}");
+            // With all later fields missing too, the first one is named; an empty text counts as missing.
+            let response = admin.post(without(body.clone(), &order[at..])).await;
+            assert_eq!(outcome(&response), ("64", &*format!("Missing {field}")), "{body}");
             let mut empty = body.clone();
             empty[*field] = json!("");
             assert_eq!(outcome(&admin.post(empty).await), ("64", &*format!("Missing {field}")), "{body}");
@@ -40,9 +42,9 @@ async fn the_minimal_sets_are_enough_and_each_missing_field_is_named_in_order() 
 }
 
 #[tokio::test]
-async fn the_type_comes_first_and_some_cannot_be_made() {
-    let (_app, admin) = started().await;
-    for (site_type, want) in [
+async fn the_type_is_checked_first_and_some_types_cannot_be_created() {
+    let (_app, admin) = start_with_admin().await;
+    for (site_type, expected) in [
         (Value::Null, ("64", "Missing site_type")),
         (json!(""), ("64", "Missing site_type")),
         (json!("nonsense"), ("66", "Invalid site_type")),
@@ -53,7 +55,7 @@ async fn the_type_comes_first_and_some_cannot_be_made() {
         (json!("selenium"), ("65", "Invalid device.")),
         (json!("ping"), ("64", "Missing billing_plancode")),
     ] {
-        assert_eq!(outcome(&admin.post(json!({"site_type": site_type})).await), want, "{site_type}");
+        assert_eq!(outcome(&admin.post(json!({"site_type": site_type})).await), expected, "{site_type}");
     }
     assert_eq!(outcome(&admin.post(json!({})).await), ("64", "Missing site_type"));
     assert_eq!(outcome(&admin.post(json!([])).await), ("66", "Invalid body"));
@@ -67,8 +69,8 @@ async fn the_type_comes_first_and_some_cannot_be_made() {
 }
 
 #[tokio::test]
-async fn values_outside_their_rule_are_named_and_what_does_not_apply_is_ignored() {
-    let (_app, admin) = started().await;
+async fn invalid_values_are_named_and_inapplicable_fields_ignored() {
+    let (_app, admin) = start_with_admin().await;
     let with = |field: &str, value: Value| {
         let mut body = website("w");
         body[field] = value;
@@ -85,32 +87,32 @@ async fn values_outside_their_rule_are_named_and_what_does_not_apply_is_ignored(
         ("locations", json!([{"id": "99"}])),
         ("home_location", json!(99)),
     ] {
-        let answer = admin.post(with(field, value)).await;
-        assert_eq!(outcome(&answer), ("66", &*format!("Invalid {field}")));
+        let response = admin.post(with(field, value)).await;
+        assert_eq!(outcome(&response), ("66", &*format!("Invalid {field}")));
     }
     let host =
         json!({"billing_plancode": "p", "site_type": "ping", "name": "n", "interval": 5, "enabled": "y"});
     assert_eq!(outcome(&admin.post(host).await), ("64", "Missing hostname"));
-    let mut strange = website("w");
-    strange.as_object_mut().unwrap().extend(
+    let mut with_extra_fields = website("w");
+    with_extra_fields.as_object_mut().unwrap().extend(
         json!({"test_suite": "x", "step_timeout": 9999, "nonsense": {"a": 1}, "id": "5", "customer_id": "7"})
             .as_object()
             .unwrap()
             .clone(),
     );
-    let id = admin.made(strange).await;
+    let id = admin.made(with_extra_fields).await;
     assert_ne!(id, "5");
 }
 
 #[tokio::test]
-async fn what_is_changed_is_shown_and_what_is_removed_is_gone() {
-    let (app, admin) = started().await;
+async fn changes_are_returned_and_removed_monitors_are_not_found() {
+    let (app, admin) = start_with_admin().await;
     let id = admin.made(website("first")).await;
     let path = format!("/devices/{id}");
     let change = json!({"name": "second", "interval": "10", "http_method": "p", "keyword_match_invert": "Enabled", "monitor_location_count": "2",
         "locations": [{"id": "1"}, {"id": "2"}, {"id": "3"}], "home_location": "2", "realm_password": "s3cret", "site_type": "website"});
-    let answer = admin.call("PATCH", &path, Some(change)).await;
-    assert_eq!((outcome(&answer), &answer["results"]["id"]), (("0", "No errors."), &json!(id)));
+    let response = admin.call("PATCH", &path, Some(change)).await;
+    assert_eq!((outcome(&response), &response["results"]["id"]), (("0", "No errors."), &json!(id)));
     let shown = admin.get(&format!("/devices?id={id}")).await["results"][0].clone();
     for (field, value) in [
         ("name", "second"),
@@ -126,43 +128,43 @@ async fn what_is_changed_is_shown_and_what_is_removed_is_gone() {
     }
     let names = json!([{"id": "1", "name": "Home"}, {"id": "2", "name": "Away"}, {"id": "3", "name": "Far"}]);
     assert_eq!(shown["locations"], names);
-    // What was read can be sent back: the mask leaves the secret as it is.
+    // A returned monitor can be sent back: the mask leaves the secret unchanged.
     assert_eq!(outcome(&admin.call("PATCH", &path, Some(shown.clone())).await), ("0", "No errors."));
     let monitor = app.state.monitors.monitors().get(vigie::domain::MonitorId(id.parse().unwrap())).unwrap();
     assert_eq!(monitor.document.text("realm_password"), Some("s3cret"));
     assert!(monitor.document.flag("rotate_locations"), "2 of 3 is a rotation");
-    for (body, want) in [
+    for (body, expected) in [
         (json!({"interval": 7}), ("66", "Invalid interval")),
         (json!({"name": null}), ("64", "Missing name")),
         (json!({"site_type": "ping"}), ("66", "Invalid site_type")),
     ] {
-        assert_eq!(outcome(&admin.call("PATCH", &path, Some(body)).await), want);
+        assert_eq!(outcome(&admin.call("PATCH", &path, Some(body)).await), expected);
     }
     assert_eq!(outcome(&admin.call("DELETE", &path, None).await), ("0", "No errors."));
     for method in ["PATCH", "DELETE"] {
         assert_eq!(outcome(&admin.call(method, &path, Some(json!({}))).await), ("65", "Invalid device."));
     }
     for id in ["x", "0", "-1", "%FF", "1.0"] {
-        let answer = admin.call("DELETE", &format!("/devices/{id}"), None).await;
-        assert_eq!(outcome(&answer), ("65", "Invalid device."), "{id}");
+        let response = admin.call("DELETE", &format!("/devices/{id}"), None).await;
+        assert_eq!(outcome(&response), ("65", "Invalid device."), "{id}");
     }
 }
 
 #[tokio::test]
-async fn a_files_monitor_is_not_for_changing_and_another_accounts_is_not_there() {
-    let (app, admin) = started().await;
+async fn monitors_of_files_are_read_only_and_those_of_others_not_found() {
+    let (app, admin) = start_with_admin().await;
     let fields = json!({"name": "f", "billing_plancode": "p", "url": "http://a.test/"});
-    placed(&app, 50, MonitorType::Website, Origin::File { key: "shop".into() }, fields);
-    let answer = admin.call("PATCH", "/devices/50", Some(json!({"name": "x"}))).await;
-    let (status, message) = outcome(&answer);
+    insert_monitor(&app, 50, MonitorType::Website, Origin::File { key: "shop".into() }, fields);
+    let response = admin.call("PATCH", "/devices/50", Some(json!({"name": "x"}))).await;
+    let (status, message) = outcome(&response);
     assert!(status == "63" && message.contains("`shop`"), "{message}");
     assert_eq!(outcome(&admin.call("DELETE", "/devices/50", None).await).0, "63");
     let other = app.account("other").await;
     let stranger = someone(&app, other, Role::Admin, json!({})).await;
     assert_ne!(other, CustomerId(1));
     for method in ["PATCH", "DELETE"] {
-        let answer = stranger.call(method, "/devices/50", Some(json!({"name": "x"}))).await;
-        assert_eq!(outcome(&answer), ("65", "Invalid device."));
+        let response = stranger.call(method, "/devices/50", Some(json!({"name": "x"}))).await;
+        assert_eq!(outcome(&response), ("65", "Invalid device."));
     }
     assert_eq!(outcome(&stranger.get("/devices?id=50").await), ("65", "Invalid device."));
     assert!(stranger.ids("").await.is_empty());

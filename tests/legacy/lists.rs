@@ -1,10 +1,12 @@
+//! Lists of monitors and locations in the legacy API.
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::Origin;
 
-use crate::legacy::support::{outcome, placed, started, website};
+use crate::legacy::support::{insert_monitor, outcome, start_with_admin, website};
 
 /// Fields of interface.md 2.8 that all kinds have.
 const ALL: [&str; 13] = [
@@ -61,12 +63,12 @@ const SCRIPT: [&str; 9] = [
 ];
 const PROJECT: [&str; 4] = ["test_suite", "test_case", "capture_level", "transaction_steps_allowed"];
 
-/// Every value a text, however deep.
-fn only_texts(value: &Value) -> bool {
+/// Whether every value is a text, at any depth.
+fn has_only_texts(value: &Value) -> bool {
     match value {
         Value::String(_) => true,
-        Value::Array(items) => items.iter().all(only_texts),
-        Value::Object(fields) => fields.values().all(only_texts),
+        Value::Array(items) => items.iter().all(has_only_texts),
+        Value::Object(fields) => fields.values().all(has_only_texts),
         _ => false,
     }
 }
@@ -78,26 +80,26 @@ fn steps(count: usize) -> Value {
 }
 
 #[tokio::test]
-async fn records_have_the_fields_of_the_interface_and_nothing_but_texts() {
-    let (app, admin) = started().await;
+async fn records_have_the_documented_fields_and_only_texts() {
+    let (app, admin) = start_with_admin().await;
     admin.made(website("w")).await;
     let play = "<script version=\"1\"><step name=\"a\"><open url=\"http://a.test/\"/></step></script>";
-    placed(
+    insert_monitor(
         &app,
         10,
         MonitorType::BrowserScript,
         Origin::Api,
         json!({"name": "b", "billing_plancode": "p", "script": play, "capture": {"level": "All Events on Error"}}),
     );
-    placed(
+    insert_monitor(
         &app,
         11,
         MonitorType::Api,
         Origin::Api,
         json!({"name": "a", "billing_plancode": "p", "script": "<p/>", "test_suite": "s", "test_case": "c"}),
     );
-    let answer = admin.get("/devices").await;
-    let records = answer["results"].as_array().unwrap();
+    let response = admin.get("/devices").await;
+    let records = response["results"].as_array().unwrap();
     assert_eq!(records.len(), 3);
     for record in records {
         let own: &[&str] = match record["site_type"].as_str().unwrap() {
@@ -109,7 +111,7 @@ async fn records_have_the_fields_of_the_interface_and_nothing_but_texts() {
         for field in ALL.iter().chain(own) {
             assert!(record.get(*field).is_some(), "{field} of {record}");
         }
-        assert!(only_texts(record), "{record}");
+        assert!(has_only_texts(record), "{record}");
         assert!(record.get("script").is_none() && record.get("rotate_locations").is_none());
         assert_eq!(record["locations"], json!([{"id": "1", "name": "Home"}]));
         assert_eq!((&record["home_location"], &record["mode"]), (&json!("1"), &json!("V")));
@@ -138,21 +140,21 @@ async fn records_have_the_fields_of_the_interface_and_nothing_but_texts() {
 
 #[tokio::test]
 async fn ids_and_types_filter_in_every_combination() {
-    let (app, admin) = started().await;
+    let (app, admin) = start_with_admin().await;
     let named = |name: &str, more: Value| {
         let mut fields = json!({"name": name, "billing_plancode": "p"});
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         fields
     };
-    let place = |id, kind, more: Value| placed(&app, id, kind, Origin::Api, named("m", more));
-    place(1, MonitorType::Website, json!({}));
-    place(2, MonitorType::WebsiteApi, json!({"api_steps": steps(1)}));
-    place(3, MonitorType::WebsiteApi, json!({"api_steps": steps(2)}));
-    place(4, MonitorType::WebsiteSslApi, json!({"api_steps": steps(3)}));
-    place(5, MonitorType::Ping, json!({}));
-    place(6, MonitorType::MobileLab, json!({}));
-    place(7, MonitorType::CollectionApi, json!({"script": "{}"}));
-    for (query, want) in [
+    let insert = |id, kind, more: Value| insert_monitor(&app, id, kind, Origin::Api, named("m", more));
+    insert(1, MonitorType::Website, json!({}));
+    insert(2, MonitorType::WebsiteApi, json!({"api_steps": steps(1)}));
+    insert(3, MonitorType::WebsiteApi, json!({"api_steps": steps(2)}));
+    insert(4, MonitorType::WebsiteSslApi, json!({"api_steps": steps(3)}));
+    insert(5, MonitorType::Ping, json!({}));
+    insert(6, MonitorType::MobileLab, json!({}));
+    insert(7, MonitorType::CollectionApi, json!({"script": "{}"}));
+    for (query, expected) in [
         ("", "1,2,3,4,5,6"),
         ("id=5", "5"),
         ("id=5,1,99", "1,5"),
@@ -171,9 +173,9 @@ async fn ids_and_types_filter_in_every_combination() {
         ("id=1,3,5&site_type=transaction,ping", "3,5"),
         ("id=1&site_type=ping", ""),
     ] {
-        assert_eq!(admin.ids(query).await.join(","), want, "{query}");
+        assert_eq!(admin.ids(query).await.join(","), expected, "{query}");
     }
-    for bad in [
+    for invalid in [
         "id=99",
         "id=x",
         "id=1,x",
@@ -184,19 +186,23 @@ async fn ids_and_types_filter_in_every_combination() {
         "id=99&site_type=ping",
         "id=9999999999999999999",
     ] {
-        assert_eq!(outcome(&admin.get(&format!("/devices?{bad}")).await), ("65", "Invalid device."), "{bad}");
+        assert_eq!(
+            outcome(&admin.get(&format!("/devices?{invalid}")).await),
+            ("65", "Invalid device."),
+            "{invalid}"
+        );
     }
     assert_eq!(outcome(&admin.get("/devices?show_scripts=yes").await), ("66", "Invalid show_scripts"));
 }
 
 #[tokio::test]
-async fn scripts_come_byte_for_byte_and_only_when_they_are_asked_for() {
-    let (app, admin) = started().await;
+async fn scripts_are_returned_byte_for_byte_and_only_on_request() {
+    let (app, admin) = start_with_admin().await;
     let project = "<?xml version=\"1.0\"?>\r\n<p a='\\\"'>\t\u{e9}\u{1f600} <![CDATA[ \\n \" ]]>\n</p>\n";
     let body = json!({"billing_plancode": "p", "site_type": "apiproject", "name": "a", "script": project, "test_suite": "s", "test_case": "c", "interval": 5, "enabled": "y"});
     let id = admin.made(body).await;
     let jar = "UEsDBAoAAAAAAA==";
-    placed(
+    insert_monitor(
         &app,
         9,
         MonitorType::Selenium,
@@ -215,12 +221,12 @@ async fn scripts_come_byte_for_byte_and_only_when_they_are_asked_for() {
 }
 
 #[tokio::test]
-async fn a_long_list_with_large_scripts_comes_whole_and_each_monitor_once() {
-    let (app, admin) = started().await;
+async fn a_long_list_with_large_scripts_is_complete_without_duplicates() {
+    let (app, admin) = start_with_admin().await;
     let large = format!("<p>{}</p>", "x".repeat(600_000));
     for id in 1..=450 {
         let script = if id % 10 == 0 { large.as_str() } else { "<p/>" };
-        placed(
+        insert_monitor(
             &app,
             id,
             MonitorType::Api,
@@ -228,8 +234,8 @@ async fn a_long_list_with_large_scripts_comes_whole_and_each_monitor_once() {
             json!({"name": "n", "billing_plancode": "p", "script": script, "test_suite": "s", "test_case": "c"}),
         );
     }
-    let answer = admin.get("/devices?show_scripts=1").await;
-    let ids: Vec<i64> = answer["results"]
+    let response = admin.get("/devices?show_scripts=1").await;
+    let ids: Vec<i64> = response["results"]
         .as_array()
         .unwrap()
         .iter()
@@ -242,7 +248,7 @@ async fn a_long_list_with_large_scripts_comes_whole_and_each_monitor_once() {
 
 #[tokio::test]
 async fn locations_are_listed_as_texts() {
-    let (_app, admin) = started().await;
-    let want = json!([{"id": "1", "name": "Home", "region": "1"}, {"id": "2", "name": "Away", "region": "2"}, {"id": "3", "name": "Far", "region": "3"}]);
-    assert_eq!(admin.get("/locations").await["results"], want);
+    let (_app, admin) = start_with_admin().await;
+    let expected = json!([{"id": "1", "name": "Home", "region": "1"}, {"id": "2", "name": "Away", "region": "2"}, {"id": "3", "name": "Far", "region": "3"}]);
+    assert_eq!(admin.get("/locations").await["results"], expected);
 }

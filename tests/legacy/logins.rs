@@ -1,3 +1,5 @@
+//! Logins, sessions and roles in the legacy API.
+
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -5,43 +7,44 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use vigie::domain::{CustomerId, Role};
 
-use crate::legacy::support::{outcome, router, send, someone, started, website};
+use crate::legacy::support::{outcome, router, send, someone, start_with_admin, website};
 use crate::support::app::App;
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json; charset=utf-8")];
 const WRONG: (&str, &str) = ("40", "Invalid login information.");
 
 #[tokio::test]
-async fn a_login_opens_a_session_that_works_in_both_ways() {
+async fn a_login_opens_a_session_usable_by_query_and_by_header() {
     let app = App::start().await;
     app.state.accounts.ensure_first_admin(Some("correct horse battery".to_owned())).await.unwrap();
     let router = router(&app);
     let body = |password: &str| json!({"login": "admin", "password": password}).to_string();
-    let answer = send(&router, "POST", "/login", &JSON, &body("correct horse battery")).await;
+    let response = send(&router, "POST", "/login", &JSON, &body("correct horse battery")).await;
     assert_eq!(
-        (outcome(&answer), answer["metadata"]["login"].as_str()),
+        (outcome(&response), response["metadata"]["login"].as_str()),
         (("0", "No errors."), Some("admin"))
     );
-    assert!(answer.get("results").is_none());
-    let session = answer["metadata"]["session"].as_str().unwrap();
+    assert!(response.get("results").is_none());
+    let session = response["metadata"]["session"].as_str().unwrap();
     let by_query = send(&router, "GET", &format!("/devices?login=admin&session={session}"), &[], "").await;
     assert_eq!((outcome(&by_query), &by_query["results"]), (("0", "No errors."), &json!([])));
     assert_eq!(by_query["metadata"]["session"], session);
     let token = format!("Bearer {}", STANDARD.encode(format!("admin:{session}")));
     let by_header = send(&router, "GET", "/devices", &[("authorization", &token)], "").await;
     assert_eq!(outcome(&by_header), ("0", "No errors."));
-    let answer = send(&router, "POST", "/login", &JSON, &body("wrong")).await;
-    assert_eq!((outcome(&answer), answer["metadata"]["session"].as_str()), (WRONG, Some("")));
-    let again = send(&router, "GET", &format!("/devices?login=admin&session={session}"), &[], "").await;
-    assert_eq!(outcome(&again), ("0", "No errors."), "a failed login ends no session");
+    let response = send(&router, "POST", "/login", &JSON, &body("wrong")).await;
+    assert_eq!((outcome(&response), response["metadata"]["session"].as_str()), (WRONG, Some("")));
+    let after_failed_login =
+        send(&router, "GET", &format!("/devices?login=admin&session={session}"), &[], "").await;
+    assert_eq!(outcome(&after_failed_login), ("0", "No errors."), "a failed login ends no session");
 }
 
 #[tokio::test]
-async fn a_login_without_its_parts_is_told_what_is_missing() {
+async fn a_login_with_missing_fields_is_told_which() {
     let app = App::start().await;
     let router = router(&app);
     let form = [("content-type", "application/x-www-form-urlencoded")];
-    for (headers, body, want) in [
+    for (headers, body, expected) in [
         (&JSON[..], r#"{"password": "x"}"#, ("64", "Missing login")),
         (&JSON, r#"{"login": "", "password": "x"}"#, ("64", "Missing login")),
         (&JSON, r#"{"login": "admin", "password": null}"#, ("64", "Missing password")),
@@ -52,13 +55,13 @@ async fn a_login_without_its_parts_is_told_what_is_missing() {
         (&form, "login=admin&password=x", ("66", "Invalid Content-Type")),
         (&[], "{}", ("66", "Invalid Content-Type")),
     ] {
-        assert_eq!(outcome(&send(&router, "POST", "/login", headers, body).await), want, "{body}");
+        assert_eq!(outcome(&send(&router, "POST", "/login", headers, body).await), expected, "{body}");
     }
 }
 
 #[tokio::test]
-async fn without_a_session_every_call_is_40_before_anything_else_is_looked_at() {
-    let (_app, admin) = started().await;
+async fn without_a_session_every_call_is_40_before_any_other_check() {
+    let (_app, admin) = start_with_admin().await;
     for (method, path) in [
         ("GET", "/devices"),
         ("GET", "/devices?id=x"),
@@ -73,18 +76,18 @@ async fn without_a_session_every_call_is_40_before_anything_else_is_looked_at() 
     }
     let other = format!("/devices?login=somebody&session={}", admin.session);
     assert_eq!(outcome(&send(&admin.router, "GET", &other, &[], "").await), WRONG, "the login has to fit");
-    for (method, path, want) in [
+    for (method, path, expected) in [
         ("GET", "/nothing", ("66", "Invalid path")),
         ("PUT", "/devices", ("66", "Invalid method")),
         ("GET", "/login", ("66", "Invalid method")),
     ] {
-        assert_eq!(outcome(&send(&admin.router, method, path, &[], "").await), want, "{method} {path}");
+        assert_eq!(outcome(&send(&admin.router, method, path, &[], "").await), expected, "{method} {path}");
     }
 }
 
 #[tokio::test]
 async fn a_session_ends_15_minutes_after_its_last_use() {
-    let (app, admin) = started().await;
+    let (app, admin) = start_with_admin().await;
     for _ in 0..3 {
         app.clock.advance(Duration::from_mins(14));
         assert_eq!(outcome(&admin.get("/devices").await), ("0", "No errors."));
@@ -94,8 +97,8 @@ async fn a_session_ends_15_minutes_after_its_last_use() {
 }
 
 #[tokio::test]
-async fn roles_are_held_to_and_a_locked_account_says_so() {
-    let (app, _) = started().await;
+async fn roles_are_enforced_and_a_locked_account_has_its_own_status() {
+    let (app, _) = start_with_admin().await;
     let reader = someone(&app, CustomerId(1), Role::ReadOnly, json!({})).await;
     assert_eq!(outcome(&reader.get("/devices").await), ("0", "No errors."));
     assert_eq!(outcome(&reader.post(json!({})).await).0, "63", "the right comes before the body");

@@ -1,4 +1,4 @@
-//! The legacy API over a real store: what comes in, what goes out, and every status.
+//! The legacy API over a real store: requests, responses, and every status.
 
 mod edits;
 mod lists;

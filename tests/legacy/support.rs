@@ -1,4 +1,4 @@
-//! Somebody who is logged in to the legacy API.
+//! Logged-in clients of the legacy API.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use vigie::store::{ConfigChange, ConfigStore, NewRecord, StoredToken, TokenKind,
 
 use crate::support::app::{App, sha256};
 
-/// The legacy API of `app`.
+/// Returns the router of the legacy API of `app`.
 pub fn router(app: &App) -> Router {
     Router::new().nest("/legacy-api", legacy::router(app.state.clone()))
 }
 
-/// Who calls.
+/// A client with its login and session.
 #[derive(Clone)]
 pub struct Someone {
     pub router: Router,
@@ -30,7 +30,7 @@ pub struct Someone {
     pub session: String,
 }
 
-/// A user of `role` in `customer`, logged in; `more` stands among the fields of the user.
+/// Creates a user of `role` in `customer`, with additional fields `more`, and returns its logged-in client.
 pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -> Someone {
     let login = format!("{}-{customer}", role.name().to_lowercase());
     let mut fields =
@@ -57,8 +57,8 @@ pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -
     Someone { router: router(app), login, session }
 }
 
-/// The app with an admin who is logged in.
-pub async fn started() -> (App, Someone) {
+/// Starts the application with a logged-in admin.
+pub async fn start_with_admin() -> (App, Someone) {
     let app = App::start().await;
     let admin = someone(&app, CustomerId(1), Role::Admin, json!({})).await;
     (app, admin)
@@ -73,7 +73,7 @@ impl Someone {
         self.call("POST", "/devices", Some(body)).await
     }
 
-    /// A call with login and session in the query.
+    /// Sends a request with login and session in the query.
     pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
         let mark = if path.contains('?') { '&' } else { '?' };
         let path = format!("{path}{mark}login={}&session={}", self.login, self.session);
@@ -81,18 +81,18 @@ impl Someone {
         send(&self.router, method, &path, &[("content-type", "application/json")], &body).await
     }
 
-    /// Makes a monitor; prints its id.
+    /// Creates a monitor and returns its id.
     pub async fn made(&self, body: Value) -> String {
-        let answer = self.post(body).await;
-        assert_eq!(outcome(&answer), ("0", "No errors."), "{answer}");
-        answer["results"]["id"].as_str().unwrap().to_owned()
+        let response = self.post(body).await;
+        assert_eq!(outcome(&response), ("0", "No errors."), "{response}");
+        response["results"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The numbers that a list answers with.
+    /// Returns the ids that a list contains.
     pub async fn ids(&self, query: &str) -> Vec<String> {
-        let answer = self.get(&format!("/devices?{query}")).await;
-        assert_eq!(outcome(&answer), ("0", "No errors."), "{query}: {answer}");
-        answer["results"]
+        let response = self.get(&format!("/devices?{query}")).await;
+        assert_eq!(outcome(&response), ("0", "No errors."), "{query}: {response}");
+        response["results"]
             .as_array()
             .unwrap()
             .iter()
@@ -101,37 +101,37 @@ impl Someone {
     }
 }
 
-/// Any call; holds that it is HTTP 200 with four texts of metadata, and results only without an error.
+/// Sends any request. The response must be HTTP 200 with four texts of metadata; results exclude an error.
 pub async fn send(router: &Router, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Value {
     let mut request = Request::builder().method(method).uri(format!("/legacy-api{path}"));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let answer = router.clone().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
+    let response = router.clone().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
     assert_eq!(
-        (answer.status().as_u16(), &answer.headers()["content-type"]),
+        (response.status().as_u16(), &response.headers()["content-type"]),
         (200, &"application/json".parse().unwrap())
     );
-    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
-    let answer: Value = serde_json::from_slice(&bytes).unwrap();
-    let metadata = answer["metadata"].as_object().unwrap();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let response: Value = serde_json::from_slice(&bytes).unwrap();
+    let metadata = response["metadata"].as_object().unwrap();
     assert_eq!(metadata.keys().collect::<Vec<_>>(), ["login", "session", "status", "message"]);
-    assert!(metadata.values().all(Value::is_string), "{answer}");
-    assert!(metadata["status"] == "0" || answer.get("results").is_none(), "{answer}");
-    answer
+    assert!(metadata.values().all(Value::is_string), "{response}");
+    assert!(metadata["status"] == "0" || response.get("results").is_none(), "{response}");
+    response
 }
 
-/// Status and message.
-pub fn outcome(answer: &Value) -> (&str, &str) {
-    (answer["metadata"]["status"].as_str().unwrap(), answer["metadata"]["message"].as_str().unwrap())
+/// Returns status and message.
+pub fn outcome(response: &Value) -> (&str, &str) {
+    (response["metadata"]["status"].as_str().unwrap(), response["metadata"]["message"].as_str().unwrap())
 }
 
 pub fn website(name: &str) -> Value {
     json!({"billing_plancode": "p", "site_type": "website", "name": name, "url": "http://a.test/", "interval": 5, "enabled": "y"})
 }
 
-/// A monitor straight into memory, as those of files come.
-pub fn placed(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Value) {
+/// Inserts a monitor directly into memory, as those of files are.
+pub fn insert_monitor(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Value) {
     let monitor = Monitor {
         id: MonitorId(id),
         customer: CustomerId(1),

@@ -1,4 +1,4 @@
-//! Commands of the manual and the README: each parses, and each example that is marked `sh run` runs.
+//! Commands in the manual and the README: each parses, and each example marked `sh run` runs.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::root;
 use crate::support::daemon::Daemon;
 use crate::support::namespace::inside;
 
-/// A block of code: what follows its opening back-ticks, and its lines.
+/// A code block: the text after its opening back-ticks, and its lines.
 struct Fence<'a> {
     info: &'a str,
     text: &'a str,
@@ -23,7 +23,7 @@ fn fences(text: &str) -> Vec<Fence<'_>> {
     blocks.filter_map(|block| block.split_once('\n').map(|(info, text)| Fence { info, text })).collect()
 }
 
-/// The words of a command line as a shell would take them, up to a pipe or redirection.
+/// Splits a command line into words as a shell does, up to a pipe, redirection or comment.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for character in line.chars() {
@@ -66,7 +66,7 @@ fn every_command_line_of_an_example_parses() {
 }
 
 #[test]
-fn every_command_that_a_sentence_names_exists() {
+fn every_command_named_in_the_text_exists() {
     let (mut wrong, mut named) = (Vec::new(), 0);
     for page in PAGES {
         let prose: String = page.text.split("\n```").step_by(2).collect();
@@ -79,7 +79,7 @@ fn every_command_that_a_sentence_names_exists() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The first sub-command or flag of `span` that does not exist; placeholders are in capital letters.
+/// Returns the first subcommand or flag of `span` that does not exist; placeholders are in capital letters.
 fn unknown_part(span: &str) -> Option<String> {
     let mut command = cli::command();
     let mut parts = span.split([' ', '[', ']', '=']).skip(1).filter(|part| !part.is_empty());
@@ -103,7 +103,7 @@ fn unknown_part(span: &str) -> Option<String> {
 }
 
 #[test]
-fn unknown_parts_of_commands_are_found() {
+fn unknown_parts_of_commands_are_detected() {
     assert_eq!(unknown_part("vigie check TYPE TARGET [--set FIELD=VALUE …] [--json]"), None);
     assert_eq!(unknown_part("vigie help alerting"), None);
     assert_eq!(unknown_part("vigie help nothing").as_deref(), Some("nothing"));
@@ -112,10 +112,10 @@ fn unknown_parts_of_commands_are_found() {
     assert_eq!(unknown_part("vigie serve --demon").as_deref(), Some("--demon"));
 }
 
-/// The examples name port 7979, so they run in a network namespace in which it is free.
+/// The examples use port 7979, so they run in a network namespace where it is free.
 #[test]
-fn every_example_that_is_marked_so_runs() {
-    if !inside("manual::examples::every_example_that_is_marked_so_runs", "ip link set lo up", "") {
+fn every_example_marked_to_run_succeeds() {
+    if !inside("manual::examples::every_example_marked_to_run_succeeds", "ip link set lo up", "") {
         return;
     }
     let mut ran = 0;
@@ -156,7 +156,7 @@ fn run_script(page: &str, script: &str, folder: &Path) {
     );
 }
 
-/// `vigie serve --demo` on port 7979 with its data in `vigie-data`.
+/// Starts `vigie serve --demo` on port 7979 with its data in `vigie-data`.
 fn start_demo(folder: &Path) -> Daemon {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     command.args(["serve", "--demo", "--data", "vigie-data"]).current_dir(folder);

@@ -1,4 +1,4 @@
-//! Links, paths and citations lead to something that exists.
+//! Links, paths and citations refer to something that exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +8,14 @@ use vigie::manual::{self, PAGES, anchor};
 
 use super::root;
 
-/// The targets of all links of `text` that lead to other pages or to headings.
+/// Returns the targets of all links of `text` to other pages or headings.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
     targets.filter(|target| !target.contains("://") && !target.contains(' ')).collect()
 }
 
 #[test]
-fn every_link_leads_to_a_page_and_a_heading() {
+fn every_link_refers_to_a_page_and_a_heading() {
     let mut wrong = Vec::new();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let pages = PAGES.iter().map(|page| (page.name, page.text));
@@ -43,7 +43,7 @@ fn every_link_leads_to_a_page_and_a_heading() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The name of the page that `path` leads to from `folder`.
+/// Returns the name of the page that `path` refers to from `folder`.
 fn resolve(folder: &Path, path: &str) -> String {
     let mut parts: Vec<&str> = folder.iter().map(|part| part.to_str().unwrap()).collect();
     for part in path.strip_suffix(".md").unwrap_or(path).split('/') {
@@ -78,9 +78,9 @@ fn every_path_that_a_page_names_exists() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What the comments of the sources cite stands in the manual: `behaviour.md 3` is the section 3 of that page.
+/// Sections that source comments cite exist in the manual: `behaviour.md 3` is section 3 of that page.
 #[test]
-fn every_section_that_a_comment_cites_exists() {
+fn every_section_cited_in_a_comment_exists() {
     let mut wrong = BTreeSet::new();
     let mut cited = 0;
     for file in ["src", "tests", "benches"].iter().flat_map(|folder| sources(&root().join(folder))) {
@@ -95,10 +95,10 @@ fn every_section_that_a_comment_cites_exists() {
             }
             cited += 1;
             let page = manual::find(&format!("{name}.md")).or_else(|| manual::find(name)).unwrap();
-            let begins = |title: &str| {
+            let starts_with_number = |title: &str| {
                 title.strip_prefix(number).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
             };
-            if !page.sections().iter().any(|section| begins(section.title)) {
+            if !page.sections().iter().any(|section| starts_with_number(section.title)) {
                 wrong.insert(format!("{}: {name}.md {number}", file.strip_prefix(root()).unwrap().display()));
             }
         }

@@ -1,4 +1,4 @@
-//! The manual against the program and the repository: pages and generated tables.
+//! Compares the manual with the program and the repository: pages and generated tables.
 
 mod examples;
 mod links;
@@ -26,7 +26,7 @@ fn markdown_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_file_is_a_page_once() {
+fn every_file_is_exactly_one_page() {
     let folder = root().join("src/manual");
     let files: BTreeSet<String> = markdown_files(&folder)
         .iter()
@@ -49,7 +49,7 @@ fn every_type_has_its_page() {
 }
 
 #[test]
-fn the_types_of_the_readme_are_those_that_have_a_probe() {
+fn the_types_in_the_readme_are_those_with_a_probe() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let (_, rest) = readme.split_once("This version checks the types ").expect("the list of types");
     let (list, _) = rest.split_once(". ").unwrap();
@@ -59,20 +59,20 @@ fn the_types_of_the_readme_are_those_that_have_a_probe() {
     assert!(readme.len() <= 6_000, "README.md has {} bytes", readme.len());
 }
 
-/// `text` with `inner` between the lines `begin` and `end`.
-fn filled(text: &str, begin: &str, end: &str, inner: &str) -> String {
+/// Returns `text` with `inner` between the lines `begin` and `end`.
+fn with_generated(text: &str, begin: &str, end: &str, inner: &str) -> String {
     let (before, rest) = text.split_once(begin).unwrap_or_else(|| panic!("no `{begin}`"));
     let (_, after) = rest.split_once(end).unwrap_or_else(|| panic!("no `{end}` after `{begin}`"));
     format!("{before}{begin}\n{inner}{end}{after}")
 }
 
 #[test]
-fn generated_tables_are_those_of_the_field_table() {
+fn generated_tables_match_the_field_table() {
     let mut stale = Vec::new();
-    let mut compare = |page: Page, wanted: String| {
-        if page.text != wanted {
+    let mut compare = |page: Page, expected: String| {
+        if page.text != expected {
             if std::env::var_os("UPDATE_MANUAL").is_some() {
-                fs::write(root().join("src/manual").join(page.name).with_extension("md"), &wanted).unwrap();
+                fs::write(root().join("src/manual").join(page.name).with_extension("md"), &expected).unwrap();
             }
             stale.push(page.name);
         }
@@ -82,13 +82,18 @@ fn generated_tables_are_those_of_the_field_table() {
         let begin = format!("<!-- fields: {kind} -->");
         compare(
             page,
-            filled(page.text, &begin, "<!-- end of fields -->", &format!("\n{}\n", field_table(*kind))),
+            with_generated(
+                page.text,
+                &begin,
+                "<!-- end of fields -->",
+                &format!("\n{}\n", field_table(*kind)),
+            ),
         );
     }
     let parts = manual::find("monitors/parts").unwrap();
     compare(
         parts,
-        filled(
+        with_generated(
             parts.text,
             "<!-- parts -->",
             "<!-- end of parts -->",

@@ -10,14 +10,14 @@ use vigie::settings::{EntryField, SECTIONS, SETTINGS, Setting, SettingType};
 use super::root;
 use crate::support::app::App;
 
-/// Code in the sentences of all pages, each with its page. Blocks of code are left out.
+/// Returns the inline code of all pages, each with its page. Code blocks are left out.
 fn spans() -> Vec<(&'static str, &'static str)> {
     let prose = |text: &'static str| text.split("\n```").step_by(2);
     let code = |part: &'static str| part.split('`').skip(1).step_by(2);
     PAGES.iter().flat_map(|page| prose(page.text).flat_map(code).map(|span| (page.name, span))).collect()
 }
 
-/// Fails unless more than `least` spans were looked at and none of them is `wrong`.
+/// Requires that more than `least` spans were checked and none of them is in `wrong`.
 fn assert_known(checked: usize, least: usize, wrong: &BTreeSet<String>) {
     assert!(checked > least, "only {checked}: is the search broken?");
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -43,7 +43,7 @@ fn every_setting_that_a_page_names_exists() {
     assert_known(checked, 80, &wrong);
 }
 
-/// The path of a setting, and those of the fields of its entries where it is a list of maps.
+/// Returns the path of a setting and, for a list of maps, those of the fields of its entries.
 fn setting_paths(setting: &Setting) -> Vec<String> {
     let fields: &[EntryField] = match setting.setting_type {
         SettingType::MapList(fields) => fields,
@@ -53,12 +53,12 @@ fn setting_paths(setting: &Setting) -> Vec<String> {
     entries.chain([setting.path.to_owned()]).collect()
 }
 
-/// Variables that are no settings.
+/// Environment variables that are not settings.
 const OTHERS: &[&str] = &[
     "VIGIE_CONFIG",
     "VIGIE_TOKEN",
     "VIGIE_SERVER",
-    // Of the tests.
+    // Read by the tests.
     "VIGIE_FULL",
     "VIGIE_FUZZ_SECONDS",
     "VIGIE_GECKODRIVER",
@@ -86,7 +86,7 @@ fn every_environment_variable_that_a_page_names_exists() {
 
 #[test]
 fn every_metric_that_a_page_names_exists() {
-    // A page of metrics names only those that were counted already.
+    // The metrics endpoint lists only metrics that were counted already, so the sources are searched.
     let sources = ["metrics.rs", "process.rs"]
         .map(|file| fs::read_to_string(root().join("src/telemetry").join(file)).unwrap());
     let texts = sources.iter().flat_map(|source| source.split('"').skip(1).step_by(2));
@@ -121,7 +121,7 @@ async fn every_call_that_a_page_names_exists() {
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
     for (page, span) in spans() {
         let Some((method, path)) = span.split_once(" /") else { continue };
-        // Of the legacy API, which has no document.
+        // Calls of the legacy API, which has no OpenAPI document.
         if path.starts_with("devices") || path == "login" || path == "openapi.json" {
             continue;
         }
@@ -141,7 +141,7 @@ async fn every_call_that_a_page_names_exists() {
     assert_known(checked, 80, &wrong);
 }
 
-/// `path` with `{}` for each parameter.
+/// Returns `path` with `{}` for each parameter.
 fn shape(path: &str) -> String {
     let parts =
         path.split('/').map(|part| if part.starts_with('{') && part.ends_with('}') { "{}" } else { part });

@@ -90,7 +90,7 @@ async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
 
 #[tokio::test]
 async fn a_proxy_that_nobody_runs_is_ours() {
-    let gone = crate::support::closed::Closed::new();
+    let gone = crate::support::closed::ClosedPort::new();
     let port = gone.at.port();
     let failure = failure(net().with_default_proxy(Some(Endpoint::new("127.0.0.1", port)))).await;
     assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours));

@@ -43,7 +43,9 @@ fn script(name: &str, kind: RecordType) -> Reply {
         ("refused.test", _) => Reply::Code(ResponseCode::Refused),
         ("half-silent.test" | "silent.test", _) => Reply::Silence,
         ("wrong-id.test", _) => Reply::WrongId,
-        ("long.test", false) => Reply::LongFor((1..=60).map(|n| v4(&format!("127.0.1.{n}"))).collect()),
+        ("long.test", false) => {
+            Reply::TruncatedOverUdp((1..=60).map(|n| v4(&format!("127.0.1.{n}"))).collect())
+        }
         ("" | "four.test" | "six.test" | "empty.test" | "long.test", _) => Reply::Records(Vec::new()),
         _ => Reply::Code(ResponseCode::NXDomain),
     }
@@ -177,7 +179,7 @@ async fn questions_leave_from_the_source_address_and_from_random_ports() {
     for _ in 0..4 {
         resolve(&net, "four.test", AddressFamily::V4Only, soon()).await.unwrap();
     }
-    let from = server.asked_from();
+    let from = server.client_addresses();
     assert!(from.iter().all(|from| from.ip() == Ipv4Addr::new(127, 0, 0, 9)), "{from:?}");
     let ports: std::collections::BTreeSet<u16> = from.iter().map(std::net::SocketAddr::port).collect();
     assert!(ports.len() > 1, "{from:?}");

@@ -8,7 +8,7 @@ use vigie::net::{Endpoint, Route, RouteEnd, TracerouteMethod, TracerouteOptions}
 
 use crate::net::{net, net_with, soon, within};
 use crate::support::namespace::inside;
-use crate::support::routers::{ANYBODY_PINGS, CHAIN};
+use crate::support::routers::{CHAIN, UNPRIVILEGED_PING};
 
 async fn routed(host: &str, method: TracerouteMethod) -> Route {
     let options = TracerouteOptions {
@@ -73,7 +73,7 @@ async fn a_way_leads_over_its_routers_to_the_target() {
 
 #[tokio::test]
 async fn neither_method_needs_privilege_where_the_kernel_lets_it() {
-    let setup = format!("{CHAIN}\n{ANYBODY_PINGS}");
+    let setup = format!("{CHAIN}\n{UNPRIVILEGED_PING}");
     let name = "net::traceroute::neither_method_needs_privilege_where_the_kernel_lets_it";
     if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         return;

@@ -1,4 +1,4 @@
-//! Debian's prometheus-alertmanager takes what we send, and knows an error and its clear for one alert.
+//! Debian's prometheus-alertmanager accepts alerts and matches a clear to its error.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,18 +10,18 @@ use serde_json::Value;
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{NotificationKind, NotificationMethod};
 
-use super::kit::{message, send};
+use super::samples::{message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
 use crate::support::lacking;
 
-/// The body that GET `path` answers with.
+/// Returns the body of the response to GET `path`.
 fn get(port: u16, path: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let request = format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
 }
 
 fn alerts(port: u16, count: usize) -> Vec<Value> {
@@ -38,7 +38,7 @@ fn alerts(port: u16, count: usize) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_alert_holds_until_its_clear() {
+async fn an_alert_is_active_until_its_clear() {
     if !has("prometheus-alertmanager") {
         let remedy = "apt-get install prometheus-alertmanager";
         lacking::lacks("alerts to alertmanager", "prometheus-alertmanager", remedy);

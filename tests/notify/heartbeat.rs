@@ -1,4 +1,4 @@
-//! The heartbeat of a whole process.
+//! The heartbeat of a running process.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -31,9 +31,9 @@ async fn a_process_that_works_calls_the_heartbeat_url() {
             .unwrap(),
     );
     let end = Instant::now() + Duration::from_mins(1);
-    while receiver.came().is_empty() {
+    while receiver.requests().is_empty() {
         assert!(Instant::now() < end, "no heartbeat came");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(receiver.only().line, "GET /beat/1 HTTP/1.1");
+    assert_eq!(receiver.only_request().line, "GET /beat/1 HTTP/1.1");
 }

@@ -1,4 +1,4 @@
-//! Mail: through postfix to dovecot and read back over IMAP; and servers that misbehave.
+//! Mail: sent through postfix to dovecot and read back over IMAP; and mail servers that misbehave.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use vigie::notify::{
     ChannelSettings, Channels, MailSettings, MailTls, MessageSender, OutgoingMessage, Secret,
 };
 
-use super::kit::{message, settings};
+use super::samples::{message, settings};
 use crate::support::daemon::free_port;
-use crate::support::mail_house::{House, read_mails};
+use crate::support::mail_server::{MailServer, read_mails};
 
 fn mail_to(port: u16, tls: MailTls) -> MailSettings {
     MailSettings {
@@ -36,7 +36,7 @@ fn channels(mail: MailSettings, authorities: Vec<Pem>) -> Channels {
     Channels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
 }
 
-impl House {
+impl MailServer {
     fn channels(&self, tls: MailTls, login: Option<&str>) -> Channels {
         let mut mail = mail_to(self.smtp, tls);
         if let Some(password) = login {
@@ -47,7 +47,7 @@ impl House {
     }
 }
 
-/// The value of a header, unfolded.
+/// Returns the header lines of this name.
 fn header<'a>(mail: &'a str, name: &str) -> Vec<&'a str> {
     let head = mail.split("\r\n\r\n").next().unwrap();
     let prefix = format!("{}:", name.to_lowercase());
@@ -59,9 +59,9 @@ fn mail(kind: NotificationKind, method: NotificationMethod, user: &str) -> Outgo
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files() {
-    let Some(house) = House::build("mail through postfix to dovecot") else { return };
-    let channels = house.channels(MailTls::Auto, Some("secret"));
+async fn mail_arrives_encrypted_with_text_html_and_files() {
+    let Some(server) = MailServer::build("mail through postfix to dovecot") else { return };
+    let channels = server.channels(MailTls::Auto, Some("secret"));
     let mut html = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     html.attachments = vec![
         Capture::new("screen-1.png", "image/png", b"\x89PNG\r\n\x1a\n not really"),
@@ -69,8 +69,8 @@ async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files
     ];
     channels.send(&html).await.unwrap();
     channels.send(&mail(NotificationKind::SiteClear, NotificationMethod::MailText, "anna")).await.unwrap();
-    let mut mails = house.mails("anna", 2);
-    // Mail servers promise no order.
+    let mut mails = server.mails("anna", 2);
+    // Mail servers guarantee no order.
     mails.sort_by_key(|mail| header(mail, "Subject")[0].contains("Clear"));
     let first = &mails[0];
     assert!(first.contains("with ESMTPSA"), "neither encrypted nor logged in: {first}");
@@ -99,23 +99,23 @@ async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files
         "those of one outage are a thread: {first}"
     );
     assert_eq!(header(first, "References"), header(second, "References"));
-    // A wrong password is no fault of the message: it waits until somebody puts it right.
-    let error = house.channels(MailTls::Auto, Some("wrong-one")).send(&html).await.unwrap_err();
+    // A wrong password is not the fault of the message: it is retried until the password is corrected.
+    let error = server.channels(MailTls::Auto, Some("wrong-one")).send(&html).await.unwrap_err();
     assert!(
         error.is_retryable && error.detail.contains("535") && !error.detail.contains("wrong-one"),
         "{error}"
     );
-    // Whom nobody vouches for gets nothing.
-    let stranger = self::channels(mail_to(house.smtp, MailTls::StartTls), Vec::new());
-    let error = stranger.send(&html).await.unwrap_err();
+    // A server with an untrusted certificate gets no mail.
+    let untrusting = self::channels(mail_to(server.smtp, MailTls::StartTls), Vec::new());
+    let error = untrusting.send(&html).await.unwrap_err();
     assert!(error.is_retryable && error.detail.contains("certificate"), "{error}");
-    assert_eq!(house.mails("anna", 2).len(), 2);
+    assert_eq!(server.mails("anna", 2).len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
-    let Some(house) = House::build("hostile words in mail") else { return };
-    let channels = house.channels(MailTls::Auto, None);
+async fn no_notification_content_adds_a_header_or_a_recipient() {
+    let Some(server) = MailServer::build("hostile words in mail") else { return };
+    let channels = server.channels(MailTls::Auto, None);
     let hostile =
         "x\r\nBcc: eve@vigie.test\r\nX-Evil: 1\r\n\r\n<b>body</b>\r\n.\r\nRCPT TO:<eve@vigie.test>\r\n";
     let mut message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "bob");
@@ -124,17 +124,17 @@ async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
     message.key = format!("key{hostile}");
     message.attachments = vec![Capture::new(hostile, hostile, b"file")];
     channels.send(&message).await.unwrap();
-    let mails = house.mails("bob", 1);
+    let mails = server.mails("bob", 1);
     for name in ["Bcc", "X-Evil"] {
         assert!(header(&mails[0], name).is_empty(), "{}", mails[0]);
     }
     assert!(mails[0].contains("last line"), "{}", mails[0]);
-    assert_eq!(read_mails(house.imap, "eve").len(), 0);
-    let mut nowhere = mail(NotificationKind::Test, NotificationMethod::MailText, "bob");
+    assert_eq!(read_mails(server.imap, "eve").len(), 0);
+    let mut invalid = mail(NotificationKind::Test, NotificationMethod::MailText, "bob");
     for address in ["bob@vigie.test\r\nRCPT TO:<eve@vigie.test>", "bob@vigie.test, eve@vigie.test", "", "bob"]
     {
-        nowhere.recipient.address = address.to_owned();
-        let error = channels.send(&nowhere).await.unwrap_err();
+        invalid.recipient.address = address.to_owned();
+        let error = channels.send(&invalid).await.unwrap_err();
         assert!(
             !error.is_retryable && error.detail.contains("not a valid mail address"),
             "{address:?}: {error}"
@@ -142,7 +142,7 @@ async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
     }
 }
 
-/// A mail server that answers each command by `script`; `None` is silence from then on.
+/// Starts a mail server that replies to each command by `script`; `None` is silence from then on.
 async fn scripted(script: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -177,9 +177,9 @@ async fn scripted(script: impl Fn(&str) -> Option<String> + Send + Sync + 'stati
     port
 }
 
-/// What a well-behaved server says, but for commands that begin with `odd`.
-fn usual(command: &str, odd: &str, reply: &str) -> Option<String> {
-    if command.starts_with(odd) {
+/// Returns the usual reply, except to commands that begin with `failing_command`, which get `reply`.
+fn usual_reply(command: &str, failing_command: &str, reply: &str) -> Option<String> {
+    if command.starts_with(failing_command) {
         return Some(format!("{reply}\r\n")).filter(|_| !reply.is_empty());
     }
     Some(match command.split([' ', ':']).next().unwrap() {
@@ -192,7 +192,7 @@ fn usual(command: &str, odd: &str, reply: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_for_good() {
+async fn mail_is_retried_unless_the_server_refuses_it_permanently() {
     let cases = [
         ("CONNECT", "554 go away", true),
         ("CONNECT", "", true),
@@ -205,21 +205,25 @@ async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_
         (".", "554 spam", false),
         (".", "", true),
     ];
-    for (odd, reply, passing) in cases {
-        let port = scripted(move |command| usual(command, odd, reply)).await;
+    for (failing_command, reply, is_retryable) in cases {
+        let port = scripted(move |command| usual_reply(command, failing_command, reply)).await;
         let settings =
             MailSettings { attempt_timeout: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
         let started = Instant::now();
         let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
-        assert_eq!(error.is_retryable, passing, "{odd} {reply}: {error}");
-        assert!(started.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", started.elapsed());
+        assert_eq!(error.is_retryable, is_retryable, "{failing_command} {reply}: {error}");
+        assert!(
+            started.elapsed() < Duration::from_secs(5),
+            "{failing_command} {reply}: {:?}",
+            started.elapsed()
+        );
     }
 }
 
 #[tokio::test]
-async fn a_server_without_starttls_gets_mail_in_the_open_but_never_a_password() {
-    let port = scripted(|command| usual(command, "none", "")).await;
+async fn a_server_without_starttls_gets_mail_unencrypted_but_never_a_password() {
+    let port = scripted(|command| usual_reply(command, "none", "")).await;
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     channels(mail_to(port, MailTls::Auto), Vec::new()).send(&message).await.unwrap();
     let login = |tls| MailSettings {
@@ -236,7 +240,7 @@ async fn a_server_without_starttls_gets_mail_in_the_open_but_never_a_password() 
 }
 
 #[tokio::test]
-async fn a_server_that_talks_without_end_is_left() {
+async fn a_server_with_an_endless_reply_is_given_up() {
     let port = scripted(|command| match command {
         "CONNECT" => Some("220 odd.test\r\n".to_owned()),
         _ => Some("250-more\r\n".repeat(200_000)),
@@ -248,11 +252,11 @@ async fn a_server_that_talks_without_end_is_left() {
 }
 
 #[tokio::test]
-async fn a_mail_server_that_is_down_or_not_named_is_waited_for() {
+async fn a_mail_server_that_is_down_or_not_configured_is_retried() {
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
     let down = channels(mail_to(free_port(), MailTls::Auto), Vec::new());
     let error = down.send(&message).await.unwrap_err();
     assert!(error.is_retryable && error.detail.contains("refused"), "{error}");
-    let error = super::kit::send(&message).await.unwrap_err();
+    let error = super::samples::send(&message).await.unwrap_err();
     assert!(error.is_retryable && error.detail.contains("`mail.server` is not set"), "{error}");
 }

@@ -1,15 +1,14 @@
-//! Messages on their way out: the delivery over an outbox, and each channel against a receiver that checks what
-//! it gets.
+//! Outgoing notifications: delivery from an outbox, and each channel against a receiver that checks what it gets.
 
 mod alertmanager;
 mod delivery;
+mod delivery_from_store;
+mod formats;
 mod heartbeat;
-mod kept;
-mod kit;
 mod mail;
 mod outbox;
 mod receiver;
-mod shapes;
+mod samples;
+mod templates;
 mod traps;
 mod webhooks;
-mod words;

@@ -1,4 +1,4 @@
-//! An outbox in memory that behaves as the store's does.
+//! An in-memory outbox that behaves like that of the store.
 
 use std::sync::Mutex;
 
@@ -44,7 +44,7 @@ impl FakeOutbox {
         self.rows.lock().unwrap().iter().filter(|row| row.state == state).count()
     }
 
-    fn answer<T: Send + 'static>(&self, value: T) -> StoreFuture<'_, T> {
+    fn respond<T: Send + 'static>(&self, value: T) -> StoreFuture<'_, T> {
         let broken = self.broken.load(std::sync::atomic::Ordering::Relaxed);
         Box::pin(async move { if broken { Err(StoreError::DiskFull("test".to_owned())) } else { Ok(value) } })
     }
@@ -56,45 +56,45 @@ impl FakeOutbox {
 
 impl Outbox for FakeOutbox {
     fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
-        let mut seen = std::collections::HashMap::<RecipientId, u32>::new();
+        let mut counts = std::collections::HashMap::<RecipientId, u32>::new();
         let rows = self.rows.lock().unwrap();
         let due =
             rows.iter().filter(|row| row.state == NotificationState::Pending && row.next_attempt_at <= now);
         let due = due.filter(|row| {
-            let count = seen.entry(row.message.recipient).or_default();
+            let count = counts.entry(row.message.recipient).or_default();
             *count += 1;
             *count <= each
         });
-        self.answer(due.take(max as usize).cloned().collect())
+        self.respond(due.take(max as usize).cloned().collect())
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let rows = self.rows.lock().unwrap();
         let pending = rows.iter().filter(|row| row.state == NotificationState::Pending);
-        self.answer(pending.map(|row| row.next_attempt_at).min())
+        self.respond(pending.map(|row| row.next_attempt_at).min())
     }
 
     fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut held =
             self.select(|row| row.state == NotificationState::Held && row.message.recipient == recipient);
         held.truncate(max as usize);
-        self.answer(held)
+        self.respond(held)
     }
 
     fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>> {
-        let mut holding: Vec<_> = self
+        let mut recipients: Vec<_> = self
             .select(|row| row.state == NotificationState::Held)
             .iter()
             .map(|row| row.message.recipient)
             .collect();
-        holding.dedup();
-        self.answer(holding)
+        recipients.dedup();
+        self.respond(recipients)
     }
 
-    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()> {
+    fn record_outcomes(&self, outcomes: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()> {
         if !self.broken.load(std::sync::atomic::Ordering::Relaxed) {
             let mut rows = self.rows.lock().unwrap();
-            for (id, delivery) in ended {
+            for (id, delivery) in outcomes {
                 let row = &mut rows[usize::try_from(id).unwrap() - 1];
                 match delivery {
                     DeliveryOutcome::Sent => {
@@ -115,16 +115,16 @@ impl Outbox for FakeOutbox {
                 }
             }
         }
-        self.answer(())
+        self.respond(())
     }
 
     fn release_for_check(&self, _: CheckId, _: Timestamp) -> StoreFuture<'_, ()> {
-        self.answer(())
+        self.respond(())
     }
 
     fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>> {
         let ids = new.into_iter().map(|new| self.put(new)).collect();
-        self.answer(ids)
+        self.respond(ids)
     }
 
     fn notifications(
@@ -133,10 +133,10 @@ impl Outbox for FakeOutbox {
         _: Pagination,
     ) -> StoreFuture<'_, Paginated<Notification>> {
         let rows = self.rows();
-        self.answer(Paginated { total: rows.len() as u64, items: rows })
+        self.respond(Paginated { total: rows.len() as u64, items: rows })
     }
 
     fn retry(&self, _: CustomerId, _: i64, _: Timestamp) -> StoreFuture<'_, bool> {
-        self.answer(false)
+        self.respond(false)
     }
 }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks that does what a script says, and remembers what came.
+//! A scripted receiver of webhooks that records its requests.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A request that came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub line: String,
@@ -26,38 +26,38 @@ impl Request {
     }
 }
 
-/// What is answered: a status with header lines and a body, or nothing.
+/// A response: a status with headers and a body, or none.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum Response {
     Status(u16, Vec<(&'static str, String)>, String),
-    /// Waits for so long without a word, and closes.
+    /// Waits for this long without a response, then closes the connection.
     Silence(Duration),
 }
 
-pub fn status(code: u16) -> Reply {
-    Reply::Status(code, Vec::new(), String::new())
+pub fn status(code: u16) -> Response {
+    Response::Status(code, Vec::new(), String::new())
 }
 
-type Script = Arc<dyn Fn(usize, &Request) -> Reply + Send + Sync>;
+type Script = Arc<dyn Fn(usize, &Request) -> Response + Send + Sync>;
 
 pub struct Receiver {
     pub address: SocketAddr,
-    came: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Receiver {
-    /// A receiver that answers the nth request, from 0, as `script` says.
-    pub async fn start(script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Self {
+    /// Starts a receiver whose `script` decides the response to the nth request, from 0.
+    pub async fn start(script: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let came = Arc::new(Mutex::new(Vec::new()));
-        let (seen, script): (_, Script) = (Arc::clone(&came), Arc::new(script));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (recorded, script): (_, Script) = (Arc::clone(&requests), Arc::new(script));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(answer(stream, Arc::clone(&seen), Arc::clone(&script)));
+                tokio::spawn(respond(stream, Arc::clone(&recorded), Arc::clone(&script)));
             }
         });
-        Self { address, came }
+        Self { address, requests }
     }
 
     pub async fn always(code: u16) -> Self {
@@ -68,18 +68,18 @@ impl Receiver {
         format!("http://{}{path}", self.address)
     }
 
-    pub fn came(&self) -> Vec<Request> {
-        self.came.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 
-    pub fn only(&self) -> Request {
-        let came = self.came();
-        assert_eq!(came.len(), 1, "{came:?}");
-        came[0].clone()
+    pub fn only_request(&self) -> Request {
+        let requests = self.requests();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        requests[0].clone()
     }
 }
 
-async fn answer(mut stream: TcpStream, came: Arc<Mutex<Vec<Request>>>, script: Script) -> Option<()> {
+async fn respond(mut stream: TcpStream, requests: Arc<Mutex<Vec<Request>>>, script: Script) -> Option<()> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -104,13 +104,13 @@ async fn answer(mut stream: TcpStream, came: Arc<Mutex<Vec<Request>>>, script: S
         }
     }
     let number = {
-        let mut came = came.lock().unwrap();
-        came.push(request.clone());
-        came.len() - 1
+        let mut requests = requests.lock().unwrap();
+        requests.push(request.clone());
+        requests.len() - 1
     };
     match script(number, &request) {
-        Reply::Silence(time) => tokio::time::sleep(time).await,
-        Reply::Status(code, headers, body) => {
+        Response::Silence(time) => tokio::time::sleep(time).await,
+        Response::Status(code, headers, body) => {
             let fields: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
             let fields = fields.concat();
             let text = format!(

@@ -1,11 +1,11 @@
-//! SNMP traps, read by Debian's snmptrapd.
+//! SNMP traps, received by Debian's snmptrapd.
 
 use std::fs;
 use std::process::Command;
 
 use vigie::domain::{NotificationKind, NotificationMethod};
 
-use super::kit::{channels, message, send};
+use super::samples::{channels, message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder};
 use crate::support::lacking;
 use vigie::notify::MessageSender;
@@ -13,7 +13,7 @@ use vigie::notify::MessageSender;
 const ENTERPRISE: &str = ".1.3.6.1.4.1.8072.9999.9999";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
+async fn traps_of_both_versions_arrive_with_all_their_objects() {
     if !has("snmptrapd") {
         lacking::lacks("traps to snmptrapd", "snmptrapd", "apt-get install snmptrapd");
         return;
@@ -28,7 +28,7 @@ async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
     let daemon = Daemon::start(&mut command);
     daemon.line(|line| line.contains("NET-SNMP version"));
     let address = format!("127.0.0.1:{port}");
-    // One with another community is not taken, so that what is read next is not it.
+    // A trap with another community is not accepted, so the next line read belongs to the second one.
     send(&message(NotificationKind::Test, NotificationMethod::SnmpV2c, &address, "other")).await.unwrap();
     send(&message(NotificationKind::SiteClear, NotificationMethod::SnmpV2c, &address, "s3cret"))
         .await
@@ -60,7 +60,7 @@ async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
 }
 
 #[tokio::test]
-async fn a_denied_or_senseless_address_gets_no_trap() {
+async fn a_denied_or_invalid_address_gets_no_trap() {
     let denied = message(NotificationKind::Test, NotificationMethod::SnmpV1, "127.0.0.2:162", "");
     let error = channels(&["127.0.0.2/32"]).send(&denied).await.unwrap_err();
     assert!(!error.is_retryable && error.detail.contains("egress"), "{error}");

@@ -9,11 +9,11 @@ use vigie::domain::{FailureKind as Kind, Phase};
 
 use crate::probe_mail::kit::transcript;
 use crate::probe_mail::trip::{Monitor, SOON, fetching};
-use crate::support::mail_house::House;
+use crate::support::mail_server::MailServer;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_postfix_to_dovecot_and_away() {
-    let Some(house) = House::build("a round trip through postfix and dovecot") else { return };
+    let Some(house) = MailServer::build("a round trip through postfix and dovecot") else { return };
     let fields = |smtp: String, pop: String, password: &str| {
         json!({
             "smtp_hostname": smtp, "pop3_hostname": pop, "email": "anna@vigie.test",
@@ -39,7 +39,7 @@ async fn from_postfix_to_dovecot_and_away() {
         }
     }
     assert!(
-        crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
+        crate::support::mail_server::read_mails(house.imap, "anna").is_empty(),
         "something was left behind"
     );
     let wrong = fields(format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop), "wrong");
@@ -58,7 +58,7 @@ async fn from_postfix_to_dovecot_and_away() {
 struct Reader(BufReader<TcpStream>);
 
 impl Reader {
-    async fn of(house: &House, user: &str) -> Self {
+    async fn of(house: &MailServer, user: &str) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", house.pop)).await.unwrap();
         let mut reader = Self(BufReader::new(stream));
         reader.hears_good("the greeting").await;
@@ -81,7 +81,7 @@ impl Reader {
 }
 
 /// Waits until dovecot has written `text` to its log.
-async fn logged(house: &House, text: &str) {
+async fn logged(house: &MailServer, text: &str) {
     let end = Instant::now() + Duration::from_secs(40);
     while !house.log().contains(text) {
         assert!(Instant::now() < end, "no `{text}`: {}", house.log());
@@ -93,7 +93,7 @@ async fn logged(house: &House, text: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mailbox_that_dovecot_locks_is_waited_for() {
     let test = "a round trip through a dovecot that locks the mailbox";
-    let Some(house) = House::with(test, "pop3_lock_session = yes\n") else { return };
+    let Some(house) = MailServer::with(test, "pop3_lock_session = yes\n") else { return };
     let fields: Value = json!({
         "smtp_hostname": format!("127.0.0.1:{}", house.smtp), "pop3_hostname": format!("127.0.0.1:{}", house.pop),
         "email": "anna@vigie.test", "email_password": "secret",
@@ -118,7 +118,7 @@ async fn a_mailbox_that_dovecot_locks_is_waited_for() {
         assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
     }
     assert!(
-        crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
+        crate::support::mail_server::read_mails(house.imap, "anna").is_empty(),
         "something was left behind"
     );
     // Nobody lets go: what is told is that it was locked, not that mail was lost.

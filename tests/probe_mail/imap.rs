@@ -6,7 +6,7 @@ use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::probe_mail::table::Expect::{Fails, Passes};
 use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
-use crate::support::mail_house::House;
+use crate::support::mail_server::MailServer;
 
 const GREETED: &str = "< * OK ready\n> v1 CAPABILITY";
 const OFFERED: &str = "< * OK ready\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1\n< v1 OK done";
@@ -223,7 +223,7 @@ async fn a_refused_login_is_told_with_what_was_said() {
     insta::assert_snapshot!("an_imap_login_is_refused", golden(&observation));
 }
 
-async fn at_dovecot(house: &House, more: Value) -> Observation {
+async fn at_dovecot(house: &MailServer, more: Value) -> Observation {
     let mut fields = json!({"hostname": "127.0.0.1"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let net = net(std::slice::from_ref(&house.certificate));
@@ -234,7 +234,7 @@ async fn at_dovecot(house: &House, more: Value) -> Observation {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dovecot_opens_its_mailbox_over_starttls_and_implicit_tls() {
-    let Some(house) = House::build("email-imap against dovecot") else { return };
+    let Some(house) = MailServer::build("email-imap against dovecot") else { return };
     for method in ["auto", "plain", "login", "cram-md5"] {
         for host in [format!("127.0.0.1:{}", house.imap), format!("imaps://127.0.0.1:{}", house.imaps)] {
             let fields = json!({"hostname": host, "imap_username": "anna", "imap_password": "secret",

@@ -6,7 +6,7 @@ use vigie::domain::{FailureKind as Kind, MonitorType, Phase};
 use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::probe_mail::table::Expect::{Fails, Passes};
 use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold};
-use crate::support::mail_house::House;
+use crate::support::mail_server::MailServer;
 
 const ASKED: &str = "< +OK ready\n> CAPA";
 const NAMED: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim";
@@ -159,7 +159,7 @@ async fn goldens() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dovecot_is_spoken_to_in_every_way() {
-    let Some(house) = House::build("POP3 sessions with dovecot") else { return };
+    let Some(house) = MailServer::build("POP3 sessions with dovecot") else { return };
     let net = net(std::slice::from_ref(&house.certificate));
     let ask = async |host: String, more: Value| {
         let mut fields = json!({"hostname": host, "pop_username": "anna", "pop_password": "secret"});
@@ -195,7 +195,7 @@ async fn dovecot_is_spoken_to_in_every_way() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dovecot_is_logged_in_to_by_apop() {
     let apop = "ssl = no\nauth_mechanisms = plain login apop\n";
-    let Some(house) = House::with("POP3 sessions with dovecot by APOP", apop) else { return };
+    let Some(house) = MailServer::with("POP3 sessions with dovecot by APOP", apop) else { return };
     let ask = async |password: &str, more: Value| {
         let mut fields = json!({
             "hostname": format!("127.0.0.1:{}", house.pop), "pop_username": "anna", "pop_password": password,

@@ -6,7 +6,7 @@ use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::probe_mail::table::Expect::{Fails, Passes};
 use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
-use crate::support::mail_house::House;
+use crate::support::mail_server::MailServer;
 
 const GREETED: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]";
 /// Offers a login without TLS.
@@ -190,7 +190,7 @@ async fn a_refused_login_is_told_with_what_was_said() {
     insta::assert_snapshot!(golden(&observation));
 }
 
-async fn at_postfix(house: &House, more: Value) -> Observation {
+async fn at_postfix(house: &MailServer, more: Value) -> Observation {
     let mut fields = json!({"hostname": "127.0.0.1"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let net = net(std::slice::from_ref(&house.certificate));
@@ -201,7 +201,7 @@ async fn at_postfix(house: &House, more: Value) -> Observation {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
-    let Some(house) = House::build("email-smtp against postfix") else { return };
+    let Some(house) = MailServer::build("email-smtp against postfix") else { return };
     for method in ["auto", "plain", "login", "cram-md5"] {
         for host in [
             format!("127.0.0.1:{}", house.smtp),

@@ -21,7 +21,7 @@ fn script(name: &str, kind: RecordType) -> Reply {
         ("alias.test", _) => Reply::Records(vec![alias("elsewhere.test.")]),
         ("dangling.test", _) => Reply::Recursive(vec![alias("gone.test.")]),
         ("followed.test", _) => Reply::Recursive(vec![alias("a.test."), v4("192.0.2.30")]),
-        ("long.test", _) => Reply::LongFor((0..200).map(|n| v4(&format!("192.0.2.{n}"))).collect()),
+        ("long.test", _) => Reply::TruncatedOverUdp((0..200).map(|n| v4(&format!("192.0.2.{n}"))).collect()),
         ("half.test", _) => Reply::Half,
         ("servfail.test", _) => Reply::Code(ResponseCode::ServFail),
         ("refused.test", _) => Reply::Code(ResponseCode::Refused),

@@ -7,7 +7,7 @@ use vigie::domain::{FailureKind, MonitorType, Observation, Status};
 
 use crate::probe_net::{attempt, net};
 use crate::support::namespace::inside;
-use crate::support::routers::{ANYBODY_PINGS, CHAIN};
+use crate::support::routers::{CHAIN, UNPRIVILEGED_PING};
 
 /// What the second router of the chain does with some addresses. Others it sends back to the first one.
 const REFUSALS: &str = "
@@ -89,7 +89,7 @@ async fn a_raw_socket_tells_who_answered_instead_of_the_target() {
 #[tokio::test]
 async fn an_unprivileged_socket_tells_who_answered_instead_of_the_target() {
     let name = "probe_net::ping_errors::an_unprivileged_socket_tells_who_answered_instead_of_the_target";
-    let setup = format!("{CHAIN}{REFUSALS}\n{ANYBODY_PINGS}");
+    let setup = format!("{CHAIN}{REFUSALS}\n{UNPRIVILEGED_PING}");
     if inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         errors_are_named("dgram").await;
     }
@@ -98,7 +98,7 @@ async fn an_unprivileged_socket_tells_who_answered_instead_of_the_target() {
 #[tokio::test]
 async fn errors_about_one_target_do_not_disturb_the_others() {
     let name = "probe_net::ping_errors::errors_about_one_target_do_not_disturb_the_others";
-    let setup = format!("{CHAIN}{REFUSALS}\n{ANYBODY_PINGS}");
+    let setup = format!("{CHAIN}{REFUSALS}\n{UNPRIVILEGED_PING}");
     if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         return;
     }

@@ -1,5 +1,5 @@
-//! Blackout windows: examples for both changes of the clocks, and a walk by the minute that decides alone by
-//! what the clock on the wall shows.
+//! Blackout windows: examples for both clock changes, and a comparison with a minute-by-minute simulation that uses
+//! only the local time.
 
 use jiff::ToSpan as _;
 use jiff::civil::{DateTime, Time};
@@ -18,7 +18,7 @@ fn once(from: &str, thru: &str) -> TimeWindow {
     TimeWindow::Once { from: from.parse().unwrap(), until: thru.parse().unwrap() }
 }
 
-/// Days and times such as `1 02:00` for Sunday two o'clock.
+/// Parses days and times such as `1 02:00`, which is Sunday two o'clock.
 fn weekly(start: &str, end: &str) -> TimeWindow {
     let part = |text: &str| {
         let (day, time) = text.split_once(' ').unwrap();
@@ -37,7 +37,7 @@ fn calendar(zone: &TimeZone, when: TimeWindow) -> (BlackoutCalendar, BlackoutWin
     (BlackoutCalendar::new(zone.clone(), vec![window.clone()]), window)
 }
 
-/// The next occurrences, as text.
+/// Returns the next occurrences, as text.
 fn next(zone_name: &str, when: TimeWindow, after: &str, max: usize) -> Vec<(String, String)> {
     let (calendar, window) = calendar(&zone(zone_name), when);
     let found = calendar.occurrences(&window, at(after), max);
@@ -49,7 +49,7 @@ fn pairs(texts: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_window_holds_its_start_and_not_its_end() {
+fn a_window_includes_its_start_and_excludes_its_end() {
     let (calendar, _) = calendar(&zone("Europe/Paris"), once("2026-11-20T12:00:00", "2026-11-20T13:00:00"));
     for (moment, covered) in [
         ("2026-11-20T10:59:59.999999Z", false),
@@ -66,7 +66,7 @@ fn a_window_holds_its_start_and_not_its_end() {
 }
 
 #[test]
-fn only_the_subject_of_a_window_rests() {
+fn a_window_applies_only_to_its_target() {
     let (calendar, _) = calendar(&TimeZone::UTC, once("2026-11-20T12:00:00", "2026-11-20T13:00:00"));
     let noon = at("2026-11-20T12:00:00Z");
     assert!(calendar.active_window(SHOP, noon).is_some());
@@ -80,16 +80,16 @@ fn only_the_subject_of_a_window_rests() {
 }
 
 #[test]
-fn the_first_window_that_covers_is_told() {
+fn the_first_window_that_covers_a_time_is_returned() {
     let window = |id, from: &str, thru: &str| BlackoutWindow { id, target: SHOP, window: once(from, thru) };
     let windows = vec![
         window(1, "2026-11-20T10:00:00", "2026-11-20T11:00:00"),
         window(2, "2026-11-20T10:30:00", "2026-11-20T12:00:00"),
     ];
     let calendar = BlackoutCalendar::new(TimeZone::UTC, windows);
-    let told = |text| calendar.active_window(SHOP, at(text)).map(|window| window.id);
-    assert_eq!(told("2026-11-20T10:45:00Z"), Some(1));
-    assert_eq!(told("2026-11-20T11:00:00Z"), Some(2));
+    let active_id = |text| calendar.active_window(SHOP, at(text)).map(|window| window.id);
+    assert_eq!(active_id("2026-11-20T10:45:00Z"), Some(1));
+    assert_eq!(active_id("2026-11-20T11:00:00Z"), Some(2));
     assert_eq!(
         calendar.ranges_between(SHOP, at("2026-11-20T10:45:00Z"), at("2026-11-20T13:00:00Z")),
         [
@@ -110,12 +110,12 @@ fn a_weekly_window_may_wrap_the_week() {
             ("2026-11-28T23:00:00Z", "2026-11-29T01:00:00Z"),
         ])
     );
-    // From Monday to the Sunday after.
+    // From Monday to the following Sunday.
     assert_eq!(
         next("UTC", weekly("2 08:00", "1 08:00"), "2026-11-22T08:00:00Z", 1),
         pairs(&[("2026-11-23T08:00:00Z", "2026-11-29T08:00:00Z")])
     );
-    // All but an hour of the week.
+    // The whole week but one hour.
     assert_eq!(
         next("UTC", weekly("4 09:00", "4 08:00"), "2026-11-25T07:59:59Z", 2),
         pairs(&[
@@ -136,7 +136,7 @@ fn the_same_day_and_time_twice_is_a_whole_week() {
 }
 
 #[test]
-fn clocks_that_go_ahead_lose_no_window() {
+fn clocks_set_ahead_lose_no_window() {
     // Berlin, 2026-03-29: 02:00 is 03:00, 01:00 UTC.
     for (start, end, from, thru) in [
         ("1 01:00", "1 04:00", "00:00", "02:00"),
@@ -148,10 +148,10 @@ fn clocks_that_go_ahead_lose_no_window() {
         ("1 02:15", "1 03:00", "01:00", "01:45"),
         ("1 02:00", "1 03:00", "01:00", "02:00"),
     ] {
-        let want = pairs(&[(&format!("2026-03-29T{from}:00Z"), &format!("2026-03-29T{thru}:00Z"))]);
+        let expected = pairs(&[(&format!("2026-03-29T{from}:00Z"), &format!("2026-03-29T{thru}:00Z"))]);
         assert_eq!(
             next("Europe/Berlin", weekly(start, end), "2026-03-28T12:00:00Z", 1),
-            want,
+            expected,
             "{start} to {end}"
         );
     }
@@ -162,7 +162,7 @@ fn clocks_that_go_ahead_lose_no_window() {
 }
 
 #[test]
-fn an_hour_that_comes_twice_rests_twice() {
+fn a_repeated_hour_is_covered_twice() {
     // Berlin, 2026-10-25: 03:00 is 02:00, 01:00 UTC.
     for (start, end, from, thru) in [
         ("1 01:00", "1 04:00", "2026-10-24T23:00", "2026-10-25T03:00"),
@@ -173,17 +173,17 @@ fn an_hour_that_comes_twice_rests_twice() {
         ("1 01:00", "1 02:00", "2026-10-24T23:00", "2026-10-25T00:00"),
         ("1 02:00", "1 03:00", "2026-10-25T00:00", "2026-10-25T02:00"),
     ] {
-        let want = pairs(&[(&format!("{from}:00Z"), &format!("{thru}:00Z"))]);
+        let expected = pairs(&[(&format!("{from}:00Z"), &format!("{thru}:00Z"))]);
         assert_eq!(
             next("Europe/Berlin", weekly(start, end), "2026-10-24T12:00:00Z", 1),
-            want,
+            expected,
             "{start} to {end}"
         );
     }
 }
 
 #[test]
-fn a_day_that_a_country_left_out_takes_no_window_with_it() {
+fn a_window_on_a_skipped_calendar_day_still_occurs() {
     // Samoa had no 2011-12-30.
     assert_eq!(
         next("Pacific/Apia", once("2011-12-30T10:00:00", "2011-12-30T11:00:00"), "2011-01-01T00:00:00Z", 1),
@@ -192,7 +192,7 @@ fn a_day_that_a_country_left_out_takes_no_window_with_it() {
 }
 
 #[test]
-fn the_calendar_has_an_end_and_moments_beyond_it_do_no_harm() {
+fn times_beyond_the_range_of_the_calendar_are_harmless() {
     let (calendar, window) = calendar(&zone("Europe/Berlin"), weekly("1 02:00", "1 03:00"));
     for micros in [i64::MIN, i64::MAX, 253_402_000_000_000_000] {
         let moment = Timestamp::from_micros(micros);
@@ -208,30 +208,34 @@ fn the_calendar_has_an_end_and_moments_beyond_it_do_no_harm() {
 
 const DAYS: i64 = 9;
 
-/// What the clock on the wall shows, minute by minute.
-fn walk(zone: &TimeZone, around: Timestamp) -> Vec<(Timestamp, DateTime)> {
+/// Returns the local time of every minute in the days around `around`.
+fn local_times(zone: &TimeZone, around: Timestamp) -> Vec<(Timestamp, DateTime)> {
     let minutes = DAYS * 24 * 60;
     (-minutes..minutes)
         .map(|minute| {
             let moment = Timestamp::from_micros(around.as_micros() + minute * 60_000_000);
-            let shown = zone.to_datetime(jiff::Timestamp::from_microsecond(moment.as_micros()).unwrap());
-            (moment, shown)
+            let local_time = zone.to_datetime(jiff::Timestamp::from_microsecond(moment.as_micros()).unwrap());
+            (moment, local_time)
         })
         .collect()
 }
 
-/// The occurrence from `from` to `thru` on the wall, found by walking. The clock may jump over its end: then
-/// it goes on for as long as it was jumped over. One that it jumped over whole has its length from there on.
-fn walked(clock: &[(Timestamp, DateTime)], from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
-    let start = clock.iter().position(|(_, shown)| *shown >= from)?;
-    let last = clock.iter().rposition(|(_, shown)| *shown < thru)?;
+/// Returns the occurrence from `from` to `thru` in local time. If the clock jumps over its end, the occurrence is
+/// extended by the part that was skipped. An occurrence that is skipped as a whole starts at the jump in full length.
+fn simulated_occurrence(
+    clock: &[(Timestamp, DateTime)],
+    from: DateTime,
+    thru: DateTime,
+) -> Option<(Timestamp, Timestamp)> {
+    let start = clock.iter().position(|(_, local_time)| *local_time >= from)?;
+    let last = clock.iter().rposition(|(_, local_time)| *local_time < thru)?;
     if start == 0 || last + 1 == clock.len() {
         return None;
     }
     let before = clock[last].1.checked_add(1.minute()).unwrap();
-    let over =
+    let skipped =
         if clock[last + 1].1 > thru { thru.duration_since(before) } else { jiff::SignedDuration::ZERO };
-    let mut end = clock[last].0.as_micros() + 60_000_000 + i64::try_from(over.as_micros()).unwrap();
+    let mut end = clock[last].0.as_micros() + 60_000_000 + i64::try_from(skipped.as_micros()).unwrap();
     if end <= clock[start].0.as_micros() {
         let length = thru.duration_since(from).as_micros();
         end = clock[start].0.as_micros() + i64::try_from(length).unwrap();
@@ -239,7 +243,7 @@ fn walked(clock: &[(Timestamp, DateTime)], from: DateTime, thru: DateTime) -> Op
     Some((clock[start].0, Timestamp::from_micros(end)))
 }
 
-/// Changes of clocks: by an hour both ways, by half an hour, over midnight, of the zone itself, none.
+/// Clock changes: by an hour in both directions, by half an hour, over midnight, of the zone itself, none.
 const CHANGES: [(&str, &str); 10] = [
     ("Europe/Berlin", "2026-03-29T01:00:00Z"),
     ("Europe/Berlin", "2026-10-25T01:00:00Z"),
@@ -253,8 +257,13 @@ const CHANGES: [(&str, &str); 10] = [
     ("Asia/Kathmandu", "2026-06-01T00:00:00Z"),
 ];
 
-/// What the calendar says of a window is what a walk says, in the days around a change of the clocks.
-fn assert_walked(clock: &[(Timestamp, DateTime)], zone: &TimeZone, start: (u8, i8), end: (u8, i8)) {
+/// Requires that the calendar agrees with the simulation in the days around a clock change.
+fn assert_matches_simulation(
+    clock: &[(Timestamp, DateTime)],
+    zone: &TimeZone,
+    start: (u8, i8),
+    end: (u8, i8),
+) {
     let time = |quarter: i8| Time::constant(quarter / 4, quarter % 4 * 15, 0, 0);
     let when =
         TimeWindow::Weekly { start_day: start.0, start: time(start.1), end_day: end.0, end: time(end.1) };
@@ -262,24 +271,24 @@ fn assert_walked(clock: &[(Timestamp, DateTime)], zone: &TimeZone, start: (u8, i
     if days == 0 && end.1 <= start.1 {
         days = 7;
     }
-    let mut want = Vec::new();
+    let mut expected = Vec::new();
     let mut date = clock[0].1.date();
     while date <= clock[clock.len() - 1].1.date() {
         if date.weekday().to_sunday_zero_offset().unsigned_abs() + 1 == start.0 {
             let thru = date.checked_add(days.days()).unwrap().to_datetime(time(end.1));
-            want.extend(walked(clock, date.to_datetime(time(start.1)), thru));
+            expected.extend(simulated_occurrence(clock, date.to_datetime(time(start.1)), thru));
         }
         date = date.tomorrow().unwrap();
     }
-    if want.is_empty() {
+    if expected.is_empty() {
         return;
     }
     let (calendar, window) = calendar(zone, when);
-    let before = Timestamp::from_micros(want[0].1.as_micros() - 1);
-    assert_eq!(&calendar.occurrences(&window, before, want.len()), &want, "{start:?} to {end:?}");
-    let (from, thru) = (want[0].0, want[want.len() - 1].1);
+    let before = Timestamp::from_micros(expected[0].1.as_micros() - 1);
+    assert_eq!(&calendar.occurrences(&window, before, expected.len()), &expected, "{start:?} to {end:?}");
+    let (from, thru) = (expected[0].0, expected[expected.len() - 1].1);
     for (moment, _) in clock.iter().filter(|(moment, _)| from <= *moment && *moment < thru).step_by(11) {
-        let inside = want.iter().any(|(from, thru)| from <= moment && moment < thru);
+        let inside = expected.iter().any(|(from, thru)| from <= moment && moment < thru);
         assert_eq!(
             calendar.active_window(SHOP, *moment).is_some(),
             inside,
@@ -288,24 +297,24 @@ fn assert_walked(clock: &[(Timestamp, DateTime)], zone: &TimeZone, start: (u8, i
     }
 }
 
-/// The day of the week of the change, 1 is Sunday.
+/// Returns the weekday of the change; 1 is Sunday.
 fn day_of(clock: &[(Timestamp, DateTime)]) -> u8 {
     clock[clock.len() / 2].1.date().weekday().to_sunday_zero_offset().unsigned_abs() + 1
 }
 
 #[test]
-fn short_windows_of_the_day_of_a_change_are_those_of_a_walk() {
+fn short_windows_on_the_day_of_a_clock_change_match_the_simulation() {
     for (name, moment) in CHANGES {
         let zone = zone(name);
-        let clock = walk(&zone, at(moment));
+        let clock = local_times(&zone, at(moment));
         let day = day_of(&clock);
-        // Two hours before what the clock shows after its change, and one after that.
-        let changed = clock[clock.len() / 2].1.hour() * 4;
-        for start in (changed - 8).max(0)..=(changed + 4).min(24 * 4 - 1) {
+        // From two hours before the local time after the change to one hour after it.
+        let quarter_after_change = clock[clock.len() / 2].1.hour() * 4;
+        for start in (quarter_after_change - 8).max(0)..=(quarter_after_change + 4).min(24 * 4 - 1) {
             for length in [1, 3, 4, 5] {
                 let end = start + length;
                 let end = if end < 24 * 4 { (day, end) } else { (day % 7 + 1, end - 24 * 4) };
-                assert_walked(&clock, &zone, (day, start), end);
+                assert_matches_simulation(&clock, &zone, (day, start), end);
             }
         }
     }
@@ -315,15 +324,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn windows_are_those_of_a_walk_by_the_minute(
+    fn windows_match_the_simulation_by_the_minute(
         change in 0..CHANGES.len(),
         start_day in 1_u8..=7, start in 0_i8..24 * 4, end_day in 1_u8..=7, end in 0_i8..24 * 4, near: bool,
     ) {
         let (name, moment) = CHANGES[change];
         let zone = zone(name);
-        let clock = walk(&zone, at(moment));
-        // Half of the windows begin on the day of the change.
+        let clock = local_times(&zone, at(moment));
+        // Half of the windows start on the day of the change.
         let start_day = if near { day_of(&clock) } else { start_day };
-        assert_walked(&clock, &zone, (start_day, start), (end_day, end));
+        assert_matches_simulation(&clock, &zone, (start_day, start), (end_day, end));
     }
 }

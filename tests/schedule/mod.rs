@@ -1,4 +1,4 @@
-//! The schedule as its callers see it: no drift, exact accounting of missed slots, no burst after a pause.
+//! The schedule as its callers see it: no drift, every missed slot counted, no burst after a pause.
 
 mod calendar;
 mod pause;

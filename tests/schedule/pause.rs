@@ -1,3 +1,5 @@
+//! Starts after a pause of the process.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use vigie::schedule::{CatchUp, Slots};
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const MONITORS: i64 = 60_000;
 
-/// Starts in each second after a pause of `pause` that began at noon, ordinary runs included.
+/// Counts the starts in each second after a pause of `pause` from noon, ordinary runs included.
 fn starts_per_second(interval: Duration, pause: Duration, offset: Option<Duration>) -> BTreeMap<i64, u32> {
     let now = NOON + pause;
     let mut starts = BTreeMap::<i64, u32>::new();
@@ -28,7 +30,8 @@ fn after_a_pause_starts_stay_within_a_few_times_the_ordinary_rate() {
     for pause in [2, 10, 59, 60, 61, 600, 86_400] {
         let starts = starts_per_second(interval, Duration::from_secs(pause), None);
         let max = starts.values().max().copied().unwrap();
-        // One second of ordinary lateness at once, ordinary runs, and late ones at up to 2.2 times their rate.
+        // Runs within the lateness tolerance start immediately; then ordinary runs, and late ones at up to 2.2 times
+        // their rate.
         assert!(
             max < ordinary * 9 / 2,
             "{max} starts in one second after {pause} s, ordinary are {ordinary}"
@@ -37,7 +40,7 @@ fn after_a_pause_starts_stay_within_a_few_times_the_ordinary_rate() {
 }
 
 #[test]
-fn monitors_of_one_slot_do_not_start_together_after_a_pause() {
+fn monitors_with_the_same_slot_do_not_start_together_after_a_pause() {
     let starts = starts_per_second(Duration::from_mins(10), Duration::from_mins(5), Some(Duration::ZERO));
     let late: Vec<u32> = starts.range(0..300).map(|(_, &n)| n).collect();
     assert!(late.iter().all(|&n| n < 600), "{late:?}");
@@ -45,7 +48,7 @@ fn monitors_of_one_slot_do_not_start_together_after_a_pause() {
 }
 
 #[test]
-fn a_short_hiccup_delays_a_run_by_no_more_than_its_length_again() {
+fn a_short_stall_delays_a_run_by_at_most_one_and_a_half_times_its_length() {
     let slots = Slots::new(MonitorId(3), Duration::from_hours(1), None);
     let due = slots.next_after(NOON);
     for late in [1, 2, 5] {

@@ -1,4 +1,4 @@
-//! Where and when each run is checked: the same answer at every location, and nobody left out.
+//! Where and when each run is checked: every location computes the same plan, and none is left out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 
 fn plans() -> impl Strategy<Value = RunPlan> {
     let parts = (any::<i64>(), 1_u64..7200, 1_usize..9, 1_usize..9, any::<(bool, bool)>(), 1_u64..200);
-    parts.prop_map(|(id, seconds, pool, per_run, (rotates, staggered), longest)| RunPlan {
+    parts.prop_map(|(id, seconds, pool, per_run, (rotates, staggered), seconds_limit)| RunPlan {
         slots: Slots::new(MonitorId(id), Duration::from_secs(seconds), None),
         pool: (10..).step_by(7).take(pool).map(LocationId).collect(),
         locations_per_run: per_run.min(pool),
         rotates,
         staggered,
-        max_check_duration: Duration::from_secs(longest),
+        max_check_duration: Duration::from_secs(seconds_limit),
     })
 }
 
-/// The grid of `location`; `None` when it has no part.
+/// Returns the slots of `location`; `None` when it has no part in the plan.
 fn grid(plan: &RunPlan, location: LocationId) -> Option<LocationSlots> {
     plan.location_rotation(location).map(|part| LocationSlots::new(plan.slots, part))
 }
 
-/// The planned times of the first `runs` runs from `from` on.
+/// Returns the planned times of the first `runs` runs from `from` on.
 fn runs(plan: &RunPlan, from: Timestamp, runs: usize) -> Vec<Timestamp> {
     let next = |planned: &Timestamp| Some(plan.slots.next_after(*planned));
     std::iter::successors(Some(plan.slots.first_at_or_after(from)), next).take(runs).collect()
@@ -37,29 +37,29 @@ fn runs(plan: &RunPlan, from: Timestamp, runs: usize) -> Vec<Timestamp> {
 
 proptest! {
     #[test]
-    fn the_grid_of_a_location_is_the_runs_in_which_it_is_expected(plan in plans(), ago in 0_u64..100_000) {
+    fn the_slots_of_a_location_are_the_runs_in_which_it_is_expected(plan in plans(), ago in 0_u64..100_000) {
         let runs = runs(&plan, NOON - Duration::from_secs(ago), 40);
         let (first, end) = (runs[0], *runs.last().unwrap());
         for &location in &plan.pool {
-            let own: Vec<_> = runs.iter().filter(|run| plan.expected_locations(**run).contains(&location)).copied().collect();
+            let expected_runs: Vec<_> = runs.iter().filter(|run| plan.expected_locations(**run).contains(&location)).copied().collect();
             let Some(grid) = grid(&plan, location) else {
-                prop_assert!(own.is_empty(), "{} has no part, but is expected", location);
+                prop_assert!(expected_runs.is_empty(), "{} has no part, but is expected", location);
                 continue;
             };
-            let mut seen = Vec::new();
+            let mut grid_runs = Vec::new();
             let mut at = grid.next_after(first - Duration::from_micros(1));
             while at <= end {
-                seen.push(at);
+                grid_runs.push(at);
                 at = grid.next_after(at);
             }
-            prop_assert_eq!(&seen, &own);
-            for pair in own.windows(2) {
+            prop_assert_eq!(&grid_runs, &expected_runs);
+            for pair in expected_runs.windows(2) {
                 prop_assert_eq!(grid.previous(pair[1]), pair[0]);
                 prop_assert!(grid.start_at(pair[0]) < grid.start_at(pair[1]), "starts keep their order");
             }
-            for (place, &from) in own.iter().enumerate() {
+            for (index, &from) in expected_runs.iter().enumerate() {
                 prop_assert_eq!(Some(grid.start_at(from)), plan.start_at(from, location));
-                for (further, &until) in own[place..].iter().enumerate() {
+                for (further, &until) in expected_runs[index..].iter().enumerate() {
                     prop_assert_eq!(grid.slots_between(from, until), further as u64);
                     let beyond = until + Duration::from_micros(1);
                     prop_assert_eq!(grid.slots_between(from, beyond), further as u64 + 1);
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn the_slot_that_started_last_is_the_newest_whose_start_has_come(plan in plans(), after in 0_u64..100_000_000_000) {
+    fn the_last_started_slot_is_the_newest_whose_start_is_past(plan in plans(), after in 0_u64..100_000_000_000) {
         for &location in &plan.pool {
             let Some(grid) = grid(&plan, location) else { continue };
             let now = NOON + Duration::from_micros(after);
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn each_run_has_its_number_of_locations_and_rotation_treats_all_alike(plan in plans()) {
+    fn each_run_has_its_number_of_locations_and_rotation_is_fair(plan in plans()) {
         let mut checks: BTreeMap<LocationId, usize> = BTreeMap::new();
         for planned in runs(&plan, NOON, plan.pool.len()) {
             let expected = plan.expected_locations(planned);
@@ -98,7 +98,7 @@ proptest! {
             prop_assert!(plan.pool.iter().all(|other| expected.contains(other) == plan.start_at(planned, *other).is_some()));
         }
         if plan.rotates {
-            // As many runs as there are locations: each had its turn equally often.
+            // After as many runs as there are locations, each had its turn equally often.
             prop_assert!(plan.pool.iter().all(|at| checks.get(at) == Some(&plan.locations_per_run)), "{:?}", checks);
         }
     }
@@ -117,12 +117,12 @@ proptest! {
     }
 
     #[test]
-    fn every_slot_of_a_pause_is_accounted_for_once_under_rotation_too(
+    fn every_slot_of_a_pause_is_counted_once_under_rotation_too(
         plan in plans(),
-        place in 0_usize..8,
+        index in 0_usize..8,
         pause in 0_u64..100_000_000_000,
     ) {
-        let location = plan.pool[place % plan.pool.len()];
+        let location = plan.pool[index % plan.pool.len()];
         let Some(grid) = grid(&plan, location) else { return Ok(()) };
         let due = grid.next_after(NOON);
         let now = grid.start_at(due) + Duration::from_micros(pause);
@@ -162,7 +162,7 @@ fn monitor_of(kind: MonitorType, fields: Value) -> Monitor {
 }
 
 #[test]
-fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
+fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count() {
     /// Mode, rotation, count, home; pool, locations of a run, rotation, Round Robin.
     type Case<'a> = (&'a str, bool, i64, i64, [i64; 3], usize, bool, bool);
     let cases: &[Case<'_>] = &[
@@ -184,8 +184,8 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
             "mode": mode, "rotate_locations": rotate, "monitor_location_count": count, "home_location": home,
         });
         let plan = monitor(fields).run_plan(&[1, 2, 3].map(LocationId));
-        let said = (plan.locations_per_run, plan.rotates, plan.staggered);
-        assert_eq!(said, (*per_run, *rotates, *staggered), "{mode}, {rotate}, {count}");
+        let actual = (plan.locations_per_run, plan.rotates, plan.staggered);
+        assert_eq!(actual, (*per_run, *rotates, *staggered), "{mode}, {rotate}, {count}");
         assert_eq!(plan.pool, pool.map(LocationId), "{mode}: home first, the others in their order");
         assert_eq!(
             (plan.slots.interval(), plan.max_check_duration),
@@ -196,29 +196,29 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
     assert_eq!(twice.run_plan(&[LocationId(1)]).max_check_duration, Duration::from_mins(1));
 }
 
-/// `timeout` of a script is that of one page load (fields.md 3).
+/// The `timeout` of a script applies to one page load (fields.md 3).
 #[test]
 fn a_playback_may_take_as_long_as_its_steps() {
-    let around = Duration::from_mins(6);
+    let overhead = Duration::from_mins(6);
     let script = |second: &str| {
         format!(
             "<script><step name='a'><open url='/'/></step><step name='b' {second}><open url='/'/></step></script>"
         )
     };
-    let (two, own) = (script(""), script("timeout='7'"));
-    for (fields, longest) in [
+    let (two, own_timeout) = (script(""), script("timeout='7'"));
+    for (fields, seconds_limit) in [
         (json!({"url": "http://a.example/"}), 30),
         (json!({"url": "http://a.example/", "timeout": 20}), 20),
         (json!({"script": two}), 60),
         (json!({"script": two, "step_timeout": 45}), 90),
-        (json!({"script": own, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 360),
+        (json!({"script": own_timeout, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 360),
     ] {
         let plan = monitor_of(MonitorType::BrowserScript, fields.clone()).run_plan(&[LocationId(1)]);
-        assert_eq!(plan.max_check_duration, Duration::from_secs(longest) + around, "{fields}");
+        assert_eq!(plan.max_check_duration, Duration::from_secs(seconds_limit) + overhead, "{fields}");
     }
 }
 
-/// behaviour.md 4, email-round-trip: one location per run, whatever the mode and the count say.
+/// behaviour.md 4, email-round-trip: one location per run, whatever the mode and the location count.
 #[test]
 fn a_round_trip_runs_at_one_location_at_a_time() {
     for mode in ["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"] {
@@ -231,18 +231,18 @@ fn a_round_trip_runs_at_one_location_at_a_time() {
             let plan = trip.run_plan(&[1, 2, 3].map(LocationId));
             let first = plan.slots.next_after(NOON);
             let runs = std::iter::successors(Some(first), |run| Some(plan.slots.next_after(*run))).take(3);
-            let places: Vec<Vec<LocationId>> = runs.map(|run| plan.expected_locations(run)).collect();
-            assert!(places.iter().all(|places| places.len() == 1), "{mode}: {places:?}");
-            let mut all: Vec<i64> = places.into_iter().flatten().map(|place| place.0).collect();
+            let locations: Vec<Vec<LocationId>> = runs.map(|run| plan.expected_locations(run)).collect();
+            assert!(locations.iter().all(|locations| locations.len() == 1), "{mode}: {locations:?}");
+            let mut all: Vec<i64> = locations.into_iter().flatten().map(|location| location.0).collect();
             all.sort_unstable();
-            let wanted = if rotate_locations && mode != "Primary" { [1, 2, 3] } else { [2, 2, 2] };
-            assert_eq!(all, wanted, "{mode}, {rotate_locations}, {count}");
+            let expected = if rotate_locations && mode != "Primary" { [1, 2, 3] } else { [2, 2, 2] };
+            assert_eq!(all, expected, "{mode}, {rotate_locations}, {count}");
         }
     }
 }
 
 #[test]
-fn a_location_alone_runs_on_the_plain_grid_of_its_monitor() {
+fn a_single_location_runs_at_every_slot_of_its_monitor() {
     for mode in ["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"] {
         for rotate_locations in [false, true] {
             let alone = monitor(json!({"mode": mode, "rotate_locations": rotate_locations}));

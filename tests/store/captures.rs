@@ -1,14 +1,14 @@
-//! Files that results hold.
+//! Captured files of results.
 
 use std::time::Duration;
 
 use vigie::domain::{Capture, CheckResult};
 use vigie::store::Retention;
 
-use crate::store::make::{all, at, error, keep, ok};
+use crate::store::samples::{all, at, commit_results, error, ok};
 use crate::store::suite::Store;
 
-/// Bytes that do not get smaller.
+/// Returns incompressible bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 7_u64;
     let mut next = || {
@@ -18,26 +18,27 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-fn with(mut result: CheckResult, files: &[(&str, &[u8])]) -> CheckResult {
+fn with_captures(mut result: CheckResult, files: &[(&str, &[u8])]) -> CheckResult {
     result.captures = files.iter().map(|(name, content)| Capture::new(name, "text/plain", content)).collect();
     result
 }
 
-/// What is told of its files, as results are read.
-fn told(mut result: CheckResult) -> CheckResult {
+/// Removes the contents of the captures, as results are read without them.
+fn without_contents(mut result: CheckResult) -> CheckResult {
     for capture in &mut result.captures {
         capture.content = None;
     }
     result
 }
 
-pub async fn files_come_back_by_name_and_go_with_the_details(store: &impl Store) {
+pub async fn files_are_returned_by_name_and_removed_with_the_details(store: &impl Store) {
     let large = noise(1_300_000);
-    let failed = with(error(1, at(0)), &[("head.txt", b"HTTP/1.1 503"), ("large", &large), ("empty", b"")]);
-    let passed = with(ok(2, at(0), 5), &[("shot", b"fine")]);
-    keep(store, vec![failed.clone(), passed.clone()]).await;
+    let failed =
+        with_captures(error(1, at(0)), &[("head.txt", b"HTTP/1.1 503"), ("large", &large), ("empty", b"")]);
+    let passed = with_captures(ok(2, at(0), 5), &[("shot", b"fine")]);
+    commit_results(store, vec![failed.clone(), passed.clone()]).await;
     for result in [&failed, &passed] {
-        assert_eq!(store.result(result.check_id).await.unwrap(), Some(told(result.clone())));
+        assert_eq!(store.result(result.check_id).await.unwrap(), Some(without_contents(result.clone())));
         for capture in &result.captures {
             let found = store.capture(result.check_id, capture.name.clone()).await.unwrap();
             assert_eq!(found.as_ref(), Some(capture));
@@ -62,21 +63,21 @@ pub async fn files_come_back_by_name_and_go_with_the_details(store: &impl Store)
     };
     store.retain(retention.clone(), at(0) + days(2)).await.unwrap();
     assert!(left(&failed).await && !left(&passed).await);
-    let gone = store.retain(retention.clone(), at(0) + days(11)).await.unwrap();
-    assert!(gone >= 5, "the details and four pieces or more: {gone}");
+    let removed = store.retain(retention.clone(), at(0) + days(11)).await.unwrap();
+    assert!(removed >= 5, "the details and four pieces or more: {removed}");
     assert!(!left(&failed).await);
     assert_eq!(all(store).await.len(), 2, "the results themselves stay");
     assert!(all(store).await.iter().all(|result| result.captures.is_empty()));
 }
 
-pub async fn too_large_files_and_those_of_repeats_are_left_out(store: &impl Store) {
+pub async fn too_large_files_and_those_of_repeated_results_are_dropped(store: &impl Store) {
     let huge = vec![0; 8 * 1024 * 1024 + 1];
-    let first = with(error(1, at(0)), &[("huge", &huge), ("small", b"first")]);
-    let repeat = with(error(1, at(0)), &[("small", b"second"), ("other", b"x")]);
-    keep(store, vec![first.clone()]).await;
-    keep(store, vec![repeat]).await;
-    let kept = store.result(first.check_id).await.unwrap().unwrap();
-    let names: Vec<_> = kept.captures.iter().map(|capture| capture.name.as_str()).collect();
+    let first = with_captures(error(1, at(0)), &[("huge", &huge), ("small", b"first")]);
+    let repeat = with_captures(error(1, at(0)), &[("small", b"second"), ("other", b"x")]);
+    commit_results(store, vec![first.clone()]).await;
+    commit_results(store, vec![repeat]).await;
+    let stored = store.result(first.check_id).await.unwrap().unwrap();
+    let names: Vec<_> = stored.captures.iter().map(|capture| capture.name.as_str()).collect();
     assert_eq!(names, ["small"]);
     let small = store.capture(first.check_id, "small".to_owned()).await.unwrap().unwrap();
     assert_eq!(small.content.as_deref(), Some(b"first".as_slice()));

@@ -1,4 +1,4 @@
-//! The number of results that match, which is kept and not counted.
+//! Counts of matching results, which are maintained instead of being counted per query.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use vigie::store::{
     Housekeeping, MonitorStore, Pagination, ResultFilter, ResultStore, Retention, SqliteStore,
 };
 
-use crate::store::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
+use crate::store::samples::{HOUR, all, at, commit_results, error, missed, ok, sqlite, warning};
 
-/// Moves a result to another location.
-fn there(mut result: CheckResult) -> CheckResult {
+/// Moves a result to location 2.
+fn at_second_location(mut result: CheckResult) -> CheckResult {
     result.location_id = LocationId(2);
     result.check_id = CheckId::new(RunId::new(result.monitor_id, result.planned_at), result.location_id);
     result
@@ -22,8 +22,8 @@ async fn assert_counts(store: &SqliteStore) {
     let times = [None, Some(at(0)), Some(at(30)), Some(at(60)), Some(at(61)), Some(at(HOUR))];
     let outcomes: [&[Outcome]; 4] =
         [&[], &[Outcome::Ok], &[Outcome::Missed, Outcome::Error], &[Outcome::Blackout]];
-    let places = [(vec![], None), (vec![], Some(LocationId(2))), (vec![MonitorId(1)], None)];
-    for (monitors, location) in places {
+    let selections = [(vec![], None), (vec![], Some(LocationId(2))), (vec![MonitorId(1)], None)];
+    for (monitors, location) in selections {
         for outcomes in outcomes {
             for (from, thru) in times.iter().flat_map(|from| times.iter().map(move |thru| (*from, *thru))) {
                 let outcomes = outcomes.to_vec();
@@ -35,16 +35,16 @@ async fn assert_counts(store: &SqliteStore) {
                     outcomes,
                     customer: None,
                 };
-                let fits = |row: &&CheckResult| fits(&filter, row);
-                let want = rows.iter().filter(fits).count() as u64;
+                let matches = |row: &&CheckResult| matches(&filter, row);
+                let expected = rows.iter().filter(matches).count() as u64;
                 let page = store.results(filter.clone(), Pagination { limit: 1, offset: 0 }).await.unwrap();
-                assert_eq!(page.total, want, "{filter:?}");
+                assert_eq!(page.total, expected, "{filter:?}");
             }
         }
     }
 }
 
-fn fits(filter: &ResultFilter, row: &CheckResult) -> bool {
+fn matches(filter: &ResultFilter, row: &CheckResult) -> bool {
     let after = |from: Timestamp| row.planned_at >= from;
     let before = |thru: Timestamp| row.planned_at < thru;
     (filter.monitors.is_empty() || filter.monitors.contains(&row.monitor_id))
@@ -56,11 +56,12 @@ fn fits(filter: &ResultFilter, row: &CheckResult) -> bool {
 
 async fn fill(store: &SqliteStore) {
     for second in [0, 1, 29, 30, 59, 60, 61, 119, 120, HOUR - 1, HOUR, HOUR + 1] {
-        let results = vec![ok(1, at(second), 5), error(2, at(second)), there(warning(3, at(second)))];
-        keep(store, results.clone()).await;
-        keep(store, results).await;
+        let results =
+            vec![ok(1, at(second), 5), error(2, at(second)), at_second_location(warning(3, at(second)))];
+        commit_results(store, results.clone()).await;
+        commit_results(store, results).await;
     }
-    keep(store, vec![missed(4, at(0), 10, 60), there(missed(4, at(0), 2, 60))]).await;
+    commit_results(store, vec![missed(4, at(0), 10, 60), at_second_location(missed(4, at(0), 2, 60))]).await;
 }
 
 #[tokio::test]
@@ -69,8 +70,8 @@ async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
     let store = sqlite(folder.path());
     fill(&store).await;
     assert_counts(&store).await;
-    // Takes the first of a series, whose rest begins in the next minute; the last of another.
-    keep(&store, vec![ok(4, at(0), 7), there(error(4, at(0)))]).await;
+    // Replaces the first run of one series, whose rest starts in the next minute, and of another.
+    commit_results(&store, vec![ok(4, at(0), 7), at_second_location(error(4, at(0)))]).await;
     assert_counts(&store).await;
     let day = Duration::from_hours(24);
     let short = Duration::from_secs(HOUR.unsigned_abs());
@@ -89,12 +90,12 @@ async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
 }
 
 #[tokio::test]
-async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
+async fn a_file_of_the_first_version_is_migrated_with_its_counts() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     fill(&store).await;
     store.close().await;
-    // The same results in a file as the first version made it, with a monitor of a file and one of an API.
+    // The same results in a file of schema version 1, with a monitor from a file and one from an API.
     let old = tempfile::tempdir().unwrap();
     let conn = rusqlite::Connection::open(old.path().join("vigie.db")).unwrap();
     conn.execute_batch(include_str!("../../src/store/sqlite/migrations/1.sql")).unwrap();
@@ -126,23 +127,23 @@ async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
 }
 
 #[tokio::test]
-async fn the_result_behind_a_state_is_found_also_when_it_is_a_series_of_missed_runs() {
+async fn the_latest_result_of_a_state_is_found_even_for_missed_runs() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
-    let given = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
-    keep(&store, given.to_vec()).await;
+    let submitted = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
+    commit_results(&store, submitted.to_vec()).await;
     let state = |result: &CheckResult| vigie::pipeline::next_state(None, result).unwrap();
-    let mut states: Vec<_> = given.iter().map(state).collect();
-    let mut gone = states[1].clone();
-    gone.check_id = CheckId(7);
-    states.push(gone);
+    let mut states: Vec<_> = submitted.iter().map(state).collect();
+    let mut removed = states[1].clone();
+    removed.check_id = CheckId(7);
+    states.push(removed);
     let found = store.latest_results(states).await.unwrap();
-    let [first, second] = given;
+    let [first, second] = submitted;
     assert_eq!(found, [Some(first), Some(second), None]);
 }
 
 #[tokio::test]
-async fn results_of_an_account_are_its_own_and_counted_right() {
+async fn results_of_an_account_are_filtered_and_counted_correctly() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     // The first account has more monitors than are looked up one by one.
@@ -160,11 +161,11 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
     }
     for second in [0, 30, 61, 119, HOUR] {
         let results = owners.keys().map(|id| ok(id.0, at(second), 5));
-        let failed = owners.keys().map(|id| there(error(id.0, at(second))));
-        keep(&store, results.chain(failed).collect()).await;
+        let failed = owners.keys().map(|id| at_second_location(error(id.0, at(second))));
+        commit_results(&store, results.chain(failed).collect()).await;
     }
-    let gone = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
-    store.apply_monitors(vec![], vec![gone], Box::new(|_| None)).await.unwrap();
+    let removed = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
+    store.apply_monitors(vec![], vec![removed], Box::new(|_| None)).await.unwrap();
     let rows = all(&store).await;
     let times = [None, Some(at(0)), Some(at(30)), Some(at(61)), Some(at(HOUR))];
     for customer in [1, 2, 3] {
@@ -172,38 +173,39 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
             for outcomes in [vec![], vec![Outcome::Error]] {
                 let customer = CustomerId(customer);
                 let mut filter = ResultFilter { from, until: thru, outcomes, ..ResultFilter::default() };
-                let own = |row: &&CheckResult| owners[&row.monitor_id] == customer && fits(&filter, row);
-                let want: Vec<_> = rows.iter().filter(own).cloned().collect();
+                let own = |row: &&CheckResult| owners[&row.monitor_id] == customer && matches(&filter, row);
+                let expected: Vec<_> = rows.iter().filter(own).cloned().collect();
                 filter.customer = Some(customer);
                 let page =
                     store.results(filter.clone(), Pagination { limit: 10_000, offset: 0 }).await.unwrap();
-                assert_eq!(page.total, want.len() as u64, "{filter:?}");
-                assert_eq!(page.results, want, "{filter:?}");
+                assert_eq!(page.total, expected.len() as u64, "{filter:?}");
+                assert_eq!(page.results, expected, "{filter:?}");
             }
         }
     }
-    let foreign = ResultFilter { monitors: vec![gone], customer: Some(CustomerId(1)), ..Default::default() };
+    let foreign =
+        ResultFilter { monitors: vec![removed], customer: Some(CustomerId(1)), ..Default::default() };
     let page = store.results(foreign, Pagination { limit: 10, offset: 0 }).await.unwrap();
     assert_eq!((page.total, page.results.len()), (0, 0));
 }
 
 #[tokio::test]
-async fn a_result_is_found_by_its_id_among_many_places_and_an_unknown_id_is_told_at_once() {
+async fn a_result_is_found_by_id_among_many_and_an_unknown_id_is_fast() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     for round in 0..3 {
         let results: Vec<_> = (0..20_000).map(|n| ok(n, at(round * 60 + n % 60), 5)).collect();
-        keep(&store, results).await;
+        commit_results(&store, results).await;
     }
     let started = std::time::Instant::now();
     for n in (0..20_000).step_by(97) {
-        let wanted = ok(n, at(60 + n % 60), 5);
-        assert_eq!(store.result(wanted.check_id).await.unwrap(), Some(wanted));
+        let expected = ok(n, at(60 + n % 60), 5);
+        assert_eq!(store.result(expected.check_id).await.unwrap(), Some(expected));
         let never = ok(n, at(7 * 60 + n % 60), 5);
         assert_eq!(store.result(never.check_id).await.unwrap(), None);
         let nowhere = CheckId(never.check_id.0.rotate_left(7));
         assert_eq!(store.result(nowhere).await.unwrap(), None);
     }
-    // 621 look-ups; a walk over all places would be 12 million steps of the database.
+    // 621 lookups; a scan over all monitors and locations would be 12 million steps of the database.
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }

@@ -1,4 +1,4 @@
-//! The way of results into the store: states, batches, trouble and the end.
+//! Ingestion of results into the store: states, batches, store errors and draining.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,34 +9,34 @@ use vigie::pipeline::{IngestSettings, Ingestor, next_state};
 use vigie::store::{Commit, Ingest, MonitorState, ResultStore, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
-use crate::store::make::{all, at, error, missed, ok, sqlite};
+use crate::store::samples::{all, at, error, missed, ok, sqlite};
 
-/// A store that fails as told and remembers what it took.
-struct Moody {
-    moods: Mutex<VecDeque<StoreError>>,
-    taken: Mutex<Vec<Commit>>,
+/// A store that fails with the queued errors and records the commits that it accepts.
+struct ScriptedStore {
+    errors: Mutex<VecDeque<StoreError>>,
+    accepted: Mutex<Vec<Commit>>,
     /// One permit per commit.
     gate: tokio::sync::Semaphore,
 }
 
-impl Moody {
-    fn with(moods: impl IntoIterator<Item = StoreError>) -> Arc<Self> {
+impl ScriptedStore {
+    fn with(errors: impl IntoIterator<Item = StoreError>) -> Arc<Self> {
         Arc::new(Self {
-            moods: Mutex::new(moods.into_iter().collect()),
-            taken: Mutex::default(),
+            errors: Mutex::new(errors.into_iter().collect()),
+            accepted: Mutex::default(),
             gate: tokio::sync::Semaphore::new(0),
         })
     }
 }
 
-impl Ingest for Moody {
+impl Ingest for ScriptedStore {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
-            if let Some(error) = self.moods.lock().unwrap().pop_front() {
+            if let Some(error) = self.errors.lock().unwrap().pop_front() {
                 return Err(error);
             }
-            self.taken.lock().unwrap().push(commit);
+            self.accepted.lock().unwrap().push(commit);
             Ok(())
         })
     }
@@ -68,8 +68,8 @@ async fn results_and_states_reach_the_store_in_one_commit() {
 
 #[test]
 fn states_follow_results() {
-    type Seen = (Timestamp, Timestamp, Outcome, u32);
-    let cases: [(&str, Vec<CheckResult>, Seen); 7] = [
+    type Expected = (Timestamp, Timestamp, Outcome, u32);
+    let cases: [(&str, Vec<CheckResult>, Expected); 7] = [
         ("the first", vec![ok(1, at(0), 1)], (at(0), at(0), Outcome::Ok, 1)),
         ("a series", vec![ok(1, at(0), 1), ok(1, at(60), 1)], (at(0), at(60), Outcome::Ok, 2)),
         ("a change", vec![ok(1, at(0), 1), error(1, at(60))], (at(60), at(60), Outcome::Error, 1)),
@@ -86,40 +86,40 @@ fn states_follow_results() {
             (at(0), at(0), Outcome::Ok, 1),
         ),
     ];
-    for (name, results, want) in cases {
+    for (name, results, expected) in cases {
         let mut state: Option<MonitorState> = None;
         for result in &results {
             state = next_state(state.as_ref(), result).or(state);
         }
         let state = state.unwrap();
-        assert_eq!((state.since, state.planned_at, state.outcome, state.streak), want, "{name}");
+        assert_eq!((state.since, state.planned_at, state.outcome, state.streak), expected, "{name}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn trouble_is_met_with_patience_and_nothing_is_lost() {
+async fn failed_commits_are_retried_and_lose_no_result() {
     let full = || StoreError::DiskFull("`vigie.db`".to_owned());
-    let store = Moody::with(vec![full(); 40]);
+    let store = ScriptedStore::with(vec![full(); 40]);
     store.gate.add_permits(1000);
     let (ingestor, metrics) = start(store.clone(), IngestSettings::default());
     ingestor.submit(ok(1, at(0), 1)).await;
     ingestor.submit(ok(1, at(60), 1)).await;
     assert!(ingestor.health_condition().reason.is_none());
     assert_eq!(ingestor.drain(Duration::from_hours(1)).await, 0);
-    let taken = store.taken.lock().unwrap();
-    assert_eq!(taken.iter().map(|commit| commit.results.len()).sum::<usize>(), 2);
+    let accepted = store.accepted.lock().unwrap();
+    assert_eq!(accepted.iter().map(|commit| commit.results.len()).sum::<usize>(), 2);
     assert!(metrics.encode().contains("vigie_store_commit_errors_total{kind=\"full\"} 40"));
     assert!(ingestor.health_condition().reason.is_none(), "it recovered");
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_that_come_one_by_one_share_commits_and_one_that_comes_alone_does_not_wait() {
-    let store = Moody::with([]);
+async fn results_in_quick_succession_share_commits_and_a_single_one_does_not_wait() {
+    let store = ScriptedStore::with([]);
     store.gate.add_permits(1000);
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
     let started = tokio::time::Instant::now();
     ingestor.submit(ok(1, at(0), 1)).await;
-    while store.taken.lock().unwrap().is_empty() {
+    while store.accepted.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
     assert!(started.elapsed() < Duration::from_millis(2), "the first one waited {:?}", started.elapsed());
@@ -128,14 +128,14 @@ async fn results_that_come_one_by_one_share_commits_and_one_that_comes_alone_doe
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(ingestor.drain(Duration::from_secs(1)).await, 0);
-    let taken = store.taken.lock().unwrap();
-    assert_eq!(taken.iter().map(|commit| commit.results.len()).sum::<usize>(), 101);
-    assert!((5..=8).contains(&taken.len()), "{} commits in 100 ms, one each 20 ms", taken.len());
+    let accepted = store.accepted.lock().unwrap();
+    assert_eq!(accepted.iter().map(|commit| commit.results.len()).sum::<usize>(), 101);
+    assert!((5..=8).contains(&accepted.len()), "{} commits in 100 ms, one each 20 ms", accepted.len());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
-    let store = Moody::with([StoreError::Unusable("`vigie.db` is damaged".to_owned())]);
+async fn an_unusable_store_makes_ingestion_unhealthy_until_it_recovers() {
+    let store = ScriptedStore::with([StoreError::Unusable("`vigie.db` is damaged".to_owned())]);
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
     ingestor.submit(ok(1, at(0), 1)).await;
     store.gate.add_permits(1);
@@ -147,33 +147,34 @@ async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
     while ingestor.health_condition().reason.is_some() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    assert_eq!(store.taken.lock().unwrap().len(), 1);
+    assert_eq!(store.accepted.lock().unwrap().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_memory_that_waiting_results_take_is_bounded() {
-    let store = Moody::with([]);
+async fn the_number_of_waiting_results_is_bounded() {
+    let store = ScriptedStore::with([]);
     let settings = IngestSettings { queue_capacity: 3, max_batch: 2, ..IngestSettings::default() };
     let (ingestor, _) = start(store.clone(), settings);
     let ingestor = Arc::new(ingestor);
-    let mut taken = 0;
-    while tokio::time::timeout(Duration::from_secs(1), ingestor.submit(ok(1, at(taken), 1))).await.is_ok() {
-        taken += 1;
-        assert!(taken < 100, "take never waits");
+    let mut accepted = 0;
+    while tokio::time::timeout(Duration::from_secs(1), ingestor.submit(ok(1, at(accepted), 1))).await.is_ok()
+    {
+        accepted += 1;
+        assert!(accepted < 100, "take never waits");
     }
     assert!(
-        (3..=7).contains(&taken),
-        "{taken} taken: a queue of 3, and batches of at most 2: one that is written, one that is worked out"
+        (3..=7).contains(&accepted),
+        "{accepted} taken: a queue of 3, and batches of at most 2: one that is written, one that is worked out"
     );
     store.gate.add_permits(1000);
     assert_eq!(ingestor.drain(Duration::from_mins(1)).await, 0);
-    let kept: usize = store.taken.lock().unwrap().iter().map(|commit| commit.results.len()).sum();
-    assert_eq!(i64::try_from(kept).unwrap(), taken);
+    let stored: usize = store.accepted.lock().unwrap().iter().map(|commit| commit.results.len()).sum();
+    assert_eq!(i64::try_from(stored).unwrap(), accepted);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_stays_in_trouble_is_left_after_the_limit_and_the_loss_is_told() {
-    let store = Moody::with(std::iter::repeat_n(StoreError::Locked("held".to_owned()), 10_000));
+async fn draining_gives_up_after_its_limit_and_returns_the_number_of_lost_results() {
+    let store = ScriptedStore::with(std::iter::repeat_n(StoreError::Locked("held".to_owned()), 10_000));
     store.gate.add_permits(10_000);
     let (ingestor, _) = start(store, IngestSettings::default());
     for second in 0..7 {
@@ -183,7 +184,7 @@ async fn a_store_that_stays_in_trouble_is_left_after_the_limit_and_the_loss_is_t
 }
 
 #[tokio::test]
-async fn a_forgotten_monitor_starts_anew() {
+async fn a_monitor_whose_states_are_removed_starts_with_a_new_state() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(sqlite(folder.path()));
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
@@ -198,8 +199,8 @@ async fn a_forgotten_monitor_starts_anew() {
 }
 
 #[tokio::test]
-async fn at_the_end_results_that_found_no_place_in_the_queue_are_told_as_lost_too() {
-    let store = Moody::with([]);
+async fn results_waiting_for_the_queue_are_counted_as_lost_too() {
+    let store = ScriptedStore::with([]);
     let settings = IngestSettings { queue_capacity: 2, max_batch: 1, ..IngestSettings::default() };
     let (ingestor, metrics) = start(store, settings);
     let ingestor = Arc::new(ingestor);
@@ -214,30 +215,31 @@ async fn at_the_end_results_that_found_no_place_in_the_queue_are_told_as_lost_to
 }
 
 #[tokio::test]
-async fn captures_that_wait_are_bounded_and_results_are_kept_without_them() {
-    let store = Moody::with([]);
+async fn waiting_captures_are_bounded_and_results_are_stored_without_them() {
+    let store = ScriptedStore::with([]);
     let settings = IngestSettings { max_capture_bytes: 2500, ..IngestSettings::default() };
     let (ingestor, _) = start(store.clone(), settings);
-    let bad = |minute: i64| {
+    let failed_result = |minute: i64| {
         let mut result = error(1, at(minute * 60));
         result.captures = vec![vigie::domain::Capture::new("a.txt", "text/plain", &[7; 1000])];
         result
     };
     for minute in 0..5 {
-        ingestor.submit(bad(minute)).await;
+        ingestor.submit(failed_result(minute)).await;
     }
     store.gate.add_permits(1000);
     tokio::time::timeout(Duration::from_secs(20), async {
-        while store.taken.lock().unwrap().iter().map(|commit| commit.results.len()).sum::<usize>() < 5 {
+        while store.accepted.lock().unwrap().iter().map(|commit| commit.results.len()).sum::<usize>() < 5 {
             tokio::task::yield_now().await;
         }
     })
     .await
     .unwrap();
-    // There is room again.
-    ingestor.submit(bad(5)).await;
+    // The queued captures are stored, so new ones fit again.
+    ingestor.submit(failed_result(5)).await;
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
-    let taken = store.taken.lock().unwrap();
-    let kept: Vec<_> = taken.iter().flat_map(|commit| &commit.results).map(|r| r.captures.len()).collect();
-    assert_eq!(kept, [1, 1, 0, 0, 0, 1]);
+    let accepted = store.accepted.lock().unwrap();
+    let stored: Vec<_> =
+        accepted.iter().flat_map(|commit| &commit.results).map(|r| r.captures.len()).collect();
+    assert_eq!(stored, [1, 1, 0, 0, 0, 1]);
 }

@@ -1,4 +1,4 @@
-//! A process that is killed at any moment loses nothing that it was told is kept.
+//! A process that is killed at any moment loses no acknowledged result.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -10,13 +10,13 @@ use std::time::Duration;
 use vigie::domain::MonitorId;
 use vigie::store::{Commit, Ingest, MonitorState, ResultStore};
 
-use crate::store::make::{all, assert_whole, at, error, missed, ok, sqlite};
+use crate::store::samples::{all, assert_whole, at, error, missed, ok, sqlite};
 
 const FOLDER: &str = "VIGIE_TEST_KILL_FOLDER";
 const ROUND: &str = "VIGIE_TEST_KILL_ROUND";
 const WRITERS: i64 = 4;
 
-/// Entered by the test below in a process of its own; does nothing in the ordinary run of the tests.
+/// Runs in a child process of the test below; does nothing in an ordinary test run.
 #[test]
 fn child() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -30,7 +30,7 @@ fn child() {
     }
 }
 
-/// Commits without end, and says which after each answer.
+/// Commits results without end and prints each acknowledged one.
 async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
     for n in 0.. {
         let planned_at = at(round * 1_000_000 + n);
@@ -63,29 +63,29 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
 async fn a_process_that_is_killed_loses_no_acknowledged_result() {
     let folder = tempfile::tempdir().unwrap();
     let rounds = if std::env::var("VIGIE_FULL").is_ok_and(|value| value == "1") { 100 } else { 5 };
-    let mut kept = BTreeSet::new();
+    let mut all_acknowledged = BTreeSet::new();
     for round in 0..rounds {
         let acknowledged = kill_one(folder.path(), round);
         assert!(!acknowledged.is_empty(), "the child said something before it was killed");
-        kept.extend(acknowledged);
+        all_acknowledged.extend(acknowledged);
 
         let store = sqlite(folder.path());
         let found: BTreeSet<_> =
             all(&store).await.iter().map(|r| (r.monitor_id.0, r.planned_at.as_micros())).collect();
-        let lost: Vec<_> = kept.difference(&found).collect();
+        let lost: Vec<_> = all_acknowledged.difference(&found).collect();
         assert!(lost.is_empty(), "round {round}: {} acknowledged results are lost: {lost:?}", lost.len());
         for state in store.states().await.unwrap() {
-            // State and result are of one transaction.
+            // State and result are committed in one transaction.
             let newest = found.iter().rfind(|(monitor, _)| MonitorId(*monitor) == state.monitor_id).unwrap();
             assert_eq!(state.planned_at.as_micros(), newest.1);
         }
         store.close().await;
         assert_whole(folder.path());
     }
-    println!("{rounds} kills, {} results acknowledged, none lost", kept.len());
+    println!("{rounds} kills, {} results acknowledged, none lost", all_acknowledged.len());
 }
 
-/// Starts the child, kills it at a random moment, answers what it acknowledged.
+/// Starts the child, kills it at a random moment, and returns the results that it acknowledged.
 fn kill_one(folder: &Path, round: i64) -> Vec<(i64, i64)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["store::killed::child", "--exact", "--nocapture", "--test-threads=1"])
@@ -97,7 +97,7 @@ fn kill_one(folder: &Path, round: i64) -> Vec<(i64, i64)> {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let first = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("kept ")).unwrap();
     let killer = std::thread::spawn(move || {
-        // No wait for something to happen: the moment itself is what is tried.
+        // The random moment is the point of the test, so there is nothing to wait for.
         std::thread::sleep(Duration::from_micros(RandomState::new().hash_one(0) % 300_000));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -108,7 +108,7 @@ fn kill_one(folder: &Path, round: i64) -> Vec<(i64, i64)> {
     texts.iter().filter_map(|line| parse(line)).collect()
 }
 
-/// A whole line; the last one may have been cut short by the kill, so it has to have all its digits.
+/// Parses a line. The kill may have cut the last one, so the time must have all its digits.
 fn parse(line: &str) -> Option<(i64, i64)> {
     let (monitor, micros) = line.strip_prefix("kept ")?.split_once(' ')?;
     Some((monitor.parse().ok()?, micros.parse().ok().filter(|_| micros.len() == 16)?))

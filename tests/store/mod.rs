@@ -1,19 +1,19 @@
-//! The store: one suite over its traits, what is SQLite's own, and the use cases of control over it.
+//! The store: one suite over its traits, tests of SQLite alone, and the services that work on a store.
 
-mod alarms;
+mod alerting;
 mod captures;
+mod concurrent_writes;
+mod config;
 mod counts;
-mod creates;
 mod faults;
-mod household;
+mod housekeeping;
 mod ingestor;
 mod killed;
-mod ledger;
-mod make;
 mod monitors;
 mod outbox;
 mod provisioning;
 mod results;
 mod rollups;
+mod samples;
 mod suite;
 mod tokens;

@@ -1,4 +1,4 @@
-//! Monitors.
+//! Stored monitors, their file keys and states.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use vigie::domain::{CustomerId, MonitorId, MonitorType, Revision};
 use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::store::{Commit, MonitorState};
 
-use crate::store::make::{at, ok};
+use crate::store::samples::{at, ok};
 use crate::store::suite::Store;
 
 pub fn monitor(id: MonitorId, key: Option<&str>, revision: i64, host: &str) -> Monitor {
@@ -31,7 +31,7 @@ fn keys(of: &[&str]) -> Vec<String> {
     of.iter().map(|&key| key.to_owned()).collect()
 }
 
-pub async fn monitors_come_back_in_their_newest_version(store: &impl Store) {
+pub async fn monitors_are_returned_in_their_newest_revision(store: &impl Store) {
     let ids = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b"])).await.unwrap();
     assert!(store.monitors().await.unwrap().is_empty(), "an id alone is no monitor");
     let a = monitor(ids[0], Some("a"), 1, "one.test");
@@ -44,7 +44,7 @@ pub async fn monitors_come_back_in_their_newest_version(store: &impl Store) {
     assert_eq!(store.monitors().await.unwrap(), [a, newer]);
 }
 
-pub async fn keys_keep_their_ids_also_when_they_come_back(store: &impl Store) {
+pub async fn file_keys_keep_their_ids_after_removal_and_return(store: &impl Store) {
     let first = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b", "a"])).await.unwrap();
     assert_eq!(first[0], first[2]);
     assert_ne!(first[0], first[1]);
@@ -64,7 +64,7 @@ pub async fn keys_keep_their_ids_also_when_they_come_back(store: &impl Store) {
     assert_eq!(store.monitors().await.unwrap(), [back]);
 }
 
-pub async fn removed_monitors_take_their_states_along(store: &impl Store) {
+pub async fn the_states_of_removed_monitors_are_removed(store: &impl Store) {
     let ids = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b"])).await.unwrap();
     let upserts = ids.iter().map(|&id| monitor(id, Some("k"), 1, "x.test"));
     let upserts = upserts.zip(["a", "b"]).map(|(mut m, key)| {

@@ -1,14 +1,14 @@
-//! Messages on their way.
+//! The outbox: due, failed, held and dead notifications.
 
 use std::time::Duration;
 
 use vigie::domain::{CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp};
 use vigie::store::{DeliveryOutcome, NotificationFilter, Pagination};
 
-use crate::store::make::{at, error, message};
+use crate::store::samples::{at, error, message};
 use crate::store::suite::Store;
 
-/// A message about the failure of `monitor`, which waits until `not_before`.
+/// Returns a notification about the failure of `monitor` that waits until `not_before`.
 fn waiting(key: &str, recipient: i64, monitor: i64, not_before: Timestamp) -> NewNotification {
     NewNotification { not_before, ..message(key, recipient, &error(monitor, at(0)), at(0)) }
 }
@@ -22,7 +22,7 @@ async fn one(store: &impl Store, id: i64) -> Notification {
     store.notifications(filter, Pagination { limit: 2, offset: 0 }).await.unwrap().items.remove(0)
 }
 
-pub async fn due_messages_come_oldest_first_and_few_of_each_recipient(store: &impl Store) {
+pub async fn due_notifications_are_oldest_first_and_limited_per_recipient(store: &impl Store) {
     let new = (0..5).map(|n| waiting(&format!("a{n}"), 1, 1, at(10 - n)));
     let other = [waiting("b0", 2, 1, at(9)), waiting("b1", 2, 1, at(90))];
     let ids = store.enqueue(new.chain(other).collect()).await.unwrap();
@@ -31,14 +31,14 @@ pub async fn due_messages_come_oldest_first_and_few_of_each_recipient(store: &im
     assert_eq!(due(store, at(5), 9, 9).await, [""; 0]);
     assert_eq!(due(store, at(8), 9, 9).await, ["a4", "a3", "a2"]);
     assert_eq!(due(store, at(50), 9, 9).await, ["a4", "a3", "a2", "a1", "b0", "a0"]);
-    // Of each those that were written first: what failed and waits must not be overtaken.
+    // The oldest of each recipient come first, so that a failed one that waits is not overtaken.
     assert_eq!(due(store, at(50), 9, 2).await, ["a1", "b0", "a0"], "a slow receiver holds up nobody else");
     assert_eq!(due(store, at(50), 2, 9).await, ["a4", "a3"]);
-    let given = waiting("a4", 1, 1, at(6));
-    assert_eq!(store.due(at(6), 1, 1).await.unwrap()[0].message, given);
+    let expected = waiting("a4", 1, 1, at(6));
+    assert_eq!(store.due(at(6), 1, 1).await.unwrap()[0].message, expected);
 }
 
-pub async fn tries_end_as_they_are_noted(store: &impl Store) {
+pub async fn delivery_outcomes_set_the_state_of_a_notification(store: &impl Store) {
     let ids = store.enqueue((0..4).map(|n| waiting(&n.to_string(), 1, 1, at(0))).collect()).await.unwrap();
     let failed = DeliveryOutcome::Failed { error: "it is down".to_owned(), next_at: at(60) };
     let dead = DeliveryOutcome::Dead { error: "no such address".to_owned() };
@@ -56,7 +56,7 @@ pub async fn tries_end_as_they_are_noted(store: &impl Store) {
     assert_eq!((dead.state, dead.error.as_str()), (NotificationState::Dead, "no such address"));
     assert_eq!(due(store, at(59), 9, 9).await, ["3"]);
     assert_eq!(due(store, at(60), 9, 9).await, ["3", "1"]);
-    // What ended does not change any more.
+    // A final state does not change any more.
     let late = DeliveryOutcome::Failed { error: "late".to_owned(), next_at: at(60) };
     store.record_outcomes(vec![(ids[0], late.clone()), (ids[2], late)], at(70)).await.unwrap();
     assert_eq!(one(store, ids[0]).await, sent);
@@ -66,7 +66,7 @@ pub async fn tries_end_as_they_are_noted(store: &impl Store) {
     assert_eq!((sent.state, sent.attempts, sent.error.as_str()), (NotificationState::Sent, 2, ""));
 }
 
-pub async fn what_messages_waited_for_hastens_them(store: &impl Store) {
+pub async fn releasing_a_check_makes_its_notifications_due(store: &impl Store) {
     let new = vec![
         waiting("first", 1, 1, at(5)),
         waiting("tried", 2, 1, at(0)),
@@ -82,7 +82,7 @@ pub async fn what_messages_waited_for_hastens_them(store: &impl Store) {
     assert_eq!(one(store, ids[2]).await.next_attempt_at, at(5), "nothing is put off");
 }
 
-pub async fn held_messages_go_out_with_a_digest(store: &impl Store) {
+pub async fn held_notifications_are_sent_with_a_digest(store: &impl Store) {
     let new = ["a", "b", "c"].map(|key| waiting(key, 7, 1, at(0))).to_vec();
     let ids = store.enqueue(new).await.unwrap();
     store.record_outcomes(ids.iter().map(|id| (*id, DeliveryOutcome::Held)).collect(), at(1)).await.unwrap();
@@ -101,7 +101,7 @@ pub async fn held_messages_go_out_with_a_digest(store: &impl Store) {
     assert_eq!(store.held(RecipientId(7), 9).await.unwrap().len(), 1);
 }
 
-pub async fn a_dead_message_is_tried_again_by_its_account_alone(store: &impl Store) {
+pub async fn only_its_account_can_retry_a_dead_notification(store: &impl Store) {
     let ids = store.enqueue(vec![waiting("a", 1, 1, at(0)), waiting("b", 1, 1, at(0))]).await.unwrap();
     let now = at(0) + Duration::from_hours(30);
     let retry = async |customer, id| store.retry(CustomerId(customer), id, now).await.unwrap();
@@ -110,8 +110,11 @@ pub async fn a_dead_message_is_tried_again_by_its_account_alone(store: &impl Sto
     store.record_outcomes(vec![(ids[0], dead)], at(9)).await.unwrap();
     assert!(!retry(2, ids[0]).await, "it is another account's");
     assert!(retry(1, ids[0]).await);
-    let again = one(store, ids[0]).await;
-    assert_eq!((again.state, again.attempts, again.next_attempt_at), (NotificationState::Pending, 0, now));
-    assert_eq!(again.message.not_before, now, "its age counts from here");
+    let retried = one(store, ids[0]).await;
+    assert_eq!(
+        (retried.state, retried.attempts, retried.next_attempt_at),
+        (NotificationState::Pending, 0, now)
+    );
+    assert_eq!(retried.message.not_before, now, "its age counts from here");
     assert!(!retry(1, 12_345).await);
 }

@@ -1,4 +1,4 @@
-//! Monitor files against the store.
+//! Provisioning of monitor files into the store.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{DesiredMonitor, ProvisionPlan, provision};
 use vigie::store::{AuditEntry, AuditFilter, ConfigStore, MonitorStore, Pagination, SqliteStore};
 
-use crate::store::make::{at, sqlite};
+use crate::store::samples::{at, sqlite};
 use crate::support::fields::Fields;
 
-fn wanted(key: &str, host: &str) -> DesiredMonitor {
+fn desired(key: &str, host: &str) -> DesiredMonitor {
     with_password(key, host, None)
 }
 
@@ -44,19 +44,19 @@ fn revisions(provision: &ProvisionPlan) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn only_what_differs_is_changed() {
+async fn only_monitors_that_differ_are_changed() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
-    let first = load(&store, &[wanted("a", "one.test"), wanted("b", "two.test")], &[], 1).await;
+    let first = load(&store, &[desired("a", "one.test"), desired("b", "two.test")], &[], 1).await;
     assert_eq!((first.changed.len(), first.removed.len(), revisions(&first)), (2, 0, vec![1, 1]));
 
-    // The same again, as after a restart.
-    let again = load(&store, &[wanted("a", "one.test"), wanted("b", "two.test")], &[], 2).await;
+    // The same files again, as after a restart.
+    let again = load(&store, &[desired("a", "one.test"), desired("b", "two.test")], &[], 2).await;
     assert_eq!((again.changed.len(), again.removed.len()), (0, 0));
     assert_eq!(again.monitors, first.monitors);
 
-    // One changes, one goes, one comes; a key that moved in its file does not.
-    let files = [wanted("c", "three.test"), wanted("b", "zwei.test")];
+    // One monitor changes, one is removed, one is added; a key that only moved in its file is unchanged.
+    let files = [desired("c", "three.test"), desired("b", "zwei.test")];
     let third = load(&store, &files, &again.monitors, 3).await;
     assert_eq!(third.changed.len(), 2);
     assert_eq!(third.removed, [first.monitors[0].id]);
@@ -65,14 +65,14 @@ async fn only_what_differs_is_changed() {
     assert_eq!(third.monitors[1].modified_at, at(3));
     assert_eq!(store.monitors().await.unwrap().len(), 2);
 
-    // The removed one comes back: its old id, its next revision.
-    let back = load(&store, &[wanted("a", "one.test")], &third.monitors, 4).await;
+    // The removed monitor comes back with its old id and the next revision.
+    let back = load(&store, &[desired("a", "one.test")], &third.monitors, 4).await;
     assert_eq!((back.monitors[0].id, back.monitors[0].revision), (first.monitors[0].id, Revision(2)));
     assert_eq!(back.removed.len(), 2);
 }
 
 #[tokio::test]
-async fn a_secret_stays_out_of_the_store_and_its_change_is_a_new_version() {
+async fn a_secret_is_not_stored_and_its_change_is_a_new_revision() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     let file = |password| [with_password("a", "one.test", Some(password))];
@@ -103,13 +103,13 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
         origin: Origin::Api,
         revision: Revision(4),
         modified_at: at(0),
-        document: wanted("x", "x.test").document,
+        document: desired("x", "x.test").document,
         metadata: Arc::default(),
     };
     store.apply_monitors(vec![api.clone()], vec![], Box::new(|_| None)).await.unwrap();
-    let mut other = wanted("a", "two.test");
+    let mut other = desired("a", "two.test");
     other.customer = CustomerId(2);
-    let files = [wanted("a", "one.test"), other, wanted("b", "three.test")];
+    let files = [desired("a", "one.test"), other, desired("b", "three.test")];
     let loaded = load(&store, &files, &[], 1).await;
     assert_eq!(loaded.changed.len(), 3);
     let customers: Vec<_> = loaded.monitors.iter().map(|monitor| monitor.customer.0).collect();
@@ -119,8 +119,8 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
     assert_eq!(store.monitors().await.unwrap(), [api]);
 }
 
-/// The audit trail, oldest first.
-async fn trail(store: &SqliteStore) -> Vec<AuditEntry> {
+/// Returns the audit trail, oldest first.
+async fn audit_trail(store: &SqliteStore) -> Vec<AuditEntry> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
     let mut rows = store.audit(AuditFilter::default(), all).await.unwrap().items;
     rows.reverse();
@@ -128,37 +128,37 @@ async fn trail(store: &SqliteStore) -> Vec<AuditEntry> {
 }
 
 #[tokio::test]
-async fn the_trail_says_which_file_changed_what_and_no_secret() {
+async fn the_audit_trail_names_files_and_changes_and_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
-    let files = [with_password("a", "one.test", Some("hunter2")), wanted("b", "two.test")];
+    let files = [with_password("a", "one.test", Some("hunter2")), desired("b", "two.test")];
     let first = load(&store, &files, &[], 1).await;
-    // The same in this process, and after a restart, when the secret is not known any more: nothing to tell.
+    // Loading again, in this process or after a restart (which does not know the secret), adds no entries.
     load(&store, &files, &first.monitors, 2).await;
     load(&store, &files, &[], 3).await;
-    let made = trail(&store).await;
-    assert_eq!(made.len(), 2, "{made:?}");
-    let told =
+    let created = audit_trail(&store).await;
+    assert_eq!(created.len(), 2, "{created:?}");
+    let summary =
         |row: &AuditEntry| (row.login.clone(), row.via.clone(), row.action.clone(), row.object.clone());
-    let by = |login: &str, action: &str| {
+    let expected_summary = |login: &str, action: &str| {
         (login.to_owned(), "file".to_owned(), action.to_owned(), "monitor".to_owned())
     };
-    assert_eq!(told(&made[0]), by("file shop.yaml", "create"));
-    assert_eq!((made[0].object_id, made[0].object_name.as_str()), (Some(first.monitors[0].id.0), "a"));
-    assert_eq!((made[0].at, made[0].before.len()), (at(1), 0));
-    assert_eq!(json!(made[0].after)["url"], "http://one.test/");
-    assert_eq!(json!(made[0].after)["realm_password"], "********");
+    assert_eq!(summary(&created[0]), expected_summary("file shop.yaml", "create"));
+    assert_eq!((created[0].object_id, created[0].object_name.as_str()), (Some(first.monitors[0].id.0), "a"));
+    assert_eq!((created[0].at, created[0].before.len()), (at(1), 0));
+    assert_eq!(json!(created[0].after)["url"], "http://one.test/");
+    assert_eq!(json!(created[0].after)["realm_password"], "********");
 
-    // A new secret, another host, and the end of both.
+    // A new secret, another host, then the removal of both.
     let second = load(
         &store,
-        &[with_password("a", "one.test", Some("correct horse")), wanted("b", "zwei.test")],
+        &[with_password("a", "one.test", Some("correct horse")), desired("b", "zwei.test")],
         &first.monitors,
         4,
     )
     .await;
     load(&store, &[], &second.monitors, 5).await;
-    let rows = trail(&store).await;
+    let rows = audit_trail(&store).await;
     assert_eq!(rows.len(), 6);
     assert_eq!(
         json!([rows[2].before, rows[2].after]),
@@ -168,20 +168,20 @@ async fn the_trail_says_which_file_changed_what_and_no_secret() {
         json!([rows[3].before, rows[3].after]),
         json!([{"url": "http://two.test/"}, {"url": "http://zwei.test/"}])
     );
-    assert_eq!(told(&rows[3]), by("file shop.yaml", "change"));
-    assert_eq!(told(&rows[4]), by("file", "delete"));
+    assert_eq!(summary(&rows[3]), expected_summary("file shop.yaml", "change"));
+    assert_eq!(summary(&rows[4]), expected_summary("file", "delete"));
     assert_eq!((json!(rows[4].before)["name"].clone(), rows[4].after.len()), (json!("a"), 0));
     let text = format!("{rows:?}");
     assert!(!text.contains("hunter2") && !text.contains("correct horse"));
 }
 
 #[tokio::test]
-async fn after_a_restart_a_secret_is_not_told_as_changed() {
+async fn after_a_restart_a_secret_is_not_audited_as_changed() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     load(&store, &[with_password("a", "one.test", Some("hunter2"))], &[], 1).await;
     load(&store, &[with_password("a", "uno.test", Some("hunter2"))], &[], 2).await;
-    let rows = trail(&store).await;
+    let rows = audit_trail(&store).await;
     assert_eq!(
         json!([rows[1].before, rows[1].after]),
         json!([{"url": "http://one.test/"}, {"url": "http://uno.test/"}])
@@ -189,30 +189,30 @@ async fn after_a_restart_a_secret_is_not_told_as_changed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_told_is_not_done() {
+async fn a_change_that_cannot_be_audited_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
-    let one = load(&store, &[wanted("a", "one.test")], &[], 1).await.monitors.remove(0);
+    let one = load(&store, &[desired("a", "one.test")], &[], 1).await.monitors.remove(0);
     let conn = rusqlite::Connection::open(folder.path().join("vigie.db")).unwrap();
     conn.execute_batch(
         "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END",
     )
     .unwrap();
-    let files = vec![wanted("a", "other.test")];
+    let files = vec![desired("a", "other.test")];
     provision(&store, files, std::slice::from_ref(&one), at(2)).await.unwrap_err();
     assert_eq!(store.monitors().await.unwrap(), [one], "the trail and the monitors are one transaction");
 }
 
 #[tokio::test]
-async fn thousands_of_monitors_of_a_first_start_have_an_entry_each() {
+async fn thousands_of_monitors_of_a_first_start_have_an_audit_entry_each() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
-    let files: Vec<_> = (0..5_000).map(|number| wanted(&format!("m{number}"), "many.test")).collect();
+    let files: Vec<_> = (0..5_000).map(|number| desired(&format!("m{number}"), "many.test")).collect();
     let started = std::time::Instant::now();
     load(&store, &files, &[], 1).await;
     let took = started.elapsed();
     println!("5000 monitors of files: {took:?}");
-    let rows = trail(&store).await;
+    let rows = audit_trail(&store).await;
     assert_eq!(rows.len(), 5_000);
     assert_eq!((rows[4_999].object_name.as_str(), rows[4_999].action.as_str()), ("m4999", "create"));
 }

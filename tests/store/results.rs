@@ -5,10 +5,10 @@ use std::time::Duration;
 use vigie::domain::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
 use vigie::store::{Commit, MonitorState, Pagination, ResultFilter, Retention};
 
-use crate::store::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};
+use crate::store::samples::{HOUR, MINUTE, all, at, commit_results, error, missed, ok, ping, warning};
 use crate::store::suite::Store;
 
-pub async fn a_result_comes_back_as_it_was_given(store: &impl Store) {
+pub async fn a_result_is_returned_as_it_was_stored(store: &impl Store) {
     let mut blackout = ok(6, at(60), 0);
     blackout.outcome = Outcome::Blackout;
     blackout.attempts.clear();
@@ -19,7 +19,7 @@ pub async fn a_result_comes_back_as_it_was_given(store: &impl Store) {
     let mut unnamed = warning(9, at(61));
     unnamed.monitor_name = "".into();
     unnamed.facts.tls = None;
-    let given = vec![
+    let submitted = vec![
         ok(1, at(60), 900),
         error(2, at(60)),
         warning(3, at(60)),
@@ -29,36 +29,34 @@ pub async fn a_result_comes_back_as_it_was_given(store: &impl Store) {
         early,
         unnamed,
     ];
-    keep(store, given.clone()).await;
+    commit_results(store, submitted.clone()).await;
 
-    for result in &given {
+    for result in &submitted {
         assert_eq!(store.result(result.check_id).await.unwrap().as_ref(), Some(result));
     }
     let mut listed = all(store).await;
     listed.sort_by_key(|result| result.monitor_id);
-    assert_eq!(listed, given);
+    assert_eq!(listed, submitted);
     assert_eq!(store.result(CheckId(12)).await.unwrap(), None);
 }
 
 pub async fn a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped(store: &impl Store) {
     let (real, other) = (warning(1, at(0)), ok(1, at(0), 5));
-    keep(store, vec![missed(1, at(0), 1, 60)]).await;
-    keep(store, vec![real.clone()]).await;
+    commit_results(store, vec![missed(1, at(0), 1, 60)]).await;
+    commit_results(store, vec![real.clone()]).await;
     assert_eq!(all(store).await, std::slice::from_ref(&real));
-    keep(store, vec![other.clone(), missed(1, at(0), 1, 60)]).await;
+    commit_results(store, vec![other.clone(), missed(1, at(0), 1, 60)]).await;
     assert_eq!(all(store).await, std::slice::from_ref(&real));
 
-    // In one commit as well, in either order.
+    // The same holds within one commit, in either order.
     let (a, b) = (ok(2, at(0), 7), ok(3, at(0), 8));
-    keep(store, vec![missed(2, at(0), 1, 60), a.clone(), b.clone(), missed(3, at(0), 1, 60)]).await;
+    commit_results(store, vec![missed(2, at(0), 1, 60), a.clone(), b.clone(), missed(3, at(0), 1, 60)]).await;
     assert_eq!(all(store).await, [b, a, real]);
 }
 
-pub async fn a_real_result_takes_the_first_of_a_series_of_missed_runs_and_leaves_the_rest(
-    store: &impl Store,
-) {
-    keep(store, vec![missed(1, at(0), 10, 60)]).await;
-    keep(store, vec![ok(1, at(0), 5)]).await;
+pub async fn a_real_result_replaces_only_the_first_of_a_series_of_missed_runs(store: &impl Store) {
+    commit_results(store, vec![missed(1, at(0), 10, 60)]).await;
+    commit_results(store, vec![ok(1, at(0), 5)]).await;
     let left = all(store).await;
     let summary: Vec<_> = left.iter().map(|r| (r.planned_at, r.outcome, r.slots())).collect();
     assert_eq!(summary, [(at(MINUTE), Outcome::Missed, 9), (at(0), Outcome::Ok, 1)]);
@@ -66,13 +64,13 @@ pub async fn a_real_result_takes_the_first_of_a_series_of_missed_runs_and_leaves
     assert_eq!(left[0].reasons, missed(1, at(0), 1, 60).reasons);
     assert_eq!(store.result(left[0].check_id).await.unwrap().as_ref(), Some(&left[0]));
 
-    keep(store, vec![ok(1, at(MINUTE), 6)]).await;
+    commit_results(store, vec![ok(1, at(MINUTE), 6)]).await;
     let slots: u32 = all(store).await.iter().map(CheckResult::slots).sum();
     assert_eq!(slots, 10);
 }
 
 pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
-    let mut given = Vec::new();
+    let mut submitted = Vec::new();
     for minute in 0..50 {
         for monitor in 1..=4 {
             let planned_at = at(minute * MINUTE + monitor);
@@ -85,11 +83,11 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
                 result.location_id = LocationId(2);
                 result.check_id = CheckId::new(result.run_id, LocationId(2));
             }
-            given.push(result);
+            submitted.push(result);
         }
     }
-    keep(store, given.clone()).await;
-    given.sort_by_key(|result| std::cmp::Reverse((result.planned_at, result.monitor_id)));
+    commit_results(store, submitted.clone()).await;
+    submitted.sort_by_key(|result| std::cmp::Reverse((result.planned_at, result.monitor_id)));
 
     let id = MonitorId;
     let filters = [
@@ -111,12 +109,12 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
         },
     ];
     for filter in filters {
-        let want: Vec<_> = given.iter().filter(|result| matches(&filter, result)).cloned().collect();
+        let expected: Vec<_> = submitted.iter().filter(|result| matches(&filter, result)).cloned().collect();
         let found = store.results(filter.clone(), Pagination { limit: 1000, offset: 0 }).await.unwrap();
-        assert_eq!((found.total, &found.results), (want.len() as u64, &want), "{filter:?}");
+        assert_eq!((found.total, &found.results), (expected.len() as u64, &expected), "{filter:?}");
         let window = store.results(filter.clone(), Pagination { limit: 7, offset: 5 }).await.unwrap();
-        assert_eq!(window.total, want.len() as u64, "{filter:?}");
-        let rest: Vec<_> = want.into_iter().skip(5).take(7).collect();
+        assert_eq!(window.total, expected.len() as u64, "{filter:?}");
+        let rest: Vec<_> = expected.into_iter().skip(5).take(7).collect();
         assert_eq!(window.results, rest, "{filter:?}");
     }
 }
@@ -176,15 +174,15 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
             let planned_at = planned_at + Duration::from_secs(i);
             [ping(1, planned_at), error(2, planned_at), ok(3, planned_at, 10)]
         });
-        keep(store, batch.collect()).await;
+        commit_results(store, batch.collect()).await;
     }
     store.roll_up(now).await.unwrap();
     assert!(store.retain(retention.clone(), now).await.unwrap() > 2000);
     assert_eq!(store.retain(retention.clone(), now).await.unwrap(), 0);
 
-    let kept = all(store).await;
-    assert_eq!(kept.len(), 3 * 300 * 3, "results younger than 30 days");
-    for result in kept {
+    let stored = all(store).await;
+    assert_eq!(stored.len(), 3 * 300 * 3, "results younger than 30 days");
+    for result in stored {
         let age = now.since(result.planned_at);
         assert_ne!(result.phases(), Phases::default(), "phases stay when details go");
         if result.monitor_id == MonitorId(3) {

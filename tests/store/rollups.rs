@@ -1,4 +1,4 @@
-//! Rollups.
+//! Hourly and daily rollups.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use vigie::domain::{MonitorId, Outcome};
 use vigie::store::{Retention, Rollup, RollupSpan, SKETCH_RELATIVE_ERROR};
 
-use crate::store::make::{HOUR, MINUTE, at, error, keep, missed, ok, warning};
+use crate::store::samples::{HOUR, MINUTE, at, commit_results, error, missed, ok, warning};
 use crate::store::suite::Store;
 
 const ALL_DAY: i64 = 24 * HOUR;
@@ -26,7 +26,7 @@ pub async fn hours_and_days_count_by_outcome_and_keep_percentiles(store: &impl S
     for i in 0..100_i64 {
         let millis = i.unsigned_abs() + 1;
         let offset = i * 30;
-        keep(
+        commit_results(
             store,
             vec![
                 ok(1, at(offset), millis * 1000),
@@ -59,41 +59,41 @@ pub async fn hours_and_days_count_by_outcome_and_keep_percentiles(store: &impl S
 
 fn near(found: Option<[u64; 5]>, want: [u64; 5]) {
     for (found, want) in found.unwrap().into_iter().zip(want) {
-        // The rank may fall on either side of the wanted one: a step of the data more.
+        // The rank may be off by one, which adds one step of the data.
         let far = found.abs_diff(want) as f64;
         assert!(far <= want as f64 * (SKETCH_RELATIVE_ERROR + 0.025), "{found} {want}");
     }
 }
 
 pub async fn a_late_result_rolls_its_hour_and_day_up_again(store: &impl Store) {
-    keep(store, vec![ok(1, at(60), 1000), missed(1, at(120), 1, 60), ok(2, at(60), 1)]).await;
+    commit_results(store, vec![ok(1, at(60), 1000), missed(1, at(120), 1, 60), ok(2, at(60), 1)]).await;
     store.roll_up(at(2 * ALL_DAY)).await.unwrap();
     assert_eq!(days(store, 1).await[0].runs, [1, 0, 0, 0, 1, 0]);
 
-    keep(store, vec![ok(1, at(120), 3000), ok(1, at(5 * HOUR), 5000)]).await;
+    commit_results(store, vec![ok(1, at(120), 3000), ok(1, at(5 * HOUR), 5000)]).await;
     assert_eq!(store.roll_up(at(2 * ALL_DAY)).await.unwrap(), 3, "two hours and a day");
     let hour = hours(store, 1).await;
     assert_eq!((hour[0].runs, hour[0].mean_us), ([2, 0, 0, 0, 0, 0], Some(2000)));
     assert_eq!(days(store, 1).await[0].runs, [3, 0, 0, 0, 0, 0]);
     assert_eq!(days(store, 1).await[0].mean_us, Some(3000));
-    // A repeat changes nothing.
-    keep(store, vec![ok(1, at(120), 3000)]).await;
+    // A repeated result changes nothing.
+    commit_results(store, vec![ok(1, at(120), 3000)]).await;
     assert_eq!(store.roll_up(at(2 * ALL_DAY)).await.unwrap(), 0);
 }
 
-pub async fn missed_runs_count_in_the_hours_that_they_were_due_in(store: &impl Store) {
-    keep(store, vec![missed(1, at(30 * MINUTE), 120, 60)]).await;
+pub async fn missed_runs_count_in_the_hours_that_they_were_planned_in(store: &impl Store) {
+    commit_results(store, vec![missed(1, at(30 * MINUTE), 120, 60)]).await;
     store.roll_up(at(ALL_DAY)).await.unwrap();
     let missed: Vec<_> = hours(store, 1).await.iter().map(|hour| hour.runs[4]).collect();
     assert_eq!(missed, [30, 60, 30]);
     assert_eq!(days(store, 1).await[0].runs[4], 120);
-    // The first of them did happen after all.
-    keep(store, vec![ok(1, at(30 * MINUTE), 9)]).await;
+    // The first missed run has a real result after all.
+    commit_results(store, vec![ok(1, at(30 * MINUTE), 9)]).await;
     store.roll_up(at(ALL_DAY)).await.unwrap();
     assert_eq!(days(store, 1).await[0].runs, [1, 0, 0, 0, 119, 0]);
 }
 
-pub async fn results_that_came_after_retention_leave_older_rollups_alone(store: &impl Store) {
+pub async fn results_that_arrive_after_retention_leave_older_rollups_alone(store: &impl Store) {
     let long = Duration::from_hours(24_000);
     let retention = Retention {
         results: Duration::from_hours(24),
@@ -103,18 +103,18 @@ pub async fn results_that_came_after_retention_leave_older_rollups_alone(store: 
         daily: long,
         audit: long,
     };
-    keep(store, vec![ok(1, at(60), 1000), ok(1, at(120), 1000)]).await;
+    commit_results(store, vec![ok(1, at(60), 1000), ok(1, at(120), 1000)]).await;
     let now = at(3 * ALL_DAY);
     store.roll_up(now).await.unwrap();
     store.retain(retention, now).await.unwrap();
-    keep(store, vec![ok(1, at(180), 1000)]).await;
+    commit_results(store, vec![ok(1, at(180), 1000)]).await;
     store.roll_up(now).await.unwrap();
     assert_eq!(hours(store, 1).await[0].runs[0], 2);
     assert_eq!(days(store, 1).await[0].runs[0], 2);
 }
 
-/// Batches of results with calls in between give what all results at once and one call at the end give.
-pub async fn any_order_of_results_and_calls_gives_the_same_rollups(store: &impl Store) {
+/// Rolling up between batches of results gives the same as rolling up once at the end.
+pub async fn any_order_of_results_and_roll_ups_gives_the_same_rollups(store: &impl Store) {
     let moves = prop::collection::vec((1_i64..4, 0_i64..300, 0_usize..4, prop::bool::weighted(0.1)), 200);
     let moves = moves.new_tree(&mut TestRunner::deterministic()).unwrap().current();
     let mut want = std::collections::BTreeMap::new();
@@ -123,7 +123,7 @@ pub async fn any_order_of_results_and_calls_gives_the_same_rollups(store: &impl 
         let mut result = ok(monitor, planned_at, 10);
         result.outcome = Outcome::ALL[outcome];
         want.entry((monitor, ten_minutes)).or_insert(outcome);
-        keep(store, vec![result]).await;
+        commit_results(store, vec![result]).await;
         if call {
             store.roll_up(planned_at + Duration::from_hours(2)).await.unwrap();
         }

@@ -1,10 +1,10 @@
-//! Runs the suite over each store.
+//! Runs the test suite of the store traits over each store.
 
 use vigie::store::{
     AlertStore, ConfigStore, Housekeeping, Ingest, MonitorStore, Outbox, ResultStore, TokenStore,
 };
 
-/// All that a store does.
+/// All traits of a store.
 pub trait Store:
     Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + TokenStore + AlertStore + Outbox
 {
@@ -14,7 +14,7 @@ impl<T: Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + Token
 {
 }
 
-/// Makes a test of each function of the suite, over a new and empty store.
+/// Defines a test for each function of the suite, over a new and empty store.
 macro_rules! over_sqlite {
     ($($module:ident: $($name:ident),+ $(,)?;)+) => {
         mod sqlite {
@@ -22,10 +22,10 @@ macro_rules! over_sqlite {
                 $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $name() {
                     let folder = tempfile::tempdir().unwrap();
-                    let store = crate::store::make::sqlite(folder.path());
+                    let store = crate::store::samples::sqlite(folder.path());
                     crate::store::$module::$name(&store).await;
                     store.close().await;
-                    crate::store::make::assert_whole(folder.path());
+                    crate::store::samples::assert_whole(folder.path());
                 })+
             })+
         }
@@ -34,52 +34,52 @@ macro_rules! over_sqlite {
 
 over_sqlite! {
     results:
-        a_result_comes_back_as_it_was_given,
+        a_result_is_returned_as_it_was_stored,
         a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped,
-        a_real_result_takes_the_first_of_a_series_of_missed_runs_and_leaves_the_rest,
+        a_real_result_replaces_only_the_first_of_a_series_of_missed_runs,
         filters_narrow_and_pages_are_newest_first,
         states_are_replaced,
         retention_removes_each_kind_of_data_at_its_time;
     captures:
-        files_come_back_by_name_and_go_with_the_details,
-        too_large_files_and_those_of_repeats_are_left_out;
+        files_are_returned_by_name_and_removed_with_the_details,
+        too_large_files_and_those_of_repeated_results_are_dropped;
     rollups:
         hours_and_days_count_by_outcome_and_keep_percentiles,
         a_late_result_rolls_its_hour_and_day_up_again,
-        missed_runs_count_in_the_hours_that_they_were_due_in,
-        results_that_came_after_retention_leave_older_rollups_alone,
-        any_order_of_results_and_calls_gives_the_same_rollups;
+        missed_runs_count_in_the_hours_that_they_were_planned_in,
+        results_that_arrive_after_retention_leave_older_rollups_alone,
+        any_order_of_results_and_roll_ups_gives_the_same_rollups;
     monitors:
-        monitors_come_back_in_their_newest_version,
-        keys_keep_their_ids_also_when_they_come_back,
-        removed_monitors_take_their_states_along;
-    ledger:
-        monitors_of_the_apis_are_kept_without_their_secrets,
-        a_change_of_an_older_version_is_refused_and_does_nothing,
-        an_entry_about_what_is_made_names_it_whatever_is_written_before,
-        keys_are_unique_per_origin_and_free_again_after_a_removal,
-        a_rest_of_a_file_monitor_survives_its_file,
-        what_is_attached_to_a_monitor_goes_with_it,
-        records_come_back_by_id_by_text_and_by_filter,
+        monitors_are_returned_in_their_newest_revision,
+        file_keys_keep_their_ids_after_removal_and_return,
+        the_states_of_removed_monitors_are_removed;
+    config:
+        monitors_of_the_apis_are_stored_without_their_secrets,
+        a_change_of_an_older_revision_is_refused_and_changes_nothing,
+        an_audit_entry_names_the_object_created_in_its_call,
+        keys_are_unique_per_origin_and_reusable_after_a_removal,
+        a_pause_of_a_file_monitor_survives_changes_of_its_file,
+        records_attached_to_a_monitor_are_removed_with_it,
+        records_are_found_by_id_by_unique_key_and_by_filter,
         the_audit_trail_is_read_newest_first,
-        the_trail_ends_with_its_time,
-        secrets_are_sealed_anew_in_their_context;
-    alarms:
-        watches_are_kept_replaced_and_forgotten,
-        an_outage_goes_on_ends_and_is_found_by_filter,
-        an_outage_is_acknowledged_once_and_stays_so,
-        a_message_of_a_known_key_is_dropped,
-        an_error_that_nobody_else_sees_turns_into_a_warning,
-        other_answers_of_a_second_location_leave_the_error,
-        files_may_come_after_their_result,
-        retention_leaves_open_outages_and_messages_that_wait;
+        audit_entries_are_removed_after_their_retention,
+        secrets_are_resealed_in_their_context;
+    alerting:
+        alert_states_are_stored_replaced_and_removed,
+        an_outage_is_updated_ended_and_found_by_filter,
+        an_outage_is_acknowledged_once_and_stays_acknowledged,
+        a_notification_with_a_known_key_is_dropped,
+        a_refuted_error_becomes_a_warning,
+        other_verification_statuses_leave_the_error,
+        files_may_be_added_after_their_result,
+        retention_keeps_open_outages_and_pending_notifications;
     outbox:
-        due_messages_come_oldest_first_and_few_of_each_recipient,
-        tries_end_as_they_are_noted,
-        what_messages_waited_for_hastens_them,
-        held_messages_go_out_with_a_digest,
-        a_dead_message_is_tried_again_by_its_account_alone;
+        due_notifications_are_oldest_first_and_limited_per_recipient,
+        delivery_outcomes_set_the_state_of_a_notification,
+        releasing_a_check_makes_its_notifications_due,
+        held_notifications_are_sent_with_a_digest,
+        only_its_account_can_retry_a_dead_notification;
     tokens:
-        tokens_are_kept_moved_ended_and_purged,
+        tokens_are_stored_extended_revoked_and_expired,
         tokens_end_with_their_user;
 }

@@ -1,18 +1,18 @@
-//! Tokens of who is logged in.
+//! Access tokens and sessions.
 
 use serde_json::json;
 use vigie::domain::{RecordKind, Revision, UserId};
 use vigie::store::{ConfigChange, StoredToken, TokenKind};
 
-use crate::store::ledger::new_record;
-use crate::store::make::at;
+use crate::store::config::new_record;
+use crate::store::samples::at;
 use crate::store::suite::Store;
 
 fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> StoredToken {
     StoredToken { hash: [number; 32], kind, user: UserId(user), issued_at: at(0), expires_at: at(expires) }
 }
 
-pub async fn tokens_are_kept_moved_ended_and_purged(store: &impl Store) {
+pub async fn tokens_are_stored_extended_revoked_and_expired(store: &impl Store) {
     let access = token(1, TokenKind::Access, 7, 100);
     let session = token(2, TokenKind::Session, 7, 50);
     let other = token(3, TokenKind::Access, 8, 100);

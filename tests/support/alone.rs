@@ -1,12 +1,12 @@
-//! Runs a test again in a process of its own, where no test beside it takes memory, sockets or processors' time
-//! that are counted.
+//! Runs a test in a process of its own, so that no other test uses the memory, sockets or processor time that it
+//! measures.
 
 use std::process::Command;
 
 const ALONE: &str = "VIGIE_TEST_ALONE";
 
-/// Whether this process runs nothing but the test called `name`. When it does not, runs that test in a process of
-/// its own, and fails when it fails.
+/// Whether this process runs only the test `name`. If not, runs that test in a child process and panics when it
+/// fails there.
 pub fn alone(name: &str) -> bool {
     if std::env::var(ALONE).is_ok_and(|alone| alone == name) {
         return true;

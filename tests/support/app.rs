@@ -1,5 +1,5 @@
-//! The APIs over a real store in a folder of its own, with a planner that runs nothing. Calls go straight
-//! into the router.
+//! The APIs over a real store in a temporary folder, with a planner that runs nothing. Calls go straight to the
+//! router.
 #![allow(dead_code)]
 
 use std::net::IpAddr;
@@ -36,12 +36,12 @@ use vigie::store::{
 use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
 
-/// 2026-11-20T12:00:00Z, when every test begins.
+/// 2026-11-20T12:00:00Z, when every test starts.
 pub const NOON: i64 = 1_795_176_000;
-/// Days that tests on demand are kept.
-pub const KEPT_DAYS: u64 = 30;
+/// Days for which tests on demand are kept.
+pub const RETENTION_DAYS: u64 = 30;
 
-/// Two accounts' worth of everything: account 1 and whatever [`App::account`] adds.
+/// The application under test. Account 1 exists; [`App::account`] adds more.
 pub struct App {
     pub state: ApiState,
     pub router: Router,
@@ -53,18 +53,18 @@ pub struct App {
 }
 
 impl App {
-    /// A new one, with nothing in it.
+    /// Starts the application over an empty store.
     pub async fn start() -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), NOON, &SqliteSettings::default()).await
     }
 
-    /// A new one that does not wait for the disk, for tests of many changes.
+    /// Starts the application with a store that does not wait for the disk, for tests of many changes.
     pub async fn start_quick() -> Self {
         let settings = SqliteSettings { synchronous: Synchronous::Normal, readers: 1, ..Default::default() };
         Self::start_in(tempfile::tempdir().unwrap(), NOON, &settings).await
     }
 
-    /// Ends this process, as far as the APIs can see, and starts another over the same data.
+    /// Closes the application and starts it again over the same data, as after a restart of the process.
     pub async fn restarted(self) -> Self {
         let now = self.clock.now().as_micros() / 1_000_000;
         self.store.close().await;
@@ -72,12 +72,12 @@ impl App {
         Self::start_in(folder, now, &SqliteSettings::default()).await
     }
 
-    /// Over data that somebody else wrote, at the second `now`.
+    /// Starts the application over existing data, at the second `now`.
     pub async fn over(folder: TempDir, now: i64) -> Self {
         Self::start_in(folder, now, &SqliteSettings::default()).await
     }
 
-    /// Whoever holds the token of the host.
+    /// Returns a client that holds the token of the host.
     pub fn host(&self) -> Client {
         let token = self.state.accounts.renew_host_token();
         Client { router: self.router.clone(), token: Some(token) }
@@ -89,102 +89,96 @@ impl App {
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
         let config: Arc<dyn ConfigStore> = store.clone();
-        let roster = Arc::new(MonitorCache::default());
-        let directory = Arc::new(AccountCache::new(Arc::clone(&config), common()));
+        let monitor_cache = Arc::new(MonitorCache::default());
+        let account_cache = Arc::new(AccountCache::new(Arc::clone(&config), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
         let monitors = MonitorContext::new(MonitorDependencies {
             config: Arc::clone(&config),
-            monitors: Arc::clone(&roster),
-            accounts: Arc::clone(&directory),
+            monitors: Arc::clone(&monitor_cache),
+            accounts: Arc::clone(&account_cache),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&timer),
         });
         let monitors = Arc::new(monitors.with_last_runs(planner.clone()));
-        roster.replace_all(monitors::load_monitors(&monitors).await.unwrap());
+        monitor_cache.replace_all(monitors::load_monitors(&monitors).await.unwrap());
         let resources = Arc::new(ResourceService::new(ResourceDependencies {
             config: Arc::clone(&config),
-            monitors: Arc::clone(&roster),
-            accounts: Arc::clone(&directory),
+            monitors: Arc::clone(&monitor_cache),
+            accounts: Arc::clone(&account_cache),
             vault,
             planner: planner.clone(),
             clock: Arc::clone(&timer),
         }));
-        let trials = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
+        let on_demand_tests = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
             config: Arc::clone(&config),
-            monitors: Arc::clone(&roster),
-            accounts: Arc::clone(&directory),
+            monitors: Arc::clone(&monitor_cache),
+            accounts: Arc::clone(&account_cache),
             planner: planner.clone(),
             clock: Arc::clone(&timer),
-            retention: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
+            retention: std::time::Duration::from_secs(RETENTION_DAYS * 86_400),
         }));
-        let alerting = Arc::new(AlertService::new(AlertServiceDependencies {
+        let alerts = Arc::new(AlertService::new(AlertServiceDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
             config: Arc::clone(&config),
             alert_control: Arc::new(NoAlertControl),
-            monitors: Arc::clone(&roster),
-            accounts: Arc::clone(&directory),
+            monitors: Arc::clone(&monitor_cache),
+            accounts: Arc::clone(&account_cache),
             clock: Arc::clone(&timer),
         }));
         let tokens: Arc<dyn TokenStore> = store.clone();
         let accounts = Arc::new(AccountService::new(config, tokens, Arc::clone(&timer)));
-        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), common().locations));
-        let state = ApiState {
-            accounts,
-            monitors,
-            resources,
-            alerts: alerting,
-            on_demand_tests: trials,
-            queries: view,
-            clock: timer,
-        };
+        let queries =
+            Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
+        let state =
+            ApiState { accounts, monitors, resources, alerts, on_demand_tests, queries, clock: timer };
         let router = v3::router(state.clone());
-        Self { state, router, store, planner, clock, monitors: roster, folder }
+        Self { state, router, store, planner, clock, monitors: monitor_cache, folder }
     }
 
-    /// The bytes of all files of the store.
+    /// Returns the bytes of all files of the store.
     pub fn files(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
         let stores = files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("vigie.db"));
         stores.flat_map(|path| std::fs::read(path).unwrap()).collect()
     }
 
-    /// A further account.
+    /// Creates another account.
     pub async fn account(&self, name: &str) -> CustomerId {
         let record = self.record(RecordKind::Customer, None, json!({"name": name}), Some(name));
         CustomerId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0])
     }
 
-    /// A user of `role` in account 1, logged in.
+    /// Creates a user of `role` in account 1 and returns its logged-in client.
     pub async fn login(&self, role: Role) -> Client {
         self.login_to(CustomerId(1), role).await
     }
 
-    /// A user of `role` in `account`, logged in.
+    /// Creates a user of `role` in `account` and returns its logged-in client.
     pub async fn login_to(&self, account: CustomerId, role: Role) -> Client {
         let login = format!("{}-{account}", role.name().to_lowercase());
-        let unique = format!("{login}-{}", rand());
+        let unique = format!("{login}-{}", next_number());
         let fields =
             json!({"login": login, "name": "", "role": role.name(), "enabled": true, "locked": false});
         let record = self.record(RecordKind::User, Some(account), fields, Some(&unique));
         let user = UserId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0]);
-        let token = format!("test-{}-{}", user, rand());
+        let token = format!("test-{}-{}", user, next_number());
         let issued_at = self.clock.now();
-        let kept = StoredToken {
+        let stored = StoredToken {
             hash: sha256(&token),
             kind: TokenKind::Access,
             user,
             issued_at,
             expires_at: issued_at + std::time::Duration::from_hours(1),
         };
-        self.store.insert(kept).await.unwrap();
+        self.store.insert(stored).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
     }
 
-    /// Somebody without a token.
-    pub fn stranger(&self) -> Client {
+    /// Returns a client without a token.
+    pub fn anonymous(&self) -> Client {
         Client { router: self.router.clone(), token: None }
     }
 
@@ -208,7 +202,7 @@ impl App {
     }
 }
 
-/// Three locations, all types that are probed, any plan.
+/// Returns three locations, a few monitor types, and no limits by plan.
 fn common() -> SharedFacts {
     let location = |id, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id };
     SharedFacts {
@@ -232,14 +226,14 @@ fn common() -> SharedFacts {
     }
 }
 
-/// Who calls.
+/// A client of the API.
 #[derive(Clone)]
 pub struct Client {
     router: Router,
     pub token: Option<String>,
 }
 
-/// What came back.
+/// A response of the API.
 #[derive(Debug)]
 pub struct Reply {
     pub status: StatusCode,
@@ -264,7 +258,7 @@ impl Client {
         self.json(Method::PATCH, path, &[], &body).await
     }
 
-    /// With further headers.
+    /// Sends `body` as JSON with additional headers.
     pub async fn json(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> Reply {
         let headers = [&[("content-type", "application/json")], headers].concat();
         self.send(method, path, &headers, body.to_string()).await
@@ -294,14 +288,14 @@ impl Client {
 }
 
 impl Reply {
-    /// The body, when the status is `status`.
+    /// Returns the JSON body and requires the status `status`.
     #[track_caller]
     pub fn expect(self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
         if self.text.is_empty() { Value::Null } else { serde_json::from_str(&self.text).unwrap() }
     }
 
-    /// The messages of an error body whose status, and code in each entry, is `status`.
+    /// Returns the messages of an error body; its status and the code of each entry must be `status`.
     #[track_caller]
     pub fn refused(self, status: u16) -> Vec<String> {
         let body = self.expect(status);
@@ -311,7 +305,7 @@ impl Reply {
         errors.iter().map(|error| error["message"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The number of what was made or changed.
+    /// Returns the id of the object that was created or changed.
     #[track_caller]
     pub fn id(self) -> i64 {
         self.expect(200)["id"].as_str().unwrap().parse().unwrap()
@@ -322,7 +316,7 @@ impl Reply {
     }
 }
 
-/// A planner that keeps what it was told, and checks when it is let.
+/// A planner that records its calls. On-demand checks end as configured and can be held back.
 pub struct FakePlanner {
     planned: Mutex<Vec<(Vec<Monitor>, Vec<MonitorId>)>>,
     outcome: Mutex<Result<Outcome, PlanError>>,
@@ -336,28 +330,28 @@ impl FakePlanner {
         Self { planned: Mutex::default(), outcome, last: Mutex::default(), gate: Semaphore::new(1_000_000) }
     }
 
-    /// What was planned and taken out, call by call.
+    /// Returns the monitors added and removed, call by call.
     pub fn planned(&self) -> MutexGuard<'_, Vec<(Vec<Monitor>, Vec<MonitorId>)>> {
         self.planned.lock().unwrap()
     }
 
-    /// How checks end from now on.
-    pub fn ends(&self, outcome: Result<Outcome, PlanError>) {
+    /// Sets how checks end from now on.
+    pub fn set_outcome(&self, outcome: Result<Outcome, PlanError>) {
         *self.outcome.lock().unwrap() = outcome;
     }
 
-    /// How the last run of every monitor ended.
-    pub fn ended(&self, outcome: Outcome, status: Status) {
+    /// Sets how the last run of every monitor ended.
+    pub fn set_last_run(&self, outcome: Outcome, status: Status) {
         *self.last.lock().unwrap() = Some((outcome, status));
     }
 
-    /// Checks wait from now on.
-    pub fn hold(&self) {
+    /// Makes checks wait from now on.
+    pub fn hold_checks(&self) {
         self.gate.forget_permits(usize::MAX);
     }
 
-    /// Lets `checks` of them end.
-    pub fn release(&self, checks: usize) {
+    /// Lets `checks` waiting checks end.
+    pub fn release_checks(&self, checks: usize) {
         self.gate.add_permits(checks);
     }
 }
@@ -404,7 +398,7 @@ impl LastRunLookup for FakePlanner {
     }
 }
 
-/// The result of a check of `monitor` that began with the test, with a file.
+/// Returns the result of a check of `monitor` at [`NOON`], with one captured file.
 pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckResult {
     let at = Timestamp::from_seconds(NOON);
     let run_id = RunId::new(monitor.id, at);
@@ -435,20 +429,20 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
     }
 }
 
-/// The smallest body that makes a website monitor, with these fields beside.
+/// Returns the smallest valid body of a website monitor, extended by the fields `more`.
 pub fn website(name: &str, more: Value) -> Value {
     let mut body = json!({"billing_plancode": "basic", "name": name, "url": "http://shop.example.com/"});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
 }
 
-/// The example of `kind` in `config/monitors`, as a body of version 3.
+/// Returns the example of `kind` in `config/monitors` as a request body of API version 3.
 pub fn example(kind: MonitorType) -> Value {
     let path = format!("{}/config/monitors/{kind}.yaml", env!("CARGO_MANIFEST_DIR"));
     let tree = Node::from_yaml(&std::fs::read_to_string(path).unwrap()).unwrap();
     let of_kind = |node: &&Node| node.get("type").and_then(Node::as_text) == Some(kind.name());
     let mut body = tree.items().iter().find(of_kind).unwrap().to_json();
-    in_place(&mut body);
+    inline_secrets(&mut body);
     let fields = body.as_object_mut().unwrap();
     for name in ["key", "customer", "locations", "home_location"] {
         fields.remove(name);
@@ -456,20 +450,20 @@ pub fn example(kind: MonitorType) -> Value {
     body
 }
 
-/// Secrets of files stand in place, and numbers of what the account does not have are left out.
-fn in_place(value: &mut Value) {
+/// Replaces references to secret files and environment variables by inline secrets.
+fn inline_secrets(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for name in fields.keys().cloned().collect::<Vec<_>>() {
-                let elsewhere = name.strip_suffix("_file").or_else(|| name.strip_suffix("_env"));
-                if let Some(field) = elsewhere {
+                let base_name = name.strip_suffix("_file").or_else(|| name.strip_suffix("_env"));
+                if let Some(field) = base_name {
                     fields.remove(&name);
                     fields.insert(field.to_owned(), json!("secret"));
                 }
             }
-            fields.values_mut().for_each(in_place);
+            fields.values_mut().for_each(inline_secrets);
         }
-        Value::Array(items) => items.iter_mut().for_each(in_place),
+        Value::Array(items) => items.iter_mut().for_each(inline_secrets),
         _ => {}
     }
 }
@@ -478,7 +472,7 @@ pub fn sha256(text: &str) -> [u8; 32] {
     digest::digest(&digest::SHA256, text.as_bytes()).as_ref().try_into().unwrap()
 }
 
-fn rand() -> u64 {
+fn next_number() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

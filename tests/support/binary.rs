@@ -1,8 +1,8 @@
-//! The built binary, and what it says.
+//! Runs the built binary and reads its output.
 
 use std::process::Output;
 
-/// The binary with `args`, in an environment without settings.
+/// Runs the binary with `args`, without any `VIGIE_` environment variables.
 pub fn vigie(args: &[&str]) -> Output {
     let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {

@@ -1,20 +1,20 @@
-//! A port of loopback that refuses connections.
+//! A loopback port that refuses connections.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use socket2::{Domain, Socket, Type};
 
-/// It, for as long as this is there: bound and not listened on, so that nobody else is given its number meanwhile.
-pub struct Closed {
-    _held: Socket,
+/// A port that is bound but not listened on, so that no other process gets it while this value exists.
+pub struct ClosedPort {
+    _socket: Socket,
     pub at: SocketAddr,
 }
 
-impl Closed {
+impl ClosedPort {
     pub fn new() -> Self {
-        let held = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
-        let at = held.local_addr().unwrap().as_socket().unwrap();
-        Self { _held: held, at }
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+        let at = socket.local_addr().unwrap().as_socket().unwrap();
+        Self { _socket: socket, at }
     }
 }

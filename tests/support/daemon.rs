@@ -1,4 +1,4 @@
-//! Daemons of Debian that tests start and stop by themselves.
+//! Daemons packaged by Debian that tests start and stop themselves.
 #![allow(dead_code, reason = "every test binary takes what it needs")]
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub fn is_root() -> bool {
 /// Ports below those that Linux gives to connections and to listeners that ask for any (`ip_local_port_range`).
 const PORTS: std::ops::Range<u16> = 12_000..32_000;
 
-/// A port for a daemon that has to be told one, for this test alone: no connection of another test gets it meanwhile.
+/// Returns a free port for a daemon that needs a fixed one. No connection of another test gets it meanwhile.
 pub fn free_port() -> u16 {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let chance = RandomState::new();
@@ -34,21 +34,21 @@ pub fn free_port() -> u16 {
         let at = ("127.0.0.1", port);
         GIVEN.lock().unwrap().insert(port) && TcpListener::bind(at).is_ok() && UdpSocket::bind(at).is_ok()
     };
-    // Another process of tests chooses others, by chance.
+    // Random, so that other test processes choose different ports.
     (0..10_000_u64)
         .map(|turn| PORTS.start + u16::try_from(chance.hash_one(turn) % PORTS.len() as u64).unwrap())
         .find(|&port| free(port))
         .expect("a port that nobody has")
 }
 
-/// A folder that daemons can look into after they gave up their rights.
+/// Creates a folder that daemons can still read after they dropped their privileges.
 pub fn open_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     folder
 }
 
-/// Waits until `port` takes connections.
+/// Waits until `port` accepts connections.
 pub fn wait_for(port: u16) {
     let end = Instant::now() + Duration::from_secs(30);
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -57,7 +57,7 @@ pub fn wait_for(port: u16) {
     }
 }
 
-/// A program that runs in the foreground until this is dropped.
+/// A program that runs in the foreground until it is dropped.
 pub struct Daemon {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -79,13 +79,13 @@ impl Daemon {
         Self { child, lines }
     }
 
-    /// The first line from now on that `wanted` takes.
-    pub fn line(&self, wanted: impl Fn(&str) -> bool) -> String {
+    /// Returns the next line of output that `matches`.
+    pub fn line(&self, matches: impl Fn(&str) -> bool) -> String {
         let end = Instant::now() + Duration::from_secs(20);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left).expect("no such line in time");
-            if wanted(&line) {
+            if matches(&line) {
                 return line;
             }
         }

@@ -1,17 +1,17 @@
-//! What a document says in a field, by the name of the field.
+//! Reads fields of a monitor document by name.
 
 use serde_json::Value;
 use vigie::schema::MonitorDocument;
 
-/// The fields of a document by their names: the product reads them into typed settings.
+/// Access to the fields of a document by name; the product reads them into typed settings instead.
 pub trait Fields {
-    /// A text; `None` when it is neither set nor has a default.
+    /// Returns a text; `None` when it is neither set nor has a default.
     fn text(&self, field: &str) -> Option<&str>;
-    /// A whole number; 0 when it is neither set nor has a default.
+    /// Returns an integer; 0 when it is neither set nor has a default.
     fn number(&self, field: &str) -> i64;
-    /// A yes or no; no when it is neither set nor has a default.
+    /// Returns a boolean; `false` when it is neither set nor has a default.
     fn flag(&self, field: &str) -> bool;
-    /// The entries of a list; none when it is neither set nor has a default.
+    /// Returns the entries of a list; empty when it is neither set nor has a default.
     fn list(&self, field: &str) -> &[Value];
 }
 

@@ -1,15 +1,15 @@
-//! A user of this machine who may log in to FTP servers.
+//! A system user that may log in to FTP servers.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A user of this machine, for as long as a test runs: vsftpd lets nobody else in.
+/// A system user that exists while a test runs; vsftpd accepts no others.
 pub struct User {
     pub name: String,
 }
 
 impl User {
-    /// Its home is there already, and belongs to it from now on. One at a time in one process.
+    /// Creates the user and makes it the owner of `home`, which must exist. One user at a time per process.
     pub fn with_home(home: &Path, password: &str) -> Self {
         let name = format!("vigieftp{}", std::process::id());
         let made = run(Command::new("useradd").args(["-M", "-s", "/bin/sh", "-d"]).arg(home).arg(&name), "");
@@ -30,7 +30,7 @@ impl Drop for User {
     }
 }
 
-/// Runs `command` with `input`; whether it went well.
+/// Runs `command` with `input` on its standard input; returns whether it succeeded.
 pub fn run(command: &mut Command, input: &str) -> bool {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! Where geckodriver is, which Debian does not have.
+//! Locates geckodriver, which Debian does not package.
 
 use std::path::{Path, PathBuf};
 

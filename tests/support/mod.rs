@@ -1,4 +1,4 @@
-//! What tests share: real servers, fakes, the application under test, and what is left behind.
+//! What tests share: real servers, fakes, the application under test, and checks for what a test leaves behind.
 
 pub mod alone;
 pub mod app;
@@ -9,7 +9,7 @@ pub mod fields;
 pub mod ftp_user;
 pub mod geckodriver;
 pub mod lacking;
-pub mod mail_house;
+pub mod mail_server;
 pub mod name_server;
 pub mod namespace;
 pub mod processes;

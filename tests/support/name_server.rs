@@ -1,4 +1,4 @@
-//! A name server on loopback that does what a script says, over UDP and TCP.
+//! A scripted DNS server on loopback, over UDP and TCP.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,46 +10,46 @@ use hickory_proto::rr::{Name, RData, Record, RecordType};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 
-/// What the server does with one question.
+/// How the server replies to one query.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// Answers with these records.
+    /// Replies with these records.
     Records(Vec<RData>),
-    /// Answers with these records, as a server that recursive.
+    /// Replies with these records, with the flag "recursion available".
     Recursive(Vec<RData>),
-    /// Answers with a response code and nothing else.
+    /// Replies with a response code and no records.
     Code(ResponseCode),
-    /// Answers over UDP that the answer is too long, over TCP with these records.
-    LongFor(Vec<RData>),
-    /// Says nothing; over TCP closes.
+    /// Replies with the truncation flag over UDP, and with these records over TCP.
+    TruncatedOverUdp(Vec<RData>),
+    /// Sends no reply; over TCP closes the connection.
     Silence,
-    /// Answers with another id.
+    /// Replies with a wrong id.
     WrongId,
-    /// Answers another question.
+    /// Replies to a different question.
     WrongQuestion,
-    /// Sends the right header and then rubbish.
+    /// Sends a valid header and then a cut body.
     Rubbish,
-    /// First these bytes, then the records.
+    /// Sends these bytes first, then the records.
     After(Vec<u8>, Vec<RData>),
-    /// Half of a message over TCP.
+    /// Sends half a message over TCP.
     Half,
 }
 
 pub struct NameServer {
     pub at: SocketAddr,
     questions: Arc<AtomicUsize>,
-    asked_from: Arc<Mutex<Vec<SocketAddr>>>,
+    client_addresses: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl NameServer {
-    /// A server on `ip` whose answers `script` makes of the name (lower case, without the last dot) and type.
+    /// Starts a server on `ip`. `script` decides the reply by name (lower case, without the last dot) and type.
     pub async fn start<F>(ip: &str, script: F) -> Self
     where
         F: Fn(&str, RecordType) -> Reply + Send + Sync + 'static,
     {
         let (tcp, udp) = loop {
             let tcp = TcpListener::bind((ip, 0)).await.unwrap();
-            // The port may be taken for UDP.
+            // The same port may be in use for UDP.
             if let Ok(udp) = UdpSocket::bind(tcp.local_addr().unwrap()).await {
                 break (tcp, udp);
             }
@@ -57,20 +57,20 @@ impl NameServer {
         let at = tcp.local_addr().unwrap();
         let questions = Arc::new(AtomicUsize::new(0));
         let script = Arc::new(script);
-        let asked_from = Arc::new(Mutex::default());
-        tokio::spawn(serve_udp(udp, script.clone(), questions.clone(), asked_from.clone()));
+        let client_addresses = Arc::new(Mutex::default());
+        tokio::spawn(serve_udp(udp, script.clone(), questions.clone(), client_addresses.clone()));
         tokio::spawn(serve_tcp(tcp, script));
-        Self { at, questions, asked_from }
+        Self { at, questions, client_addresses }
     }
 
-    /// How many datagrams came so far.
+    /// Returns how many UDP queries have arrived so far.
     pub fn questions(&self) -> usize {
         self.questions.load(Ordering::SeqCst)
     }
 
-    /// Where they came from.
-    pub fn asked_from(&self) -> Vec<SocketAddr> {
-        self.asked_from.lock().unwrap().clone()
+    /// Returns the source addresses of those queries.
+    pub fn client_addresses(&self) -> Vec<SocketAddr> {
+        self.client_addresses.lock().unwrap().clone()
     }
 }
 
@@ -80,14 +80,14 @@ async fn serve_udp(
     socket: UdpSocket,
     script: Script,
     questions: Arc<AtomicUsize>,
-    asked_from: Arc<Mutex<Vec<SocketAddr>>>,
+    client_addresses: Arc<Mutex<Vec<SocketAddr>>>,
 ) {
     let mut buffer = [0; 4096];
     while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
         questions.fetch_add(1, Ordering::SeqCst);
-        asked_from.lock().unwrap().push(from);
+        client_addresses.lock().unwrap().push(from);
         let query = Message::from_vec(&buffer[..length]).unwrap();
-        for datagram in datagrams(&query, &asked(&script, &query)) {
+        for datagram in datagrams(&query, &scripted_reply(&script, &query)) {
             socket.send_to(&datagram, from).await.unwrap();
         }
     }
@@ -99,9 +99,11 @@ async fn serve_tcp(listener: TcpListener, script: Script) {
         let mut bytes = vec![0; usize::from(length)];
         stream.read_exact(&mut bytes).await.unwrap();
         let query = Message::from_vec(&bytes).unwrap();
-        let reply = asked(&script, &query);
+        let reply = scripted_reply(&script, &query);
         let messages = match &reply {
-            Reply::LongFor(records) => vec![answer(&query, records, ResponseCode::NoError).to_vec().unwrap()],
+            Reply::TruncatedOverUdp(records) => {
+                vec![answer(&query, records, ResponseCode::NoError).to_vec().unwrap()]
+            }
             Reply::Half => {
                 stream.write_all(&[1, 0, 7, 7, 7]).await.unwrap();
                 continue;
@@ -115,7 +117,7 @@ async fn serve_tcp(listener: TcpListener, script: Script) {
     }
 }
 
-fn asked(script: &Script, query: &Message) -> Reply {
+fn scripted_reply(script: &Script, query: &Message) -> Reply {
     let question = &query.queries[0];
     let name = question.name().to_string().to_ascii_lowercase();
     script(name.trim_end_matches('.'), question.query_type())
@@ -132,7 +134,7 @@ fn datagrams(query: &Message, reply: &Reply) -> Vec<Vec<u8>> {
             vec![bytes(message)]
         }
         Reply::Code(code) => vec![bytes(answer(query, &[], *code))],
-        Reply::LongFor(_) | Reply::Half => {
+        Reply::TruncatedOverUdp(_) | Reply::Half => {
             let mut message = answer(query, &[], fine);
             message.metadata.truncation = true;
             vec![bytes(message)]
@@ -162,7 +164,7 @@ pub fn answer(query: &Message, records: &[RData], code: ResponseCode) -> Message
     message.metadata.response_code = code;
     message.metadata.authoritative = true;
     message.add_queries(query.queries.clone());
-    // What comes after an alias is of the name that it stands for.
+    // Records after an alias belong to the name that the alias points to.
     let mut name = query.queries[0].name().clone();
     for data in records {
         message.add_answer(Record::from_rdata(name.clone(), 60, data.clone()));

@@ -1,4 +1,4 @@
-//! Runs a test again inside a network namespace of its own.
+//! Runs a test in a network namespace of its own.
 
 use std::process::Command;
 
@@ -6,9 +6,9 @@ use super::lacking;
 
 const INSIDE: &str = "VIGIE_TEST_NAMESPACE";
 
-/// Whether this process is the one inside. When it is not, runs the test called `name` in a new network
-/// namespace in which the shell commands `setup` were done, through the program `wrapper` when it is not
-/// empty, and fails when it fails. Where the host gives out no namespaces, the test is counted as left out.
+/// Whether this process runs inside the namespace of the test `name`. If not, runs that test in a new network
+/// namespace, after the shell commands `setup` and through the program `wrapper` unless it is empty, and panics when
+/// it fails there. Where the host permits no namespaces, the test is counted as skipped.
 pub fn inside(name: &str, setup: &str, wrapper: &str) -> bool {
     if std::env::var(INSIDE).is_ok_and(|inside| inside == name) {
         return true;
@@ -31,9 +31,9 @@ pub fn inside(name: &str, setup: &str, wrapper: &str) -> bool {
     false
 }
 
-/// Whether this user gets a network namespace here, or why not.
+/// Returns why this user cannot create a network namespace, as an error.
 fn permitted() -> Result<(), String> {
-    let tried = Command::new("unshare").args(["--map-root-user", "--net", "true"]).output();
-    let tried = tried.map_err(|error| format!("`unshare` of util-linux does not start: {error}"))?;
-    if tried.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&tried.stderr).into_owned()) }
+    let output = Command::new("unshare").args(["--map-root-user", "--net", "true"]).output();
+    let output = output.map_err(|error| format!("`unshare` of util-linux does not start: {error}"))?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }

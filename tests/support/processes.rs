@@ -1,12 +1,12 @@
-//! Processes that belong to a folder: what is left of browsers that lived there.
+//! Processes that use a folder, to find what browsers leave behind.
 #![allow(dead_code, reason = "every test binary takes what it needs")]
 
 use std::path::Path;
 
-/// Processes, zombies too, that name `folder` in their command line or environment: `/proc/ID COMMAND`.
+/// Returns processes, zombies included, whose command line or environment names `folder`, as `/proc/ID COMMAND`.
 pub fn processes_of(folder: &Path) -> Vec<String> {
-    let wanted = folder.display().to_string();
-    let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&wanted);
+    let folder_name = folder.display().to_string();
+    let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&folder_name);
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let path = entry.path();
@@ -20,7 +20,7 @@ pub fn processes_of(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Profiles and locks that are in the `folder` of a house.
+/// Returns the names of the profiles and locks in the `folder` of a browser pool.
 pub fn profiles_in(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());

@@ -1,8 +1,8 @@
-//! Routers that are network namespaces of their own, for tests inside of one.
+//! Routers in network namespaces of their own, for tests that run inside a namespace.
 #![allow(dead_code, reason = "every test binary takes what it needs")]
 
-/// This namespace, two routers and the target in a row; hop n has `10.0.n.2` and `fd00:n::2`. They answer as often as
-/// they are asked, so that one trace does not silence the next, and end with this process.
+/// Builds a chain: this namespace, two routers and the target. Hop n has `10.0.n.2` and `fd00:n::2`. ICMP replies are
+/// not rate limited, so that one trace does not silence the next. The namespaces end with this process.
 pub const CHAIN: &str = r#"
     own() { readlink /proc/$1/ns/net; }
     place() {
@@ -39,5 +39,5 @@ pub const CHAIN: &str = r#"
     nsenter -t $r1 --net ip -6 route add fd09::/16 via fd00:2::2
 "#;
 
-/// What `$1` is asked over ICMP is also asked without privilege.
-pub const ANYBODY_PINGS: &str = "sysctl -qw net.ipv4.ping_group_range='0 0'";
+/// Permits ICMP echo requests without privilege.
+pub const UNPRIVILEGED_PING: &str = "sysctl -qw net.ipv4.ping_group_range='0 0'";

@@ -1,4 +1,4 @@
-//! A page over TLS.
+//! An HTML page served over TLS.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// A server that answers every request under `config` with a page of this title.
+/// Starts a TLS server that responds to every request with a page of this title.
 pub async fn serve_page(config: ServerConfig, title: &str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();

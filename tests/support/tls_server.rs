@@ -1,4 +1,4 @@
-//! Certificates of every kind, and TLS servers on loopback that show them.
+//! Test certificates, and TLS servers on loopback that present them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -39,12 +39,12 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate for `names`, valid over `years`.
+    /// Issues a certificate for `names`, valid from the first to the second of `years`.
     pub fn issue(&self, names: &[&str], years: (i32, i32)) -> Identity {
         self.issue_for(&KeyPair::generate().unwrap().serialize_pem(), names, years)
     }
 
-    /// The same for a key that is there already, as PEM.
+    /// Like [`Authority::issue`], for an existing key in PEM.
     pub fn issue_for(&self, key: &str, names: &[&str], years: (i32, i32)) -> Identity {
         let key = KeyPair::from_pem(key).unwrap();
         let certificate = leaf(names, years).signed_by(&key, &self.0).unwrap();
@@ -52,7 +52,7 @@ impl Authority {
     }
 }
 
-/// A certificate for `names` that vouches for itself; with `authority` it also calls itself a CA.
+/// Creates a self-signed certificate for `names`; `authority` marks it as a CA.
 pub fn self_signed(names: &[&str], authority: bool) -> Identity {
     let key = KeyPair::generate().unwrap();
     let mut params = leaf(names, (2020, 2090));
@@ -80,7 +80,7 @@ impl Identity {
         PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap()
     }
 
-    /// Certificate and key in one text.
+    /// Returns certificate and key in one PEM text.
     pub fn pem(&self) -> String {
         format!("{}{}", self.certificate, self.key)
     }
@@ -106,7 +106,7 @@ pub fn config(
     builder.with_single_cert(identity.chain(), identity.private_key()).unwrap()
 }
 
-/// Serves `config` on `ip`; says `hello` to everyone who gets through the handshake.
+/// Serves `config` on `ip` and sends `hello` to every client that completes the handshake.
 pub async fn serve(ip: &str, config: ServerConfig) -> SocketAddr {
     let listener = TcpListener::bind((ip, 0)).await.unwrap();
     let at = listener.local_addr().unwrap();

@@ -1,10 +1,10 @@
-//! The table of histories.
+//! Plays all histories.
 
 use std::path::Path;
 
 use crate::alert::script::{History, read};
 
-/// The files of histories, in this folder.
+/// Files of histories in this folder.
 const FILES: &[&str] = &[
     "simple.txt",
     "modes.txt",
@@ -17,13 +17,13 @@ const FILES: &[&str] = &[
 ];
 
 #[test]
-fn every_history_gives_exactly_its_messages() {
+fn every_history_gives_exactly_its_notifications() {
     play(false);
 }
 
-/// Nothing is told twice, and nothing is lost, by a process that ends and starts again after every answer.
+/// Restarts after every result neither repeat nor lose a notification.
 #[test]
-fn every_history_gives_the_same_messages_with_restarts_in_it() {
+fn every_history_gives_the_same_notifications_with_restarts() {
     play(true);
 }
 
@@ -46,9 +46,9 @@ fn all() -> Vec<(&'static str, History)> {
     FILES.iter().flat_map(of).collect()
 }
 
-/// Plays every history and tells of all that went otherwise, not only of the first.
-fn play(restless: bool) {
+/// Plays every history and reports all that fail, not only the first.
+fn play(restart_often: bool) {
     let errors: Vec<String> =
-        all().into_iter().filter_map(|(file, history)| history.play(file, restless).err()).collect();
+        all().into_iter().filter_map(|(file, history)| history.play(file, restart_often).err()).collect();
     assert!(errors.is_empty(), "{} histories went otherwise:\n{}", errors.len(), errors.join("\n"));
 }

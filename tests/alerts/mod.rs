@@ -1,0 +1,10 @@
+//! Alerts from a result to the notification in the outbox: ingestion over a real store, with a fake clock and fake
+//! locations.
+
+mod content;
+mod harness;
+mod load;
+mod outages;
+mod pages;
+mod restart;
+mod verification;

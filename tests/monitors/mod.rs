@@ -1,0 +1,13 @@
+//! Monitors changed by API calls, over a real store and with the real check runner.
+
+mod changes;
+mod concurrency;
+mod engine;
+mod failures;
+pub mod harness;
+mod locations;
+mod pauses;
+mod plans;
+mod process;
+mod restart;
+mod shown;

@@ -1,0 +1,167 @@
+//! A process that checks, on a fake clock: store, ingestor, one real runner for each location.
+
+use std::net::Ipv4Addr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::agent;
+use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
+use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, PlannerDependencies};
+use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
+use vigie::clock::FakeClock;
+use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
+use vigie::net::{Net, NetConfig, SourceBinding};
+use vigie::pipeline::{IngestSettings, Ingestor};
+use vigie::probe::ProbeSettings;
+use vigie::schema::reader::InputFormat;
+use vigie::service::monitors;
+use vigie::service::{MonitorContext, MonitorDependencies};
+use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::syntax::node::Node;
+use vigie::telemetry::Metrics;
+use vigie::vault::Keyring;
+
+use crate::monitors::harness::{NOON, admin, common};
+
+struct Sink(Arc<Ingestor>);
+
+impl ResultSink for Sink {
+    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.submit(result))
+    }
+}
+
+/// The parts of a process that run checks.
+pub struct Process {
+    folder: tempfile::TempDir,
+    pub store: Arc<SqliteStore>,
+    ingestor: Arc<Ingestor>,
+    pub agents: Vec<LocationAgent>,
+    pub planner: Arc<LocalPlanner>,
+    pub monitors: MonitorContext,
+    pub clock: Arc<FakeClock>,
+    pub metrics: Arc<Metrics>,
+}
+
+/// Returns the source address of location `id`, by which targets identify it.
+pub fn address(id: i64) -> Ipv4Addr {
+    Ipv4Addr::new(127, 0, 1, u8::try_from(id).unwrap())
+}
+
+impl Process {
+    /// Starts a process that hosts location 1 of two.
+    pub async fn start() -> Self {
+        Self::over(common(), 1).await
+    }
+
+    /// Starts a process that hosts all of `number` locations.
+    pub async fn hosting(number: i64) -> Self {
+        let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region: id };
+        let locations = (1..=number).map(at).collect();
+        Self::over(SharedFacts { locations, ..common() }, usize::try_from(number).unwrap()).await
+    }
+
+    async fn over(common: SharedFacts, hosted: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
+        let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
+        let ingestor =
+            Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
+        let blackout_cache = Arc::new(BlackoutCache::default());
+        let agent = |location: &Location| {
+            let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
+            let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
+            let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
+            let cx = ExecutionContext {
+                blackouts: Some(blackouts),
+                ..ExecutionContext::new(Arc::clone(&net), clock.clone())
+            };
+            let sink = Arc::new(Sink(Arc::clone(&ingestor)));
+            let runner = agent::start_runner(AdmissionLimits::default(), cx, sink, Arc::clone(&metrics));
+            LocationAgent {
+                location: location.clone(),
+                can_verify: location.id.0 == 3,
+                runner,
+                net,
+                connectivity: None,
+            }
+        };
+        let agents: Vec<_> = common.locations.iter().take(hosted).map(agent).collect();
+        let accounts = Arc::new(AccountCache::new(store.clone(), common));
+        let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
+            agents: agents.clone(),
+            ingestor: Arc::clone(&ingestor),
+            accounts: Arc::clone(&accounts),
+            blackout_cache,
+            clock: clock.clone(),
+            probes: ProbeSettings::default(),
+        }));
+        let monitors = MonitorContext::new(MonitorDependencies {
+            config: store.clone(),
+            monitors: Arc::new(MonitorCache::default()),
+            accounts,
+            planner: planner.clone(),
+            vault: Arc::new(Keyring::ephemeral()),
+            clock: clock.clone(),
+        });
+        Self { folder, store, ingestor, agents, planner, monitors, clock, metrics }
+    }
+
+    pub async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
+        let mut body = json!({
+            "billing_plancode": "p", "name": "shop", "hostname": "127.0.0.1", "port": port, "interval": 1,
+        });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let created =
+            monitors::create(&self.monitors, &admin(), MonitorType::Tcp, InputFormat::V3, &Node::from(body))
+                .await;
+        MonitorId(created.unwrap().id)
+    }
+
+    /// Advances the clock in small steps, and waits after each until no check is in progress.
+    pub async fn advance(&self, seconds: u64) {
+        for _ in 0..2 * seconds {
+            self.clock.advance(Duration::from_millis(500));
+            for agent in &self.agents {
+                while agent.runner.stats().await.unwrap().in_flight > 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+
+    /// Returns the results of `monitor` once there are `number` of them, newest first.
+    pub async fn results(&self, monitor: MonitorId, number: usize) -> Vec<CheckResult> {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let filter = ResultFilter { monitors: vec![monitor], ..ResultFilter::default() };
+            let page = self.store.results(filter, Pagination { limit: 1000, offset: 0 }).await.unwrap();
+            if page.results.len() >= number {
+                return page.results;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{} of {number} results", page.results.len());
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Returns the number of planned monitors, summed over all locations.
+    pub async fn planned(&self) -> usize {
+        let mut planned = 0;
+        for agent in &self.agents {
+            planned += agent.runner.stats().await.unwrap().planned;
+        }
+        planned
+    }
+
+    pub async fn end(self) {
+        for agent in &self.agents {
+            agent.runner.shutdown(Duration::from_secs(5)).await;
+        }
+        assert_eq!(self.ingestor.drain(Duration::from_secs(5)).await, 0);
+        self.store.close().await;
+        drop(self.folder);
+    }
+}
