@@ -1,4 +1,4 @@
-//! A good answer that breaks off at any byte: the attempt always ends in time, with a sensible status.
+//! A valid response that ends at any byte: the attempt always ends in time, with a sensible status.
 
 use std::time::Duration;
 
@@ -13,26 +13,33 @@ const LENGTH: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Le
 const CHUNKED: &[u8] =
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello \r\n6\r\nneedle\r\n0\r\n\r\n";
 
-async fn broken_off(answer: &[u8], at: usize, end: &Act) -> Observation {
-    let server = Server::start(vec![vec![Act::Request, send(&answer[..at]), end.clone()]]).await;
+async fn cut_response(response: &[u8], at: usize, end: &Act) -> Observation {
+    let server = Server::start(vec![vec![Act::Request, send(&response[..at]), end.clone()]]).await;
     let timeout = Duration::from_millis(if matches!(end, Act::Stall) { 1_000 } else { 20_000 });
-    Check::of(&server.url("/")).with(json!({"keyword_string": "needle"})).within(timeout).run().await
+    Check::new(&server.url("/")).with(json!({"keyword_string": "needle"})).within(timeout).run().await
 }
 
-/// Breaks `answer` off at every byte, `broken` ones of which are not complete.
-async fn at_every_byte(answer: &'static [u8], end: Act, judge: fn(&Observation, usize) -> bool) {
-    let offsets = futures::stream::iter(0..=answer.len());
-    let seen: Vec<_> = offsets
-        .map(|at| {
-            let end = end.clone();
-            async move { (at, tokio::spawn(async move { broken_off(answer, at, &end).await }).await.unwrap()) }
-        })
-        .buffer_unordered(40)
-        .collect()
-        .await;
-    assert_eq!(seen.len(), answer.len() + 1);
-    for (at, seen) in seen {
-        assert!(judge(&seen, at), "at byte {at} of {}, {end:?}: {seen:#?}", answer.len());
+/// Cuts `response` at every byte and compares each observation with `is_expected`.
+async fn at_every_byte(response: &'static [u8], end: Act, is_expected: fn(&Observation, usize) -> bool) {
+    let offsets = futures::stream::iter(0..=response.len());
+    let observations: Vec<_> =
+        offsets
+            .map(|at| {
+                let end = end.clone();
+                async move {
+                    (at, tokio::spawn(async move { cut_response(response, at, &end).await }).await.unwrap())
+                }
+            })
+            .buffer_unordered(40)
+            .collect()
+            .await;
+    assert_eq!(observations.len(), response.len() + 1);
+    for (at, observation) in observations {
+        assert!(
+            is_expected(&observation, at),
+            "at byte {at} of {}, {end:?}: {observation:#?}",
+            response.len()
+        );
     }
 }
 
@@ -43,8 +50,8 @@ fn failed(observation: &Observation, kinds: &[FailureKind], phase: Phase) -> boo
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_close_at_every_byte() {
-    for answer in [LENGTH, CHUNKED] {
-        at_every_byte(answer, Act::Cut, |observation, at| match at {
+    for response in [LENGTH, CHUNKED] {
+        at_every_byte(response, Act::Cut, |observation, at| match at {
             0 => failed(observation, &[FailureKind::NoResponse], Phase::FirstByte),
             _ => {
                 observation.failure.is_none()
@@ -74,9 +81,9 @@ async fn a_stall_at_every_byte() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reset_at_every_byte() {
-    // A reset may overtake the bytes before it: what was read then counts.
-    for answer in [LENGTH, CHUNKED] {
-        at_every_byte(answer, Act::Reset, move |observation, _| {
+    // A reset may overtake the bytes sent before it; only the bytes that were read count.
+    for response in [LENGTH, CHUNKED] {
+        at_every_byte(response, Act::Reset, move |observation, _| {
             observation.failure.as_ref().is_none_or(|f| {
                 [FailureKind::ResponseReset, FailureKind::ResponseTruncated].contains(&f.kind)
                     && matches!(f.phase, Phase::FirstByte | Phase::Transfer)
