@@ -7,27 +7,27 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use vigie::domain::{FailureKind as Kind, Phase};
 
-use crate::probe_mail::kit::transcript;
-use crate::probe_mail::trip::{Monitor, SOON, fetching};
+use crate::probe_mail::round_trip::{Monitor, TIMEOUT, fetching};
+use crate::probe_mail::scripted_server::transcript;
 use crate::support::mail_house::House;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn from_postfix_to_dovecot_and_away() {
-    let Some(house) = House::build("a round trip through postfix and dovecot") else { return };
+async fn a_round_trip_through_postfix_and_dovecot_passes() {
+    let Some(daemons) = House::build("a round trip through postfix and dovecot") else { return };
     let fields = |smtp: String, pop: String, password: &str| {
         json!({
             "smtp_hostname": smtp, "pop3_hostname": pop, "email": "anna@vigie.test",
             "email_password": password, "require_tls": true,
         })
     };
-    let trust = [house.certificate.clone()];
+    let trust = [daemons.certificate.clone()];
     let monitor = Monitor::new(7);
     for (smtp, pop) in [
-        (format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop)),
-        (format!("smtps://127.0.0.1:{}", house.smtps), format!("pop3s://127.0.0.1:{}", house.pops)),
+        (format!("127.0.0.1:{}", daemons.smtp), format!("127.0.0.1:{}", daemons.pop)),
+        (format!("smtps://127.0.0.1:{}", daemons.smtps), format!("pop3s://127.0.0.1:{}", daemons.pops)),
     ] {
-        let observation = monitor.attempt(fields(smtp, pop, "secret"), &trust, SOON).await;
-        assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
+        let observation = monitor.attempt(fields(smtp, pop, "secret"), &trust, TIMEOUT).await;
+        assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), daemons.log());
         let trip = observation.facts.round_trip.unwrap();
         assert!(
             trip.trip_send_us.is_some() && trip.trip_transit_us.is_some() && trip.trip_fetch_us.is_some()
@@ -39,11 +39,11 @@ async fn from_postfix_to_dovecot_and_away() {
         }
     }
     assert!(
-        crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
+        crate::support::mail_house::read_mails(daemons.imap, "anna").is_empty(),
         "something was left behind"
     );
-    let wrong = fields(format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop), "wrong");
-    let observation = monitor.attempt(wrong, &trust, SOON).await;
+    let wrong = fields(format!("127.0.0.1:{}", daemons.smtp), format!("127.0.0.1:{}", daemons.pop), "wrong");
+    let observation = monitor.attempt(wrong, &trust, TIMEOUT).await;
     let failure = observation.failure.unwrap();
     assert_eq!(
         (failure.status().0, failure.kind, failure.phase),
@@ -51,29 +51,29 @@ async fn from_postfix_to_dovecot_and_away() {
         "{failure}"
     );
     assert!(failure.detail.starts_with(fetching(Phase::Auth)), "{failure}");
-    assert_eq!(house.mails("anna", 1).len(), 1, "it was sent all the same");
+    assert_eq!(daemons.mails("anna", 1).len(), 1, "it was sent all the same");
 }
 
-/// Somebody else who has the mailbox open.
+/// Another client that has the mailbox open.
 struct Reader(BufReader<TcpStream>);
 
 impl Reader {
-    async fn of(house: &House, user: &str) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", house.pop)).await.unwrap();
+    async fn open(daemons: &House, user: &str) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", daemons.pop)).await.unwrap();
         let mut reader = Self(BufReader::new(stream));
-        reader.hears_good("the greeting").await;
+        reader.expect_ok("the greeting").await;
         for line in [format!("USER {user}"), "PASS secret".to_owned(), "STAT".to_owned()] {
-            reader.says(&line).await;
+            reader.send(&line).await;
         }
         reader
     }
 
-    async fn says(&mut self, line: &str) {
+    async fn send(&mut self, line: &str) {
         self.0.write_all(format!("{line}\r\n").as_bytes()).await.unwrap();
-        self.hears_good(line).await;
+        self.expect_ok(line).await;
     }
 
-    async fn hears_good(&mut self, after: &str) {
+    async fn expect_ok(&mut self, after: &str) {
         let mut line = String::new();
         self.0.read_line(&mut line).await.unwrap();
         assert!(line.starts_with("+OK"), "{after}: {line}");
@@ -81,48 +81,48 @@ impl Reader {
 }
 
 /// Waits until dovecot has written `text` to its log.
-async fn logged(house: &House, text: &str) {
+async fn wait_for_log(daemons: &House, text: &str) {
     let end = Instant::now() + Duration::from_secs(40);
-    while !house.log().contains(text) {
-        assert!(Instant::now() < end, "no `{text}`: {}", house.log());
+    while !daemons.log().contains(text) {
+        assert!(Instant::now() < end, "no `{text}`: {}", daemons.log());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// dovecot lets the second one wait for ten seconds, and then refuses it with `[IN-USE]`.
+// dovecot keeps the second client waiting for ten seconds, and then refuses it with `[IN-USE]`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mailbox_that_dovecot_locks_is_waited_for() {
+async fn a_round_trip_waits_for_a_mailbox_locked_by_dovecot() {
     let test = "a round trip through a dovecot that locks the mailbox";
-    let Some(house) = House::with(test, "pop3_lock_session = yes\n") else { return };
+    let Some(daemons) = House::with(test, "pop3_lock_session = yes\n") else { return };
     let fields: Value = json!({
-        "smtp_hostname": format!("127.0.0.1:{}", house.smtp), "pop3_hostname": format!("127.0.0.1:{}", house.pop),
+        "smtp_hostname": format!("127.0.0.1:{}", daemons.smtp), "pop3_hostname": format!("127.0.0.1:{}", daemons.pop),
         "email": "anna@vigie.test", "email_password": "secret",
     });
-    let trust = [house.certificate.clone()];
+    let trust = [daemons.certificate.clone()];
     let (one, two) = (Monitor::new(7), Monitor::new(8));
-    let mut other = Reader::of(&house, "anna").await;
-    let letting_go = async {
-        logged(&house, "Couldn't lock POP3 session").await;
-        other.says("QUIT").await;
+    let mut other = Reader::open(&daemons, "anna").await;
+    let unlock = async {
+        wait_for_log(&daemons, "Couldn't lock POP3 session").await;
+        other.send("QUIT").await;
     };
-    let (observation, ()) = tokio::join!(one.attempt(fields.clone(), &trust, 2 * SOON), letting_go);
-    assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
+    let (observation, ()) = tokio::join!(one.attempt(fields.clone(), &trust, 2 * TIMEOUT), unlock);
+    assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), daemons.log());
     let trip = observation.facts.round_trip.unwrap();
     assert!(trip.mailbox_locked >= 1 && trip.mailbox_polls >= 1, "{trip:?}");
-    // Both at once lock each other out for a moment, and each takes its own message alone.
+    // Two monitors at once lock each other out for a moment, and each fetches its own message only.
     let both = tokio::join!(
-        one.attempt(fields.clone(), &trust, 2 * SOON),
-        two.attempt(fields.clone(), &trust, 2 * SOON)
+        one.attempt(fields.clone(), &trust, 2 * TIMEOUT),
+        two.attempt(fields.clone(), &trust, 2 * TIMEOUT)
     );
     for observation in [both.0, both.1] {
-        assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
+        assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), daemons.log());
     }
     assert!(
-        crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
+        crate::support::mail_house::read_mails(daemons.imap, "anna").is_empty(),
         "something was left behind"
     );
-    // Nobody lets go: what is told is that it was locked, not that mail was lost.
-    let _other = Reader::of(&house, "anna").await;
+    // The mailbox stays locked: the failure reports the lock, not a lost mail.
+    let _other = Reader::open(&daemons, "anna").await;
     let observation = one.attempt(fields, &trust, Duration::from_secs(25)).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.phase), (2, Phase::Transit), "{failure}");

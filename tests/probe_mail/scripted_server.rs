@@ -1,4 +1,4 @@
-//! Attempts, and servers of lines that do what a script says.
+//! Attempts of mail monitors, and scripted servers of line protocols.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
-pub const SOON: Duration = Duration::from_secs(20);
-/// For servers that stall: the timeout is what ends the attempt.
+pub const TIMEOUT: Duration = Duration::from_secs(20);
+/// Timeout for servers that stall, where it ends the attempt.
 pub const SHORT: Duration = Duration::from_millis(700);
 
-/// A network that trusts `authorities` alone.
+/// Creates a network that trusts `authorities` only.
 pub fn net(authorities: &[String]) -> Net {
     let authorities = authorities
         .iter()
@@ -29,7 +29,7 @@ pub fn net(authorities: &[String]) -> Net {
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
 
-/// One attempt of a monitor of `kind` with `fields`, within `timeout`.
+/// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.
 pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
     let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
@@ -40,14 +40,14 @@ pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Durat
     observation
 }
 
-/// `fields` with the host and port of `at`, which stays when it is there.
-pub fn toward(at: SocketAddr, more: &Value) -> Value {
+/// Returns `more` with host and port of `at`, unless `more` sets them.
+pub fn fields_for(at: SocketAddr, more: &Value) -> Value {
     let mut fields = json!({"hostname": at.ip().to_string(), "port": at.port()});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     fields
 }
 
-/// What was said, as the result keeps it.
+/// Returns the transcript of the session from the captures.
 pub fn transcript(observation: &Observation) -> String {
     let capture = observation.captures.iter().find(|capture| capture.name == "transcript.txt");
     capture
@@ -55,25 +55,25 @@ pub fn transcript(observation: &Observation) -> String {
         .unwrap_or_default()
 }
 
-/// What a server does with everyone who connects, act by act; then it closes.
+/// One act of a scripted server, which plays its acts to every client and then closes.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// Sends these bytes.
     Send(Vec<u8>),
-    /// Sends these bytes again and again, until the peer is gone.
+    /// Sends these bytes repeatedly until the peer closes.
     Flood(Vec<u8>),
-    /// Reads a line, which has to begin so.
-    Hear(String),
-    /// Speaks TLS from now on.
+    /// Reads a line, which must start with this text.
+    Expect(String),
+    /// Performs a TLS handshake and continues over TLS.
     Tls,
     /// Resets the connection.
     Reset,
-    /// Says nothing more, and stays.
+    /// Sends nothing more, and keeps the connection open.
     Stall,
 }
 
-/// The acts of a script: `< text` is sent with CR LF, `> start` is awaited; `* tls`, `* reset`, `* stall`.
-pub fn acts(script: &str) -> Vec<Act> {
+/// Parses a script: `< text` is sent with CR LF, `> start` is awaited; `* tls`, `* reset`, `* stall`.
+pub fn parse_script(script: &str) -> Vec<Act> {
     let lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty());
     let act = |line: &str| match line {
         "* tls" => Act::Tls,
@@ -81,7 +81,7 @@ pub fn acts(script: &str) -> Vec<Act> {
         "* stall" => Act::Stall,
         _ => match line.split_at_checked(2) {
             Some(("< ", text)) => Act::Send(format!("{text}\r\n").into_bytes()),
-            Some(("> ", start)) => Act::Hear(start.to_owned()),
+            Some(("> ", start)) => Act::Expect(start.to_owned()),
             _ => panic!("`{line}` is no act"),
         },
     };
@@ -91,10 +91,10 @@ pub fn acts(script: &str) -> Vec<Act> {
 trait Peer: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Peer for T {}
 
-/// Plays `acts` to everyone who connects.
-pub async fn stage(acts: Vec<Act>, tls: Option<TlsAcceptor>) -> SocketAddr {
+/// Starts a server that plays `acts` to every client.
+pub async fn start_server(acts: Vec<Act>, tls: Option<TlsAcceptor>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let at = listener.local_addr().unwrap();
+    let address = listener.local_addr().unwrap();
     let acts = Arc::new(acts);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
@@ -107,10 +107,10 @@ pub async fn stage(acts: Vec<Act>, tls: Option<TlsAcceptor>) -> SocketAddr {
             });
         }
     });
-    at
+    address
 }
 
-/// Ends with an error when the peer goes first.
+/// Plays `acts`; fails when the peer closes first.
 async fn play(stream: Box<dyn Peer>, acts: &[Act], tls: Option<TlsAcceptor>) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     for act in acts {
@@ -122,7 +122,7 @@ async fn play(stream: Box<dyn Peer>, acts: &[Act], tls: Option<TlsAcceptor>) -> 
             Act::Flood(bytes) => loop {
                 stream.write_all(bytes).await?;
             },
-            Act::Hear(start) => hear(&mut stream, start).await?,
+            Act::Expect(start) => expect_line(&mut stream, start).await?,
             Act::Tls => {
                 let acceptor = tls.clone().expect("a script with `* tls` needs a certificate");
                 let plain = stream.into_inner();
@@ -133,7 +133,7 @@ async fn play(stream: Box<dyn Peer>, acts: &[Act], tls: Option<TlsAcceptor>) -> 
         }
     }
     stream.shutdown().await?;
-    // Until the peer has left too: a close with unread bytes would be a reset.
+    // Wait until the peer has closed too, since a close with unread bytes would be a reset.
     while !stream.fill_buf().await?.is_empty() {
         let all = stream.buffer().len();
         stream.consume(all);
@@ -141,7 +141,7 @@ async fn play(stream: Box<dyn Peer>, acts: &[Act], tls: Option<TlsAcceptor>) -> 
     Ok(())
 }
 
-async fn hear<S: AsyncBufRead + Unpin>(stream: &mut S, start: &str) -> std::io::Result<()> {
+async fn expect_line<S: AsyncBufRead + Unpin>(stream: &mut S, start: &str) -> std::io::Result<()> {
     let mut line = String::new();
     if stream.read_line(&mut line).await? == 0 {
         return Err(std::io::ErrorKind::UnexpectedEof.into());
