@@ -1,12 +1,12 @@
-//! The opening on transcripts, without sockets.
+//! The opening of a session on transcripts, without sockets.
 
 use vigie::domain::{FailureKind as Kind, Phase};
 use vigie::protocol::ftp::Opening;
 use vigie::protocol::{LineProtocol, OutgoingLine, ProtocolAction};
 
-/// Plays `lines` to an opening; the acts that followed, and how it failed.
-fn play(asks_tls: bool, lines: &[&str]) -> (Vec<ProtocolAction>, Option<(Phase, Kind, String)>) {
-    let mut opening = Opening::new(asks_tls);
+/// Feeds `lines` to an opening; returns its actions and its failure.
+fn play(with_tls: bool, lines: &[&str]) -> (Vec<ProtocolAction>, Option<(Phase, Kind, String)>) {
+    let mut opening = Opening::new(with_tls);
     let mut actions = Vec::new();
     for line in lines {
         match opening.on_line(line) {
@@ -17,7 +17,7 @@ fn play(asks_tls: bool, lines: &[&str]) -> (Vec<ProtocolAction>, Option<(Phase, 
     (actions, None)
 }
 
-fn ask() -> ProtocolAction {
+fn auth_tls() -> ProtocolAction {
     ProtocolAction::SendLine(OutgoingLine::new("AUTH TLS"))
 }
 
@@ -36,20 +36,20 @@ fn an_opening_without_tls_ends_with_the_greeting() {
 }
 
 #[test]
-fn an_opening_with_tls_asks_for_it() {
-    let heard = play(true, &["220 hello", "234-well", "234 go"]);
-    assert_eq!(heard, (vec![ask(), ProtocolAction::ReadLine, ProtocolAction::StartTls], None));
+fn an_opening_with_tls_sends_auth_tls() {
+    let result = play(true, &["220 hello", "234-well", "234 go"]);
+    assert_eq!(result, (vec![auth_tls(), ProtocolAction::ReadLine, ProtocolAction::StartTls], None));
     let mut opening = Opening::new(true);
     assert_eq!(opening.phase(), Phase::Banner);
     opening.on_line("220-first \u{1b}[2J").unwrap();
-    assert_eq!(opening.on_line("220 second").unwrap(), ask());
+    assert_eq!(opening.on_line("220 second").unwrap(), auth_tls());
     assert_eq!(opening.phase(), Phase::Starttls);
     assert_eq!(opening.banner(), Some("first \u{fffd}[2J"));
     assert_eq!(opening.on_tls_established(), ProtocolAction::Done);
 }
 
 #[test]
-fn what_the_server_refuses_is_quoted() {
+fn refusals_quote_the_server() {
     let cases: [(&[&str], Phase, Kind, &str); 6] = [
         (&["421 too many"], Phase::Banner, Kind::DialogueUnexpected, "it greets with `421 too many`"),
         (&["530-no", "530 way"], Phase::Banner, Kind::DialogueUnexpected, "it greets with `530 no / way`"),
