@@ -1,4 +1,4 @@
-//! What an answer means: statuses, assertions, where a run ends, and in which time.
+//! Evaluation of responses: statuses, assertions, the end of an attempt, and time limits.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use tokio_util::sync::CancellationToken;
 use vigie::domain::{FailureKind, Phase, WarningKind};
 
 use crate::probe_api::check::{Check, failed, get, passed, run, with};
-use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
+use crate::probe_api::service::{Request, Response, Service, respond, respond_json};
 
 fn asserts(source: &str, property: &str, comparison: &str, value: &str) -> Value {
     json!({"source": source, "property": property, "comparison": comparison, "value": value})
 }
 
-/// Answers with the status that the path names.
-fn by_path(asked: &Asked) -> Reply {
-    match asked.target.trim_start_matches('/') {
-        "stall" => Reply::Stalls,
-        "close" => Reply::Closes,
-        "loop" => says(302, "Location: /loop\r\n", ""),
-        "ftp" => says(302, "Location: ftp://127.0.0.1/\r\n", ""),
-        status => says(status.parse().unwrap_or(200), "", "body"),
+/// Responds with the status that the path contains.
+fn by_path(request: &Request) -> Response {
+    match request.target.trim_start_matches('/') {
+        "stall" => Response::Stall,
+        "close" => Response::Close,
+        "loop" => respond(302, "Location: /loop\r\n", ""),
+        "ftp" => respond(302, "Location: ftp://127.0.0.1/\r\n", ""),
+        status => respond(status.parse().unwrap_or(200), "", "body"),
     }
 }
 
@@ -53,7 +53,7 @@ async fn a_status_decides_unless_an_assertion_on_it_does() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_is_not_followed_is_a_warning_unless_it_is_wanted() {
+async fn a_redirect_not_followed_is_a_warning_unless_asserted() {
     let service = Service::start(by_path).await;
     let step = |assertions: Value| {
         with(get("Stay", &service.url("/302")), json!({"follow_redirects": false, "assertions": assertions}))
@@ -72,9 +72,9 @@ async fn a_redirect_that_is_not_followed_is_a_warning_unless_it_is_wanted() {
 }
 
 #[tokio::test]
-async fn every_assertion_is_reported_and_a_failing_step_ends_the_run() {
-    let service = Service::start(|_| says_json(r#"{"state": "down", "count": 3}"#)).await;
-    let bad = with(
+async fn every_assertion_is_reported_and_a_failing_step_ends_the_attempt() {
+    let service = Service::start(|_| respond_json(r#"{"state": "down", "count": 3}"#)).await;
+    let failing = with(
         get("Second", &service.url("/2")),
         json!({"assertions": [
             asserts("JSON Response", "state", "equals", "up"),
@@ -82,7 +82,8 @@ async fn every_assertion_is_reported_and_a_failing_step_ends_the_run() {
             asserts("JSON Response", "gone", "exists", "1"),
             asserts("Response", "", "regular expression includes", "^\\[")]}),
     );
-    let observation = run(&[get("First", &service.url("/1")), bad, get("Third", &service.url("/3"))]).await;
+    let observation =
+        run(&[get("First", &service.url("/1")), failing, get("Third", &service.url("/3"))]).await;
     failed(&observation, FailureKind::AssertionFailed, 5);
     let names: Vec<&str> = observation.details.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["First", "Second"]);
@@ -96,7 +97,7 @@ async fn every_assertion_is_reported_and_a_failing_step_ends_the_run() {
             "Response regular expression includes `^\\[`: found a text of 29 bytes",
         ]
     );
-    assert_eq!(service.asked().len(), 2);
+    assert_eq!(service.requests().len(), 2);
     let captures: Vec<&str> = observation.captures.iter().map(|capture| capture.name.as_str()).collect();
     assert_eq!(captures, ["response-head.txt", "response-body.json"]);
 }
@@ -120,25 +121,25 @@ async fn the_timeout_bounds_all_steps_together() {
 }
 
 #[tokio::test]
-async fn a_cancelled_run_tells_the_steps_that_were_over() {
+async fn a_cancelled_attempt_records_its_finished_steps() {
     let service = Service::start(by_path).await;
     let check = Check::of(&[get("A", &service.url("/200")), get("B", &service.url("/stall"))]);
     let cancel = CancellationToken::new();
-    let stop = async {
-        while service.asked().len() < 2 {
+    let cancel_second = async {
+        while service.requests().len() < 2 {
             tokio::task::yield_now().await;
         }
         cancel.cancel();
     };
-    let (observation, ()) = tokio::join!(check.run_until(&cancel), stop);
+    let (observation, ()) = tokio::join!(check.run_until(&cancel), cancel_second);
     failed(&observation, FailureKind::Cancelled, 21);
     assert_eq!(observation.details.steps.len(), 1);
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_looked_through_in_time_is_given_up() {
+async fn a_search_that_takes_too_long_fails_its_step() {
     let body = format!("[{}1]", "1,".repeat(400_000));
-    let service = Service::start(move |_| says_json(&body)).await;
+    let service = Service::start(move |_| respond_json(&body)).await;
     let paths = ["$[?count($[*]) > 1]", "$[*]"];
     for (path, holds) in paths.into_iter().zip([false, true]) {
         let step = with(
@@ -153,10 +154,10 @@ async fn a_body_that_cannot_be_looked_through_in_time_is_given_up() {
 }
 
 #[tokio::test]
-async fn bodies_in_other_charsets_and_broken_ones_are_judged() {
-    let service = Service::start(|asked| match asked.target.as_str() {
-        "/latin" => says(200, "Content-Type: text/plain; charset=iso-8859-1\r\n", b"caf\xe9"),
-        _ => says(200, "Content-Type: application/json; charset=utf-8\r\n", b"{\"a\":\"caf\xff\"}"),
+async fn bodies_in_other_charsets_and_invalid_bytes_are_evaluated() {
+    let service = Service::start(|request| match request.target.as_str() {
+        "/latin" => respond(200, "Content-Type: text/plain; charset=iso-8859-1\r\n", b"caf\xe9"),
+        _ => respond(200, "Content-Type: application/json; charset=utf-8\r\n", b"{\"a\":\"caf\xff\"}"),
     })
     .await;
     let latin = with(
