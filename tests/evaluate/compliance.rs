@@ -1,4 +1,4 @@
-//! The compliance suite of RFC 9535. It is read from where it lies beside the project, and not part of it.
+//! The JSONPath compliance suite of RFC 9535. It is read from outside of the project.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use vigie::syntax::path;
 
 use super::{document, failure};
 
-/// Cases of the suite that the project was made with.
+/// Number of cases in the suite that the project was tested with.
 const CASES: usize = 703;
 
-/// `VIGIE_JSONPATH_CTS`, else `shared/data/cts.json` beside a folder above this one.
+/// Returns the path in `VIGIE_JSONPATH_CTS`, or `shared/data/cts.json` beside a folder above this one.
 fn suite() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("VIGIE_JSONPATH_CTS") {
         return Some(path.into());
@@ -28,38 +28,38 @@ fn every_case_of_the_suite_passes() {
     };
     let suite: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let cases = suite["tests"].as_array().unwrap();
-    let wrong: Vec<String> =
-        cases.iter().filter_map(|case| wrong(case).map(|reason| told(case, &reason))).collect();
-    println!("JSONPath compliance suite: {} of {} cases", cases.len() - wrong.len(), cases.len());
+    let errors: Vec<String> =
+        cases.iter().filter_map(|case| mismatch(case).map(|reason| describe(case, &reason))).collect();
+    println!("JSONPath compliance suite: {} of {} cases", cases.len() - errors.len(), cases.len());
     assert!(cases.len() >= CASES, "the suite has {} cases only", cases.len());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-fn told(case: &Value, reason: &str) -> String {
+fn describe(case: &Value, reason: &str) -> String {
     format!("{} {}: {reason}", case["name"], case["selector"])
 }
 
-/// What is wrong with how `case` comes out, as a path and as an assertion on an answer.
-fn wrong(case: &Value) -> Option<String> {
+/// Returns why `case` fails, as a path or as an assertion on a response.
+fn mismatch(case: &Value) -> Option<String> {
     let selector = case["selector"].as_str().unwrap();
     let compiled = path::parse_json_path(selector);
-    let asserted =
+    let assertion =
         Assertion::new(&serde_json::from_value(document("JSON Response", selector, "exists", "1")).unwrap());
     if case["invalid_selector"] == true {
-        return (compiled.is_ok() || asserted.is_ok()).then(|| "it was taken".to_owned());
+        return (compiled.is_ok() || assertion.is_ok()).then(|| "it was taken".to_owned());
     }
     let compiled = match compiled {
         Ok(compiled) => compiled,
         Err(error) => return Some(error.to_string()),
     };
     let found: Vec<&Value> = compiled.query(&case["document"]).into_iter().collect();
-    let good = match (case.get("result"), case.get("results")) {
+    let expected = match (case.get("result"), case.get("results")) {
         (Some(result), None) => vec![result],
         (_, Some(results)) => results.as_array().unwrap().iter().collect(),
         (None, None) => return Some("the case has no result".to_owned()),
     };
-    let matches = |good: &&Value| good.as_array().unwrap().iter().collect::<Vec<_>>() == found;
-    if !good.iter().any(matches) {
+    let matches = |expected: &&Value| expected.as_array().unwrap().iter().collect::<Vec<_>>() == found;
+    if !expected.iter().any(matches) {
         return Some(format!("found {found:?}"));
     }
     let text = case["document"].to_string();

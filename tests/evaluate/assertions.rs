@@ -1,4 +1,4 @@
-//! A table of assertions: source by comparison by type of what is found, and what a failure says.
+//! A table of assertions: source by comparison by type of value, and the text of each failure.
 
 use super::failure;
 
@@ -19,24 +19,26 @@ const XML: &str = r#"<order id="o1" xmlns:m="urn:m"><item sku="a">10</item><item
 <m:total>12.5</m:total><name>Ann &amp; Bob</name><empty/><flag>true</flag></order>"#;
 const TEXT: &str = "Status: all systems fine\nUptime: 99.95 %\n";
 
-/// Source, property, comparison, value, and what the failure says behind the first three; empty when it holds.
+/// Source, property, comparison, value, and the failure text after the first three; empty when it holds.
 type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 #[track_caller]
 fn check(cases: &[Case], text: &str) {
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     for &(source, property, comparison, value, expected) in cases {
-        let told = failure(source, property, comparison, value, text).unwrap_or_default();
-        let place = if property.is_empty() { String::new() } else { format!(" `{property}`") };
+        let actual = failure(source, property, comparison, value, text).unwrap_or_default();
+        let quoted_property = if property.is_empty() { String::new() } else { format!(" `{property}`") };
         let expected = match expected {
             "" => String::new(),
-            words => format!("{source}{place} {comparison}{words}"),
+            rest => format!("{source}{quoted_property} {comparison}{rest}"),
         };
-        if told != expected {
-            wrong.push(format!("{source}{place} {comparison} {value}\n   says {told}\n not    {expected}"));
+        if actual != expected {
+            errors.push(format!(
+                "{source}{quoted_property} {comparison} {value}\n   says {actual}\n not    {expected}"
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(errors.is_empty(), "{} of {}:\n{}", errors.len(), cases.len(), errors.join("\n"));
 }
 
 #[test]
@@ -245,7 +247,7 @@ fn headers_status_and_time() {
 #[test]
 fn long_values_are_cut_on_both_sides() {
     let text = format!(r#"{{"a":"{}"}}"#, "é".repeat(5000));
-    let told = failure(JS, "a", "equals", &"x".repeat(256), &text).unwrap();
+    let actual = failure(JS, "a", "equals", &"x".repeat(256), &text).unwrap();
     let expected = format!("JSON Response `a` equals `{}…`: found `{}…`", "x".repeat(60), "é".repeat(60));
-    assert_eq!(told, expected);
+    assert_eq!(actual, expected);
 }

@@ -1,4 +1,4 @@
-//! What is judged of an answer: JSONPath by its compliance suite, XPath, assertions, and answers that do harm.
+//! Tests the evaluation of responses: the JSONPath compliance suite, XPath, assertions, and hostile responses.
 
 mod assertions;
 mod bounds;
@@ -11,12 +11,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use vigie::evaluate::assertion::{Assertion, ParsedResponse};
 
-/// An assertion as a document writes it.
+/// Returns an assertion as in a monitor document.
 fn document(source: &str, property: &str, comparison: &str, value: &str) -> Value {
     json!({"source": source, "property": property, "comparison": comparison, "value": value})
 }
 
-/// Why the assertion does not hold for `text`; `None` when it holds.
+/// Returns why the assertion fails for `text`, or `None` when it holds.
 fn failure(source: &str, property: &str, comparison: &str, value: &str, text: &str) -> Option<String> {
     let headers = [
         ("Content-Type", "application/json; charset=utf-8"),
@@ -27,9 +27,9 @@ fn failure(source: &str, property: &str, comparison: &str, value: &str, text: &s
         ("X-Empty", ""),
     ];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let answer = ParsedResponse::new(201, Duration::from_millis(1234), &headers, text);
+    let response = ParsedResponse::new(201, Duration::from_millis(1234), &headers, text);
     let document = document(source, property, comparison, value);
     let assertion = Assertion::new(&serde_json::from_value(document.clone()).unwrap())
         .unwrap_or_else(|error| panic!("{document}: {error}"));
-    assertion.evaluate(&answer).map(|failure| failure.detail)
+    assertion.evaluate(&response).map(|failure| failure.detail)
 }

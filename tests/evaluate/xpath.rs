@@ -1,8 +1,8 @@
-//! XPath 1.0: each axis, each function, operators, namespaces, and what is refused.
+//! XPath 1.0: each axis, each function, operators, namespaces, and invalid expressions.
 
 use super::failure;
 
-/// As a shop would answer: a DOCTYPE, namespaces, a comment, an instruction, CDATA.
+/// A document like the response of a shop: a DOCTYPE, namespaces, a comment, an instruction, CDATA.
 const SHOP: &str = r#"<?xml version="1.0"?>
 <!DOCTYPE shop SYSTEM "http://127.0.0.1:1/never.dtd">
 <?sort by price?>
@@ -14,20 +14,20 @@ const SHOP: &str = r#"<?xml version="1.0"?>
  <words>  two   words </words>
 </shop>"#;
 
-/// What `path` comes to in `SHOP`: the text of a text, number or truth value; of nodes all their texts.
+/// Asserts the value of `path` in `SHOP`: the text of a string, number or boolean, or all texts of nodes.
 #[track_caller]
 fn check(path: &str, expected: &str) {
-    let wrong = failure(
+    let failure_text = failure(
         "XML Response",
         path,
         "regular expression includes",
         &format!("^{}$", regex::escape(expected)),
         SHOP,
     );
-    assert_eq!(wrong, None, "{path}");
+    assert_eq!(failure_text, None, "{path}");
 }
 
-/// How many nodes `path` selects in `SHOP`, and the text of the first one and the last one in its order.
+/// Asserts the number of nodes that `path` selects in `SHOP`, and the texts of the first and the last one.
 #[track_caller]
 fn nodes(path: &str, count: usize, first: &str, last: &str) {
     check(&format!("count({path})"), &count.to_string());
@@ -36,7 +36,7 @@ fn nodes(path: &str, count: usize, first: &str, last: &str) {
 }
 
 #[test]
-fn each_axis_goes_its_way() {
+fn each_axis_selects_its_nodes() {
     for (path, count, first, last) in [
         ("/shop/child::shelf/child::book/@n", 3, "1", "3"),
         ("/descendant::book/@n", 3, "1", "3"),
@@ -73,7 +73,7 @@ fn each_axis_goes_its_way() {
 }
 
 #[test]
-fn reverse_axes_count_from_the_node_on() {
+fn reverse_axes_count_backwards_from_the_node() {
     check("string(//book[@n=3]/preceding::book[1]/@n)", "2");
     check("string(//book[@n=3]/preceding::book[position()=last()]/@n)", "1");
     check("name(//p:cost[.=7]/ancestor::*[1])", "book");
@@ -83,7 +83,7 @@ fn reverse_axes_count_from_the_node_on() {
 }
 
 #[test]
-fn node_tests_take_their_kind() {
+fn node_tests_select_their_kind() {
     for (path, count) in [
         ("//text()[.='Alpha']", 1),
         ("//comment()", 1),
@@ -205,7 +205,7 @@ fn functions_of_truth_and_numbers() {
 }
 
 #[test]
-fn operators_bind_and_compare_as_they_should() {
+fn operators_have_the_right_precedence_and_comparisons() {
     for (path, expected) in [
         ("1 + 2 * 3", "7"),
         ("(1 + 2) * 3", "9"),
@@ -272,15 +272,18 @@ fn a_doctype_is_tolerated_and_entities_are_refused() {
     assert_eq!(failure("XML Response", "//p", "equals", "fine", html), None);
     for doctype in ["<!ENTITY e 'x'>", "<!ENTITY e SYSTEM 'file:///etc/hostname'>", "<!ENTITY % e 'x'>"] {
         let text = format!("<!DOCTYPE r [{doctype}]><r>x</r>");
-        let words = failure("XML Response", "//r", "equals", "x", &text).unwrap();
-        assert!(words.ends_with("found the XML declares entities, which are not read"), "{words}");
+        let failure_text = failure("XML Response", "//r", "equals", "x", &text).unwrap();
+        assert!(
+            failure_text.ends_with("found the XML declares entities, which are not read"),
+            "{failure_text}"
+        );
     }
     let unknown = failure("XML Response", "//r", "exists", "", "<r>&nbsp;</r>").unwrap();
     assert!(unknown.contains("the body is no XML"), "{unknown}");
 }
 
 #[test]
-fn what_is_no_expression_is_refused_with_a_reason() {
+fn invalid_expressions_are_refused_with_a_reason() {
     for (path, text) in [
         ("", "needs a property"),
         (" ", "it is empty"),
