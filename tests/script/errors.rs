@@ -1,22 +1,22 @@
-//! What is no script: every fault with its place, in words that help.
+//! Invalid scripts: the position and message of every error.
 
 use vigie::script::language::Script;
 
-use crate::script::support::{faults, stepped};
+use crate::script::support::{errors, script_with};
 
-/// What an act must say of an element, in a hint.
+/// Hint of an act that lacks its locator.
 const LOCATORS: &str = "give one of `id`, `css`, `xpath`, `link`, `name`, `text`, or `by` elements in it";
 
-/// A script of this only act, which starts at line 2, column 1.
-pub fn around(act: &str) -> String {
+/// Returns a script with this act only, at line 2, column 1.
+pub fn script_around(act: &str) -> String {
     format!("<script><variable name='user' value='anna'/><step>\n{act}</step></script>")
 }
 
-fn of(act: &str) -> Vec<String> {
-    faults(&around(act))
+fn errors_of(act: &str) -> Vec<String> {
+    errors(&script_around(act))
 }
 
-/// Scripts, each with its fault.
+/// Invalid scripts, each with its error.
 pub const SCRIPTS: &[(&str, &str)] = &[
     ("", "1:1: the document does not have a root node"),
     ("<x/>", "1:1: the root must be `script`, not `x`"),
@@ -71,13 +71,13 @@ pub const SCRIPTS: &[(&str, &str)] = &[
 #[test]
 fn the_frame_of_a_script() {
     for (text, expected) in SCRIPTS {
-        assert_eq!(faults(text), [*expected], "{text}");
+        assert_eq!(errors(text), [*expected], "{text}");
     }
 }
 
 #[test]
 fn variables() {
-    let with = |variable: &str| faults(&format!("<script>\n{variable}<step><close-window/></step></script>"));
+    let with = |variable: &str| errors(&format!("<script>\n{variable}<step><close-window/></step></script>"));
     for (variable, expected) in [
         ("<variable value='x'/>", "2:1: `variable` needs the attribute `name`"),
         (
@@ -95,13 +95,13 @@ fn variables() {
             "2:20: `variable` has no attribute `valeu` [did you mean `value`?]",
         ),
     ] {
-        let told = with(variable);
-        assert_eq!(told, [expected], "{variable}");
-        assert!(!told[0].contains("hush"), "values may be secrets");
+        let actual = with(variable);
+        assert_eq!(actual, [expected], "{variable}");
+        assert!(!actual[0].contains("hush"), "values may be secrets");
     }
 }
 
-/// Acts, each with its fault as the only one of a script, in line 2.
+/// Acts, each with its error as the only one of a script, in line 2.
 pub const ACTS: &[(&str, &str)] = &[
     ("<clik css='a'/>", "2:1: `clik` does not belong into `step` [did you mean `click`?]"),
     ("<sleep seconds='5'/>", "2:1: `sleep` does not belong into `step`"),
@@ -233,39 +233,39 @@ pub const ACTS: &[(&str, &str)] = &[
 #[test]
 fn acts() {
     for (act, expected) in ACTS {
-        let told = of(act);
+        let actual = errors_of(act);
         let with_hint = format!("{expected} [{LOCATORS}]");
-        let fits = |told: &String| told == expected || *told == with_hint;
-        assert!(told.iter().any(fits), "{act}\nexpected {expected}\ntold {told:#?}");
-        assert!(told.len() <= 2, "one mistake, and not {told:#?}");
+        let fits = |actual: &String| actual == expected || *actual == with_hint;
+        assert!(actual.iter().any(fits), "{act}\nexpected {expected}\ntold {actual:#?}");
+        assert!(actual.len() <= 2, "one mistake, and not {actual:#?}");
     }
 }
 
 #[test]
-fn locators_and_patterns_have_a_longest() {
+fn locators_and_patterns_have_a_maximum_length() {
     let long = "a".repeat(10_001);
     for act in [format!("<click css='{long}'/>"), format!("<click><by xpath='//{long}'/></click>")] {
-        assert!(of(&act)[0].ends_with(": a locator has at most 10000 characters"), "{act}");
+        assert!(errors_of(&act)[0].ends_with(": a locator has at most 10000 characters"), "{act}");
     }
     for act in [format!("<assert-url matches='{long}'/>"), format!("<keyword regex='true' text='{long}'/>")] {
-        assert!(of(&act)[0].ends_with(": a regular expression has at most 10000 characters"), "{act}");
+        assert!(errors_of(&act)[0].ends_with(": a regular expression has at most 10000 characters"), "{act}");
     }
-    assert!(Script::parse(&around(&format!("<click css='{}'/>", &long[1..]))).is_ok());
+    assert!(Script::parse(&script_around(&format!("<click css='{}'/>", &long[1..]))).is_ok());
 }
 
 #[test]
-fn every_fault_is_told_in_the_order_of_the_text() {
+fn errors_come_in_the_order_of_the_text() {
     let text =
         "<script>\n<step timeout='x'>\n<clik/>\n<open url='{{a}}{{b}}'/>\n</step>\n<step/>\n<stop/></script>";
-    let places: Vec<String> =
-        faults(text).iter().map(|error| error.split(": ").next().unwrap().to_owned()).collect();
-    assert_eq!(places, ["2:7", "3:1", "4:7", "4:7", "6:1", "7:1"]);
+    let positions: Vec<String> =
+        errors(text).iter().map(|error| error.split(": ").next().unwrap().to_owned()).collect();
+    assert_eq!(positions, ["2:7", "3:1", "4:7", "4:7", "6:1", "7:1"]);
 }
 
 #[test]
-fn an_act_that_fills_a_variable_stands_before_those_that_name_it() {
-    let late = stepped("<open url='/{{id}}'/><extract into='id' from='url'/>");
-    assert_eq!(faults(&late).len(), 1);
-    let before = stepped("<run-js into='a'>return {{a}}</run-js>");
-    assert_eq!(faults(&before).len(), 1, "it is filled by what the code returns");
+fn a_variable_must_be_set_before_it_is_used() {
+    let late = script_with("<open url='/{{id}}'/><extract into='id' from='url'/>");
+    assert_eq!(errors(&late).len(), 1);
+    let before = script_with("<run-js into='a'>return {{a}}</run-js>");
+    assert_eq!(errors(&before).len(), 1, "it is filled by what the code returns");
 }

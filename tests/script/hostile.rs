@@ -1,24 +1,24 @@
-//! Scripts that would cost their reader too much: refused, or read, in bounded time.
+//! Scripts that are expensive to parse: they are parsed or refused in bounded time.
 
 use std::time::{Duration, Instant};
 
 use vigie::script::language::Script;
 
-use crate::script::support::{faults, read};
+use crate::script::support::{errors, read};
 
-/// Bytes of the largest script (fields.md 2).
+/// Size of the largest script, in bytes (fields.md 2).
 const LARGEST: usize = 10 * 1024 * 1024;
 
-/// So long may any script take, in a build without optimisation on a busy machine.
+/// Time limit for any script, in a build without optimisation on a busy machine.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A quarter of the largest: what grows faster than its text shows already.
-fn times(text: &str) -> String {
+/// Repeats `text` to a quarter of the largest size, which suffices to show nonlinear growth.
+fn quarter_of(text: &str) -> String {
     text.repeat(LARGEST / 4 / text.len())
 }
 
 #[test]
-fn hostile_scripts_take_bounded_time_and_tell_a_bounded_number_of_faults() {
+fn hostile_scripts_take_bounded_time_and_give_a_bounded_number_of_errors() {
     let in_step = |inner: &str| format!("<script><step>{inner}</step></script>");
     let bombs = [
         format!("<!DOCTYPE s [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]>{}", in_step("&b;")),
@@ -30,43 +30,43 @@ fn hostile_scripts_take_bounded_time_and_tell_a_bounded_number_of_faults() {
         in_step(&"<open url='{{a}}{{b}}'/>".repeat(100_000)),
         in_step(&"<assert-url matches='\\w{200}'/>".repeat(9_000)),
         in_step(&"<assert-url matches='(((a{9}){9}){9}){9}'/>".repeat(9_000)),
-        in_step(&format!("<click css='{}'/>", times("a["))),
-        in_step(&format!("<click css='{}'/>", times("a "))),
-        in_step(&format!("<click xpath='{}'/>", times("//a["))),
-        in_step(&format!("<click xpath='{}'/>", times("-"))),
-        in_step(&format!("<click xpath='{}'/>", times("/a"))),
+        in_step(&format!("<click css='{}'/>", quarter_of("a["))),
+        in_step(&format!("<click css='{}'/>", quarter_of("a "))),
+        in_step(&format!("<click xpath='{}'/>", quarter_of("//a["))),
+        in_step(&format!("<click xpath='{}'/>", quarter_of("-"))),
+        in_step(&format!("<click xpath='{}'/>", quarter_of("/a"))),
         in_step(&format!("<click>{}</click>", "<by id='a'/>".repeat(100_000))),
-        in_step(&format!("<assert-url matches='{}'/>", times("(a|"))),
-        in_step(&format!("<open url='{}'/>", times("{{"))),
-        in_step(&format!("<open url='{}}}}}'/>", times("{{"))),
-        in_step(&format!("<open url='{}}}}}'/>", times("{{ a"))),
-        in_step(&format!("<open url='{}'/>", times("{{a}}"))),
-        in_step(&format!("<assert-url matches='[{}]'/>", times("ab"))),
-        in_step(&format!("<keyword regex='1' text='[{}]'/>", times("ab"))),
+        in_step(&format!("<assert-url matches='{}'/>", quarter_of("(a|"))),
+        in_step(&format!("<open url='{}'/>", quarter_of("{{"))),
+        in_step(&format!("<open url='{}}}}}'/>", quarter_of("{{"))),
+        in_step(&format!("<open url='{}}}}}'/>", quarter_of("{{ a"))),
+        in_step(&format!("<open url='{}'/>", quarter_of("{{a}}"))),
+        in_step(&format!("<assert-url matches='[{}]'/>", quarter_of("ab"))),
+        in_step(&format!("<keyword regex='1' text='[{}]'/>", quarter_of("ab"))),
         format!(
             "<script>{}<step>{}</step></script>",
             (0..80_000).map(|at| format!("<variable name='v{at}'/>")).collect::<Vec<_>>().concat(),
             "<open url='{{w}}'/>".repeat(9_000)
         ),
         in_step(&format!("<open url='/' {}/>", "a=\"\" ".repeat(200_000))),
-        in_step(&format!("<press key='{}'/>", times("Control+"))),
-        in_step(&format!("<open {}='/'/>", times("u"))),
+        in_step(&format!("<press key='{}'/>", quarter_of("Control+"))),
+        in_step(&format!("<open {}='/'/>", quarter_of("u"))),
         format!("<script>{}<step/></script>", "<variable name='a'/>".repeat(100_000)),
-        "<script><step>".to_owned() + &times("<"),
-        times(" "),
+        "<script><step>".to_owned() + &quarter_of("<"),
+        quarter_of(" "),
     ];
     for bomb in &bombs {
         let started = Instant::now();
         let outcome = Script::parse(bomb);
-        let took = started.elapsed();
+        let elapsed = started.elapsed();
         let start: String = bomb.chars().take(60).collect();
-        // Braces without a name are text.
+        // Braces without a name are plain text.
         let errors = outcome.err().unwrap_or_default();
         let harmless = start.contains("<open url='{{{{") || start.contains("<open url='{{ a");
         assert!(harmless || !errors.is_empty(), "{start}");
         assert!(errors.len() <= 100, "{} faults: {start}", errors.len());
         assert!(errors.iter().all(|error| error.message.len() < 400), "{start}");
-        assert!(took < LONGEST, "{took:?}: {start}");
+        assert!(elapsed < LONGEST, "{elapsed:?}: {start}");
     }
 }
 
@@ -98,16 +98,16 @@ fn sixty_steps_are_read_and_counted() {
 }
 
 #[test]
-fn there_are_limits_that_no_script_of_people_meets() {
+fn acts_patterns_and_locators_are_limited() {
     let acts = format!("<script><step>{}</step></script>", "<close-window/>".repeat(10_001));
-    assert_eq!(faults(&acts), ["1:150015: there are more than 10000 acts in the script"]);
+    assert_eq!(errors(&acts), ["1:150015: there are more than 10000 acts in the script"]);
     let patterns =
         |count: usize| format!("<script><step>{}</step></script>", "<assert-url matches='a'/>".repeat(count));
     assert_eq!(read(&patterns(100)).steps[0].actions.len(), 100);
-    assert!(faults(&patterns(101))[0].ends_with("there are more than 100 regular expressions in the script"));
+    assert!(errors(&patterns(101))[0].ends_with("there are more than 100 regular expressions in the script"));
     let by = |count: usize| {
         format!("<script><step><click>{}</click></step></script>", "<by id='a'/>".repeat(count))
     };
     assert_eq!(read(&by(20)).steps.len(), 1);
-    assert_eq!(faults(&by(21)), ["1:15: `click` has more than 20 locators"]);
+    assert_eq!(errors(&by(21)), ["1:15: `click` has more than 20 locators"]);
 }

@@ -1,4 +1,4 @@
-//! The page of the manual about the script language, and the examples of scripts.
+//! The page of the manual about the script language, and the example scripts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,17 +17,17 @@ fn page() -> String {
     vigie::manual::find("browser-scripts-reference").unwrap().text.to_owned()
 }
 
-/// The pieces of XML in the page, each as a script.
-fn pieces(page: &str) -> Vec<String> {
+/// Returns the XML blocks of the page, each as a script.
+fn xml_blocks(page: &str) -> Vec<String> {
     let blocks = page.split("```xml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
-    let whole = |block: String| {
+    let as_script = |block: String| {
         if block.starts_with("<script") { block } else { format!("<script version=\"1\">{block}</script>") }
     };
-    blocks.map(whole).collect()
+    blocks.map(as_script).collect()
 }
 
 #[test]
-fn every_example_can_be_played_and_is_named_in_the_page() {
+fn every_example_is_valid_and_listed_on_the_page() {
     let page = page();
     let mut count = 0;
     for entry in fs::read_dir(folder()).unwrap() {
@@ -43,18 +43,18 @@ fn every_example_can_be_played_and_is_named_in_the_page() {
 }
 
 #[test]
-fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
+fn examples_are_valid_and_cover_every_act_and_attribute() {
     let page = page();
     let (mut acts, mut attributes) = (BTreeSet::new(), BTreeSet::new());
-    let pieces = pieces(&page);
-    assert!(pieces.len() >= 5, "{} pieces", pieces.len());
+    let xml_blocks = xml_blocks(&page);
+    assert!(xml_blocks.len() >= 5, "{} pieces", xml_blocks.len());
     let examples = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let examples = examples.filter(|path| path.extension().is_some_and(|extension| extension == "xml"));
     let examples = examples.map(|path| fs::read_to_string(path).unwrap());
-    for piece in pieces.into_iter().chain(examples) {
-        let script = Script::parse(&piece).unwrap_or_else(|errors| panic!("{piece}\n{errors:#?}"));
+    for block in xml_blocks.into_iter().chain(examples) {
+        let script = Script::parse(&block).unwrap_or_else(|errors| panic!("{block}\n{errors:#?}"));
         acts.extend(script.steps.iter().flat_map(|step| &step.actions).map(|action| action.kind.name()));
-        let document = Document::parse(&piece).unwrap();
+        let document = Document::parse(&block).unwrap();
         let elements = document.descendants().filter(roxmltree::Node::is_element);
         for element in elements {
             let name = element.tag_name().name().to_owned();
@@ -73,9 +73,9 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
             assert!(attributes.contains(&pair), "no example has `{attribute}` of `{}`", spec.name);
         }
     }
-    let shown = |name: &str| attributes.iter().any(|(_, attribute)| attribute == name);
+    let has_example = |name: &str| attributes.iter().any(|(_, attribute)| attribute == name);
     for name in COMMON_ATTRIBUTES.into_iter().chain(["expect", "equals", "contains", "matches", "not"]) {
-        assert!(shown(name), "no example has `{name}`");
+        assert!(has_example(name), "no example has `{name}`");
     }
     for name in LOCATORS {
         assert!(
@@ -86,7 +86,7 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
 }
 
 #[test]
-fn the_table_of_acts_is_that_of_the_parser() {
+fn the_table_of_acts_matches_the_parser() {
     let page = page();
     for spec in ACTIONS {
         let star = if spec.supports_expect { "*" } else { "" };
@@ -94,17 +94,17 @@ fn the_table_of_acts_is_that_of_the_parser() {
         let row = page.lines().find(|line| line.starts_with(&start));
         let row = row.unwrap_or_else(|| panic!("no row starts with {start}"));
         let cell = row.split('|').nth(2).unwrap().trim();
-        let aim = match spec.target {
+        let target_matches = match spec.target {
             TargetRequirement::None => !cell.starts_with("element"),
             TargetRequirement::Optional => cell.starts_with("element?"),
             TargetRequirement::Required => cell.starts_with("element") && !cell.starts_with("element?"),
         };
-        assert!(aim, "{row}");
-        let mut told: BTreeSet<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert!(target_matches, "{row}");
+        let mut listed: BTreeSet<&str> = cell.split('`').skip(1).step_by(2).collect();
         if cell.contains("match") {
-            told.extend(["equals", "contains", "matches", "not"]);
+            listed.extend(["equals", "contains", "matches", "not"]);
         }
-        assert_eq!(told, spec.attributes.iter().copied().collect(), "{row}");
+        assert_eq!(listed, spec.attributes.iter().copied().collect(), "{row}");
     }
     for name in LOCATORS {
         assert!(page.contains(&format!("| `{name}` | ")), "{name}");

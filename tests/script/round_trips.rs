@@ -1,4 +1,4 @@
-//! What is written reads back as the same; what reads is a script in the eyes of what hides secrets too.
+//! Written scripts parse back to the same script, and masking secrets recognises every valid script.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use vigie::script::language::{
 use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked};
 use vigie::syntax::node::Position;
 
-use crate::script::support::placeless;
+use crate::script::support::without_positions;
 
-/// Texts with everything that XML treats in a way of its own, and no blank ones.
+/// Generates texts with everything that XML treats specially, but no blank ones.
 fn text() -> impl Strategy<Value = String> {
-    let odd = select(vec![
+    let special = select(vec![
         " a\nb\t",
         "<&>\"'",
         "]]>",
@@ -28,7 +28,7 @@ fn text() -> impl Strategy<Value = String> {
         "<![CDATA[",
         "-->",
     ]);
-    prop_oneof![odd.prop_map(str::to_owned), "[ -~]{0,12}[a-z]"]
+    prop_oneof![special.prop_map(str::to_owned), "[ -~]{0,12}[a-z]"]
 }
 
 fn locator() -> impl Strategy<Value = Locator> {
@@ -56,7 +56,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
     select(vec!["a", "<\\d+>&\"", "^\\s\n$"]).prop_map(|text| Pattern(regex::Regex::new(text).unwrap()))
 }
 
-fn must() -> impl Strategy<Value = Matcher> {
+fn matcher() -> impl Strategy<Value = Matcher> {
     let plain = prop_oneof![
         text().prop_map(Matcher::Equals),
         Just(Matcher::Equals(String::new())),
@@ -90,13 +90,13 @@ fn state() -> impl Strategy<Value = ElementState> {
     ])
 }
 
-fn checked() -> impl Strategy<Value = (PageProperty, Matcher)> {
+fn page_assertion() -> impl Strategy<Value = (PageProperty, Matcher)> {
     prop_oneof![
-        (option::of(target()).prop_map(PageProperty::Text), must()),
-        (target().prop_map(|target| PageProperty::Attribute(target, "data-x".to_owned())), must()),
-        (target().prop_map(PageProperty::Value), must()),
-        (Just(PageProperty::Url), must()),
-        (Just(PageProperty::Title), must()),
+        (option::of(target()).prop_map(PageProperty::Text), matcher()),
+        (target().prop_map(|target| PageProperty::Attribute(target, "data-x".to_owned())), matcher()),
+        (target().prop_map(PageProperty::Value), matcher()),
+        (Just(PageProperty::Url), matcher()),
+        (Just(PageProperty::Title), matcher()),
         (target().prop_map(PageProperty::Count), count()),
     ]
 }
@@ -106,22 +106,22 @@ fn window() -> impl Strategy<Value = WindowSelector> {
         Just(WindowSelector::Main),
         Just(WindowSelector::Newest),
         (0u32..9999).prop_map(WindowSelector::Index),
-        must().prop_map(WindowSelector::Title),
-        must().prop_map(WindowSelector::Url),
+        matcher().prop_map(WindowSelector::Title),
+        matcher().prop_map(WindowSelector::Url),
     ]
 }
 
-fn wanted() -> impl Strategy<Value = WaitCondition> {
+fn wait_condition() -> impl Strategy<Value = WaitCondition> {
     prop_oneof![
         (target(), state()).prop_map(|(target, state)| WaitCondition::Element(target, state)),
-        (option::of(target()), must()).prop_map(|(target, matcher)| WaitCondition::Text(target, matcher)),
-        must().prop_map(WaitCondition::Url),
+        (option::of(target()), matcher()).prop_map(|(target, matcher)| WaitCondition::Text(target, matcher)),
+        matcher().prop_map(WaitCondition::Url),
         "[a-z.:-]{1,9}".prop_map(WaitCondition::Event),
         seconds().prop_map(WaitCondition::NetworkQuiet),
     ]
 }
 
-fn clicking() -> impl Strategy<Value = ActionKind> {
+fn interaction() -> impl Strategy<Value = ActionKind> {
     prop_oneof![
         text().prop_map(|url| ActionKind::Open { url }),
         (target(), any::<bool>()).prop_map(|(on, twice)| ActionKind::Click { target: on, double: twice }),
@@ -149,7 +149,7 @@ fn clicking() -> impl Strategy<Value = ActionKind> {
     ]
 }
 
-fn looking() -> impl Strategy<Value = ActionKind> {
+fn other_action() -> impl Strategy<Value = ActionKind> {
     prop_oneof![
         target().prop_map(|target| ActionKind::SwitchFrame(FrameSelector::Element(target))),
         (0u16..9999).prop_map(|index| ActionKind::SwitchFrame(FrameSelector::Index(index))),
@@ -163,8 +163,8 @@ fn looking() -> impl Strategy<Value = ActionKind> {
         ])
         .prop_map(ActionKind::Dialog),
         text().prop_map(|text| ActionKind::Dialog(DialogResponse::AcceptWithText(text))),
-        wanted().prop_map(ActionKind::WaitFor),
-        (checked(), option::of(pattern())).prop_map(|((from, _), pattern)| ActionKind::Extract {
+        wait_condition().prop_map(ActionKind::WaitFor),
+        (page_assertion(), option::of(pattern())).prop_map(|((from, _), pattern)| ActionKind::Extract {
             into_variable: "v1".to_owned(),
             property: from,
             pattern
@@ -174,7 +174,7 @@ fn looking() -> impl Strategy<Value = ActionKind> {
             into_variable: into.then(|| "v0".to_owned())
         }),
         text().prop_map(|name| ActionKind::Screenshot { name }),
-        checked().prop_map(|(what, matcher)| ActionKind::Assert { property: what, matcher }),
+        page_assertion().prop_map(|(what, matcher)| ActionKind::Assert { property: what, matcher }),
         (target(), state()).prop_map(|(element, state)| ActionKind::AssertElement { target: element, state }),
         (text(), any::<bool>(), any::<bool>()).prop_map(|(text, invert, wait)| ActionKind::Keyword {
             text,
@@ -185,7 +185,7 @@ fn looking() -> impl Strategy<Value = ActionKind> {
     ]
 }
 
-fn expected() -> impl Strategy<Value = ExpectedEffect> {
+fn expected_effect() -> impl Strategy<Value = ExpectedEffect> {
     prop_oneof![
         Just(ExpectedEffect::LocationChange),
         Just(ExpectedEffect::PageUpdate),
@@ -194,8 +194,8 @@ fn expected() -> impl Strategy<Value = ExpectedEffect> {
 }
 
 fn act() -> impl Strategy<Value = Action> {
-    let acting = (clicking(), option::of(expected()));
-    let action = prop_oneof![acting, looking().prop_map(|action| (action, None))];
+    let with_effect = (interaction(), option::of(expected_effect()));
+    let action = prop_oneof![with_effect, other_action().prop_map(|action| (action, None))];
     (action, any::<bool>(), option::of(seconds())).prop_map(|((action, expected), optional, timeout)| {
         Action { kind: action, optional, timeout, expected, position: Position::default() }
     })
@@ -208,7 +208,7 @@ fn step() -> impl Strategy<Value = ScriptStep> {
 }
 
 prop_compose! {
-    /// Any script.
+    /// Generates any script.
     pub fn script()(
         name in prop_oneof![Just(String::new()), text()],
         base in option::of(select(vec!["https://a.test/", "http://{{v0}}/?a&b"])),
@@ -224,12 +224,12 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back_as_the_same(script in script()) {
+    fn a_written_script_parses_back_to_the_same_script(script in script()) {
         let text = script.to_xml();
         match Script::parse(&text) {
-            Ok(again) => {
-                prop_assert_eq!(again.to_xml(), text.clone(), "always written alike");
-                prop_assert_eq!(placeless(again), script.clone());
+            Ok(parsed) => {
+                prop_assert_eq!(parsed.to_xml(), text.clone(), "always written alike");
+                prop_assert_eq!(without_positions(parsed), script.clone());
             }
             Err(errors) => prop_assert!(false, "{:?}\n{}", errors, text),
         }
@@ -239,9 +239,9 @@ proptest! {
         let protected: Vec<_> = script.variables.iter().filter(|variable| variable.protected).collect();
         prop_assert_eq!(facts.protected_variables.len(), protected.len());
         prop_assert_eq!(has_secrets(&text), !protected.is_empty());
-        let shown = mask(&text).into_owned();
-        prop_assert!(Script::parse(&shown).is_ok(), "what answers show can be read too");
-        let restored = restore_masked(&shown, Some(&text));
+        let masked = mask(&text).into_owned();
+        prop_assert!(Script::parse(&masked).is_ok(), "what answers show can be read too");
+        let restored = restore_masked(&masked, Some(&text));
         prop_assert_eq!(restored.as_deref(), Ok(text.as_str()));
     }
 
@@ -251,17 +251,17 @@ proptest! {
         let odd = format!("<script><step><{act} {attribute}='{text}'/><click {attribute}='{text}'/></step></script>");
         if let Ok(script) = Script::parse(&odd) {
             prop_assert!(ScriptSummary::parse(&odd).is_ok());
-            prop_assert_eq!(placeless(Script::parse(&script.to_xml()).unwrap()), placeless(script));
+            prop_assert_eq!(without_positions(Script::parse(&script.to_xml()).unwrap()), without_positions(script));
         }
     }
 }
 
 #[test]
-fn what_xml_cannot_write_is_replaced_and_the_rest_kept() {
+fn characters_that_xml_cannot_contain_are_replaced() {
     let mut script = Script::from_url("https://a.test/");
     let code = "a\u{0}b\u{b}".to_owned();
     script.steps[0].actions[0].kind = ActionKind::RunJs { code, into_variable: None };
-    let again = Script::parse(&script.to_xml()).unwrap();
+    let parsed = Script::parse(&script.to_xml()).unwrap();
     let code = "a\u{fffd}b\u{fffd}".to_owned();
-    assert_eq!(again.steps[0].actions[0].kind, ActionKind::RunJs { code, into_variable: None });
+    assert_eq!(parsed.steps[0].actions[0].kind, ActionKind::RunJs { code, into_variable: None });
 }

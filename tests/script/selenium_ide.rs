@@ -1,12 +1,12 @@
-//! Projects of Selenium IDE as scripts: each command, and what is told of those that are lost.
+//! Import of Selenium IDE projects: each command, and the issues of commands that are lost.
 
 use serde_json::{Value, json};
 use vigie::script::language::Script;
 use vigie::script::selenium_ide::{ImportReport, SideProject};
 
-/// What the test `Main` with these commands (command, target, value) becomes.
-fn imported(commands: &[(&str, &str, &str)]) -> ImportReport {
-    let found = project(json!([{"name": "Main", "commands": listed(commands)}])).import(0);
+/// Imports a test `Main` with these commands (command, target, value).
+fn import_commands(commands: &[(&str, &str, &str)]) -> ImportReport {
+    let found = project(json!([{"name": "Main", "commands": command_list(commands)}])).import(0);
     if let Some(script) = &found.script {
         let text = script.to_xml();
         assert!(Script::parse(&text).is_ok(), "{:#?}\n{text}", Script::parse(&text));
@@ -14,7 +14,7 @@ fn imported(commands: &[(&str, &str, &str)]) -> ImportReport {
     found
 }
 
-fn listed(commands: &[(&str, &str, &str)]) -> Value {
+fn command_list(commands: &[(&str, &str, &str)]) -> Value {
     let one = |(command, target, value): &(&str, &str, &str)| json!({"id": "x", "comment": "", "command": command, "target": target, "targets": [], "value": value});
     commands.iter().map(one).collect()
 }
@@ -25,18 +25,18 @@ fn project(tests: Value) -> SideProject {
     SideProject::parse(&text).unwrap()
 }
 
-/// The lines of the acts.
+/// Returns the lines of the acts.
 fn acts(found: &ImportReport) -> Vec<String> {
     let text = found.script.as_ref().map(Script::to_xml).unwrap_or_default();
     let lines = text.lines().filter(|line| line.starts_with("    ") && !line.contains("</"));
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-fn told(found: &ImportReport) -> Vec<String> {
+fn issues_of(found: &ImportReport) -> Vec<String> {
     found.issues.iter().map(ToString::to_string).collect()
 }
 
-/// A command, its target and value, and the lines of its acts.
+/// A command with target and value, and the lines of its acts.
 type Case<'a> = ((&'a str, &'a str, &'a str), &'a [&'a str]);
 
 #[test]
@@ -127,15 +127,15 @@ fn each_command_becomes_its_acts() {
         (("storeWindowHandle", "w", ""), &[]),
     ];
     for (command, expected) in cases {
-        let found = imported(&[*command]);
+        let found = import_commands(&[*command]);
         assert_eq!(acts(&found), *expected, "{command:?}");
-        assert_eq!(told(&found), Vec::<String>::new(), "{command:?}");
+        assert_eq!(issues_of(&found), Vec::<String>::new(), "{command:?}");
     }
 }
 
 #[test]
 fn code_and_stored_values_keep_their_variables() {
-    let found = imported(&[
+    let found = import_commands(&[
         ("store", "an\"na", "user"),
         ("executeScript", "return ${user} < 1 && 2", "n"),
         ("store", "${user}-${n}", "both"),
@@ -143,7 +143,7 @@ fn code_and_stored_values_keep_their_variables() {
         ("assert", "n", "5${user}"),
         ("runScript", "go(${n})", "ignored"),
     ]);
-    assert_eq!(told(&found), Vec::<String>::new());
+    assert_eq!(issues_of(&found), Vec::<String>::new());
     let text = found.script.unwrap().to_xml();
     for code in [
         "<run-js into=\"user\">return \"an\\\"na\";</run-js>",
@@ -158,8 +158,8 @@ fn code_and_stored_values_keep_their_variables() {
 }
 
 #[test]
-fn what_is_lost_is_told_with_its_place_and_why() {
-    let loss = |number: usize, command: &str, reason: &str| {
+fn each_lost_command_is_reported_with_its_reason() {
+    let issue = |number: usize, command: &str, reason: &str| {
         format!("test `Main`, command {number} `{command}`: {reason}")
     };
     let cases: &[((&str, &str, &str), &str)] = &[
@@ -193,19 +193,19 @@ fn what_is_lost_is_told_with_its_place_and_why() {
         ),
     ];
     for (command, reason) in cases {
-        let found = imported(&[("open", "/", ""), *command]);
-        assert_eq!(told(&found), [loss(2, command.0, reason)], "{command:?}");
+        let found = import_commands(&[("open", "/", ""), *command]);
+        assert_eq!(issues_of(&found), [issue(2, command.0, reason)], "{command:?}");
     }
-    let found = imported(&[("pause", "2000", ""), ("", "", ""), ("//click", "id=a", "")]);
+    let found = import_commands(&[("pause", "2000", ""), ("", "", ""), ("//click", "id=a", "")]);
     assert_eq!(acts(&found), ["<wait-for-network-quiet quiet=\"0.5\"/>"]);
-    assert_eq!(told(&found).len(), 1);
-    let none = imported(&[("echo", "x", "")]);
+    assert_eq!(issues_of(&found).len(), 1);
+    let none = import_commands(&[("echo", "x", "")]);
     assert!(none.script.is_none() && none.issues.len() == 1);
 }
 
 #[test]
-fn control_flow_is_left_out_with_all_that_is_in_it() {
-    let found = imported(&[
+fn control_flow_is_left_out_with_its_contents() {
+    let found = import_commands(&[
         ("open", "/", ""),
         ("times", "3", ""),
         ("if", "true", ""),
@@ -221,42 +221,42 @@ fn control_flow_is_left_out_with_all_that_is_in_it() {
         ("click", "id=e", ""),
     ]);
     assert_eq!(acts(&found), ["<open url=\"/\"/>", "<click id=\"c\"/>", "<click id=\"e\"/>"]);
-    let numbers: Vec<usize> = found.issues.iter().map(|loss| loss.number).collect();
+    let numbers: Vec<usize> = found.issues.iter().map(|issue| issue.number).collect();
     assert_eq!(numbers, [2, 3, 4, 7, 10, 11]);
 }
 
 #[test]
-fn dialogs_are_answered_once_and_behind_the_act_that_opens_them() {
+fn dialogs_are_answered_once_after_the_act_that_opens_them() {
     let click = ("click", "id=a", "");
-    let dialog = |commands: &[(&str, &str, &str)]| acts(&imported(commands));
-    let acted = "<click id=\"a\"/>";
-    assert_eq!(dialog(&[("chooseOkOnNextConfirmation", "", ""), click]), [acted, "<accept-dialog/>"]);
+    let dialog = |commands: &[(&str, &str, &str)]| acts(&import_commands(commands));
+    let act = "<click id=\"a\"/>";
+    assert_eq!(dialog(&[("chooseOkOnNextConfirmation", "", ""), click]), [act, "<accept-dialog/>"]);
     assert_eq!(
         dialog(&[("chooseCancelOnNextPrompt", "", ""), click, click]),
-        [acted, "<dismiss-dialog/>", acted]
+        [act, "<dismiss-dialog/>", act]
     );
-    assert_eq!(dialog(&[("answerOnNextPrompt", "me", ""), click]), [acted, "<answer-dialog text=\"me\"/>"]);
-    assert_eq!(dialog(&[click, ("assertAlert", "Hi", "")]), [acted, "<accept-dialog/>"]);
+    assert_eq!(dialog(&[("answerOnNextPrompt", "me", ""), click]), [act, "<answer-dialog text=\"me\"/>"]);
+    assert_eq!(dialog(&[click, ("assertAlert", "Hi", "")]), [act, "<accept-dialog/>"]);
     let recorded = [
         ("chooseOkOnNextConfirmation", "", ""),
         click,
         ("assertConfirmation", "Sure?", ""),
         ("webdriverChooseOkOnVisibleConfirmation", "", ""),
     ];
-    assert_eq!(dialog(&recorded), [acted, "<accept-dialog/>"]);
+    assert_eq!(dialog(&recorded), [act, "<accept-dialog/>"]);
     assert_eq!(
         dialog(&[click, ("assertAlert", "Hi", ""), ("acceptAlert", "", "")]),
-        [acted, "<accept-dialog/>"]
+        [act, "<accept-dialog/>"]
     );
 }
 
 #[test]
-fn pages_begin_steps_and_tests_run_others() {
+fn pages_start_steps_and_tests_include_others() {
     let tests = json!([
-        {"name": "Log in", "commands": listed(&[("open", "/login", ""), ("click", "id=go", "")])},
-        {"name": "Buy", "commands": listed(&[("run", "Log in", ""), ("open", "https://a.test/buy?x=1", ""), ("click", "id=b", "")])},
-        {"name": "Deep", "commands": listed(&[("run", "Buy", ""), ("run", "Buy", "")])},
-        {"name": "", "commands": listed(&[("click", "id=b", "")])},
+        {"name": "Log in", "commands": command_list(&[("open", "/login", ""), ("click", "id=go", "")])},
+        {"name": "Buy", "commands": command_list(&[("run", "Log in", ""), ("open", "https://a.test/buy?x=1", ""), ("click", "id=b", "")])},
+        {"name": "Deep", "commands": command_list(&[("run", "Buy", ""), ("run", "Buy", "")])},
+        {"name": "", "commands": command_list(&[("click", "id=b", "")])},
     ]);
     let project = project(tests);
     assert_eq!(project.test_names().collect::<Vec<_>>(), ["Log in", "Buy", "Deep", ""]);
@@ -277,7 +277,7 @@ fn pages_begin_steps_and_tests_run_others() {
 
 #[test]
 fn passwords_become_protected_variables() {
-    let found = imported(&[
+    let found = import_commands(&[
         ("type", "id=password", "hush"),
         ("type", "css=#again.passwd", "hush"),
         ("sendKeys", "name=pwd", "other"),
@@ -299,13 +299,13 @@ fn passwords_become_protected_variables() {
 }
 
 #[test]
-fn tests_that_multiply_each_other_stay_bounded() {
+fn tests_that_include_each_other_stay_bounded() {
     let tests: Vec<Value> = (0..15)
         .map(|number| {
             let next = format!("t{}", number + 1);
-            json!({"name": format!("t{number}"), "commands": listed(&[("run", next.as_str(), ""); 8])})
+            json!({"name": format!("t{number}"), "commands": command_list(&[("run", next.as_str(), ""); 8])})
         })
-        .chain([json!({"name": "t15", "commands": listed(&[("close", "", "")])})])
+        .chain([json!({"name": "t15", "commands": command_list(&[("close", "", "")])})])
         .collect();
     let found = project(Value::from(tests)).import(0);
     let script = found.script.unwrap();
@@ -314,7 +314,7 @@ fn tests_that_multiply_each_other_stay_bounded() {
 }
 
 #[test]
-fn what_is_no_project_is_told() {
+fn invalid_projects_are_refused_with_a_reason() {
     for (text, expected) in [
         ("", "1:0: no project of Selenium IDE: EOF while parsing a value"),
         ("{\n \"tests\": [}", "2:12: no project of Selenium IDE: expected value"),
@@ -322,9 +322,9 @@ fn what_is_no_project_is_told() {
         ("\"x\"", "1:3: no project of Selenium IDE: invalid type: string \"x\", expected struct Project"),
         ("{\"version\": \"9.0\", \"tests\": []}", "0:0: a project of version 9.0, which is not known"),
     ] {
-        let fault = SideProject::parse(text).unwrap_err();
-        let told = format!("{}:{}: {}", fault.position.line, fault.position.column, fault.message);
-        assert_eq!(told, expected, "{text}");
+        let error = SideProject::parse(text).unwrap_err();
+        let actual = format!("{}:{}: {}", error.position.line, error.position.column, error.message);
+        assert_eq!(actual, expected, "{text}");
     }
     let deep = "[".repeat(100_000);
     assert!(SideProject::parse(&deep).is_err());
