@@ -1,4 +1,4 @@
-//! What relative addresses stand on, where that is made of variables.
+//! Base URLs that contain variables.
 
 use serde_json::json;
 
@@ -17,11 +17,11 @@ async fn a_base_may_have_placeholders() {
         let host = site.at.to_string();
         let steps = r#"<step name="One"><open url="stay"/><assert-title equals="Stay"/><open url="/login"/><assert-title equals="Login"/></step>"#;
         for (base, value) in [("http://{{host}}/pages/", host.clone()), ("{{host}}", site.url("/pages/"))] {
-            let from = site.asked().len();
-            let check = Check::playing(kind, &script(base, &value, steps));
+            let before = site.requests().len();
+            let check = Check::with_script(kind, &script(base, &value, steps));
             check.with(json!({"transaction_trace": true})).passes().await;
-            let asked = site.asked().split_off(from);
-            let (_, fields) = asked.iter().find(|(path, _)| path == "/pages/stay").unwrap();
+            let requests = site.requests().split_off(before);
+            let (_, fields) = requests.iter().find(|(path, _)| path == "/pages/stay").unwrap();
             assert!(fields.contains_key("traceparent"), "the site of the trace is that of the base");
         }
     })
@@ -29,14 +29,14 @@ async fn a_base_may_have_placeholders() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_base_that_comes_to_nothing_says_so() {
+async fn an_invalid_base_fails_with_its_value() {
     let site = Site::start().await;
-    let Some(kind) = one("a_base_that_comes_to_nothing_says_so") else { return };
+    let Some(kind) = one("an_invalid_base_fails_with_its_value") else { return };
     let steps = r#"<step name="One"><open url="stay"/></step>"#;
-    let observation = Check::playing(kind, &script("{{host}}", "shop.example", steps)).fails(96).await;
+    let observation = Check::with_script(kind, &script("{{host}}", "shop.example", steps)).fails(96).await;
     let detail = observation.failure.unwrap().detail;
     assert!(detail.contains("`base`") && detail.contains("`shop.example`"), "{detail}");
-    // An address that is whole needs none.
+    // An absolute URL needs no base.
     let steps = format!(r#"<step name="One"><open url="{}"/></step>"#, site.url("/pages/stay"));
-    Check::playing(kind, &script("{{host}}", "shop.example", &steps)).passes().await;
+    Check::with_script(kind, &script("{{host}}", "shop.example", &steps)).passes().await;
 }

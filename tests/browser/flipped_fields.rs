@@ -1,4 +1,4 @@
-//! Fields of a browser monitor, each flipped, and what differs then outside of the document (fields.md 3).
+//! Fields of a browser monitor, each with two values, and the effect outside of the document (fields.md 3).
 
 use serde_json::{Value, json};
 use vigie::browser::BrowserKind;
@@ -13,37 +13,40 @@ fn status(observation: &Observation) -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_url_is_opened_alone_and_stands_under_a_script() {
+async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
     let site = Site::start().await;
-    let Some(kind) = one("a_url_is_opened_alone_and_stands_under_a_script") else { return };
-    let alone = Check::bare(kind, json!({"url": site.url("/login")})).passes().await;
+    let Some(kind) = one("a_url_is_opened_alone_or_is_the_base_of_a_script") else { return };
+    let alone = Check::without_script(kind, json!({"url": site.url("/login")})).passes().await;
     assert_eq!(alone.details.steps.len(), 1);
     assert_eq!(alone.details.steps[0].browser_step.as_ref().unwrap().title, "Login");
     let script = r#"<script version="1"><step name="One"><open url="forms"/></step></script>"#;
-    let based = Check::playing(kind, script).with(json!({"url": site.url("/pages/stay")})).passes().await;
+    let based = Check::with_script(kind, script).with(json!({"url": site.url("/pages/stay")})).passes().await;
     assert_eq!(based.details.steps[0].browser_step.as_ref().unwrap().title, "Preferences");
-    Check::playing(kind, script).fails(96).await;
-    Check::bare(kind, json!({})).fails(96).await;
+    Check::with_script(kind, script).fails(96).await;
+    Check::without_script(kind, json!({})).fails(96).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_browser_is_the_one_that_is_named() {
-    each(browsers("the_browser_is_the_one_that_is_named"), async |kind| {
+async fn the_browser_type_selects_the_browser() {
+    each(browsers("the_browser_type_selects_the_browser"), async |kind| {
         let site = Site::start().await;
         let observation =
-            Check::bare(kind, json!({"url": site.url("/login"), "browser_type": kind.name()})).passes().await;
+            Check::without_script(kind, json!({"url": site.url("/login"), "browser_type": kind.name()}))
+                .passes()
+                .await;
         assert_eq!(observation.details.browser.as_ref().unwrap().name, kind.name());
-        let word = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
-        assert!(site.headers("/login").unwrap()["user-agent"].contains(word));
+        let product = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
+        assert!(site.headers("/login").unwrap()["user-agent"].contains(product));
     })
     .await;
-    // No browser of this name is anywhere without an end point that has it.
+    // Only a remote endpoint could provide this browser.
     let url = Site::start().await.url("/login");
-    let observation = Check::bare(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
+    let observation =
+        Check::without_script(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
     assert!(observation.failure.unwrap().detail.contains("`browser.remote`"));
 }
 
-/// Each part of the keyword rule, at its default and flipped, with the status that the check ends with.
+// Each part of the keyword rule, with its default and another value, and the status of the check.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_part_of_the_keyword_rule_decides() {
     let site = Site::start().await;
@@ -64,19 +67,20 @@ async fn each_part_of_the_keyword_rule_decides() {
         (json!({"keyword_string": "some room", "keyword_normalize_spaces": false}), 5),
     ];
     for (fields, expected) in table {
-        let check = Check::bare(kind, json!({"url": site.url("/pages/keywords")})).with(fields.clone());
+        let check =
+            Check::without_script(kind, json!({"url": site.url("/pages/keywords")})).with(fields.clone());
         assert_eq!(status(&check.run().await), expected, "{fields}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_of_other_sites_count_where_they_are_to() {
+async fn third_party_document_errors_count_when_enabled() {
     let site = Site::start().await;
-    each(browsers("documents_of_other_sites_count_where_they_are_to"), async |kind| {
+    each(browsers("third_party_document_errors_count_when_enabled"), async |kind| {
         let step =
             r#"<step name="One"><open url="/pages/strangers"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let check = |counts: bool| {
-            Check::of(kind, &site.url("/"), step).with(json!({"third_party_document_errors": counts}))
+            Check::new(kind, &site.url("/"), step).with(json!({"third_party_document_errors": counts}))
         };
         let observation = check(false).passes().await;
         let objects = &observation.details.steps[0].browser_step.as_ref().unwrap().objects;
@@ -89,13 +93,13 @@ async fn documents_of_other_sites_count_where_they_are_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn experience_is_that_of_the_page_alone_where_it_is_to() {
+async fn user_experience_can_be_limited_to_the_base_page() {
     let site = Site::start().await;
-    let Some(kind) = one("experience_is_that_of_the_page_alone_where_it_is_to") else { return };
+    let Some(kind) = one("user_experience_can_be_limited_to_the_base_page") else { return };
     let step = r#"<step name="One"><open url="/pages/shifting"/><run-js>return new Promise((done) => setTimeout(done, 700));</run-js></step>"#;
     let shift = async |alone: bool| {
         let fields = json!({"user_experience_enabled": true, "user_experience_base_page_only": alone});
-        let observation = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
+        let observation = Check::new(kind, &site.url("/"), step).with(fields).passes().await;
         observation.details.steps[0]
             .browser_step
             .as_ref()
@@ -110,33 +114,34 @@ async fn experience_is_that_of_the_page_alone_where_it_is_to() {
     assert!(all > 0.01 && page == 0.0, "{all} {page}");
 }
 
-/// A full page is looked at when it is due, and what is wrong with its objects is what the fields ask for.
+// A full page is checked when it is due, and the fields decide which problems of its objects fail it.
 #[tokio::test(flavor = "multi_thread")]
-async fn full_pages_are_judged_as_the_fields_say() {
+async fn full_page_fields_take_effect() {
     let site = Site::start().await;
-    let Some(kind) = one("full_pages_are_judged_as_the_fields_say") else { return };
-    let check = |page: &str, fields: Value| Check::bare(kind, json!({"url": site.url(page)})).with(fields);
+    let Some(kind) = one("full_page_fields_take_effect") else { return };
+    let check =
+        |page: &str, fields: Value| Check::without_script(kind, json!({"url": site.url(page)})).with(fields);
     let observation = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
     assert!(observation.details.page.is_none());
     let object = |seconds: u64| json!({"interval_fullpage": 1, "fullpage_object_timeout": seconds, "notify_on_fullpage_errors": true});
     let observation = check("/pages/tardy", object(5)).passes().await;
     assert!(observation.details.page.is_some());
     check("/pages/tardy", object(1)).fails(7002).await;
-    let none = |wanted: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": wanted, "notify_on_fullpage_errors": true});
+    let none = |enabled: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": enabled, "notify_on_fullpage_errors": true});
     check("/pages/stay", none(false)).passes().await;
     check("/pages/stay", none(true)).fails(7130).await;
-    let change = |told: bool| json!({"notify_on_content_change": told});
+    let change = |enabled: bool| json!({"notify_on_content_change": enabled});
     assert!(check("/pages/stay", change(false)).passes().await.facts.http.is_none());
     assert!(check("/pages/stay", change(true)).passes().await.facts.http.unwrap().text_sha256.is_some());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn captures_hold_what_the_fields_name() {
+async fn captures_contain_what_the_fields_enable() {
     let site = Site::start().await;
-    each(browsers("captures_hold_what_the_fields_name"), async |kind| {
+    each(browsers("captures_contain_what_the_fields_enable"), async |kind| {
         let names = async |headers: bool, images: bool, sources: bool| {
             let capture = json!({"capture": {"level": "All Actions", "headers": headers, "images": images, "sources": sources}});
-            let observation = Check::bare(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
+            let observation = Check::without_script(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
             let names: Vec<String> = observation.captures.iter().map(|file| file.name.clone()).collect();
             (names, observation)
         };
@@ -155,7 +160,7 @@ async fn an_admin_allows_more_steps() {
     let Some(kind) = one("an_admin_allows_more_steps") else { return };
     let steps = r#"<step name="x"><scroll y="1"/></step>"#.repeat(51);
     let allowed = |steps_allowed: u64| json!({"transaction_steps_allowed": steps_allowed});
-    let check = |fields| Check::of(kind, &site.url("/"), &steps).with(fields);
+    let check = |fields| Check::new(kind, &site.url("/"), &steps).with(fields);
     let observation = check(allowed(50)).fails(94).await;
     assert!(observation.failure.unwrap().detail.contains("it has 51, and 50 are allowed"));
     assert_eq!(check(allowed(51)).passes().await.details.steps.len(), 51);
