@@ -1,5 +1,5 @@
-//! Browsers that are not this process's own: of another user, with the browser's own sandbox, and at an end point of
-//! WebDriver that somebody else runs.
+//! Browsers outside of this process's user and host: run as another user with their own sandbox, or at a remote
+//! WebDriver endpoint.
 
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,18 +13,18 @@ use nix::unistd::{Pid, User};
 use vigie::browser::{BrowserKind, RemoteWebDriver};
 use vigie::net::IpNetwork;
 
-use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
+use crate::browser_pool::test_pool::{Site, TestPool, browsers, processes_of, session_options};
 use crate::support::lacking;
 use crate::support::side_by_side::each;
 
-/// A user without rights, whom a browser runs as where these tests run as root.
+/// An unprivileged user for browsers when the tests run as root.
 const NOBODY: &str = "nobody";
 
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Whether somebody without rights may make user namespaces here, which Chromium's sandbox is made of.
+/// Whether unprivileged users may create user namespaces, which the sandbox of Chromium needs.
 fn has_namespaces() -> bool {
     let mut command = Command::new(if is_root() { "setpriv" } else { "unshare" });
     if is_root() {
@@ -42,15 +42,15 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
     }
     let site = Site::start(&[("/", "<title>Shop</title>")]);
     each(browsers(test), async |kind| {
-        let world = World::with(|config| config.user = is_root().then(|| NOBODY.to_owned()));
+        let test_pool = TestPool::with(|config| config.user = is_root().then(|| NOBODY.to_owned()));
         let open = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(world.folder.path(), open).unwrap();
-        let options = wish(kind);
-        let forward = world.forward(&options).await;
-        let opened = world.open(&options, &forward).await.unwrap();
-        world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        std::fs::set_permissions(test_pool.folder.path(), open).unwrap();
+        let options = session_options(kind);
+        let forward = test_pool.forward(&options).await;
+        let opened = test_pool.open(&options, &forward).await.unwrap();
+        test_pool.while_serving(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(opened.client.title().await.unwrap(), "Shop");
-        let all = world.processes();
+        let all = test_pool.processes();
         assert!(all.iter().all(|line| !line.contains("--no-sandbox")), "{all:#?}");
         let shows_page = |line: &&String| match kind {
             BrowserKind::Chrome => line.contains("--type=renderer"),
@@ -63,7 +63,7 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
             let status = std::fs::read_to_string(process.join("status")).unwrap();
             let user = User::from_name(NOBODY).unwrap().unwrap().uid;
             assert!(!is_root() || status.contains(&format!("Uid:\t{user}\t")), "{page}: {status}");
-            // Filters of system calls (seccomp(2)) hold for what a page runs.
+            // System call filters (seccomp(2)) apply to the code of a page.
             assert!(status.contains("Seccomp:\t2"), "{page}: {status}");
             let own = std::fs::read_link("/proc/self/ns/user").unwrap();
             assert!(
@@ -72,56 +72,56 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
             );
         }
         drop(opened);
-        world.empty().await;
+        test_pool.assert_empty().await;
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
-    let test = "a_browser_at_an_end_point_elsewhere_goes_through_our_proxy";
+async fn a_remote_browser_uses_the_forward_proxy() {
+    let test = "a_remote_browser_uses_the_forward_proxy";
     if !has_namespaces() {
         lacking::count(test, "user namespaces for everybody");
         return;
     }
     let site = Site::start(&[("/", "<title>Shop</title>")]);
     each(browsers(test), async |kind| {
-        let end_point = EndPoint::start(kind);
-        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let remote_driver = RemoteDriver::start(kind);
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let remote = RemoteWebDriver {
             kind,
-            url: format!("http://127.0.0.1:{}/", end_point.port).parse().unwrap(),
-            forward_host: Some(here),
-            from: vec![IpNetwork::from_address(here)],
+            url: format!("http://127.0.0.1:{}/", remote_driver.port).parse().unwrap(),
+            forward_host: Some(loopback),
+            from: vec![IpNetwork::from_address(loopback)],
         };
-        let world = World::with(|config| config.remotes = vec![remote]);
-        let options = wish(kind);
-        let forward = world.forward(&options).await;
-        let opened = world.open(&options, &forward).await.unwrap();
-        world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        let test_pool = TestPool::with(|config| config.remotes = vec![remote]);
+        let options = session_options(kind);
+        let forward = test_pool.forward(&options).await;
+        let opened = test_pool.open(&options, &forward).await.unwrap();
+        test_pool.while_serving(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(opened.client.title().await.unwrap(), "Shop");
         let host = site.address.ip().to_string();
         assert_eq!(
             forward.target_connection(&host, site.address.port()).unwrap().address,
             Some(site.address)
         );
-        assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "it is not ours");
-        assert!(processes_of(end_point.folder.path()).len() > 1);
+        assert_eq!((test_pool.processes(), test_pool.profiles()), (Vec::new(), Vec::new()), "it is not ours");
+        assert!(processes_of(remote_driver.folder.path()).len() > 1);
         opened.client.close().await.unwrap();
         opened.process.close().await;
-        world.empty().await;
+        test_pool.assert_empty().await;
     })
     .await;
 }
 
-/// A driver that somebody else runs, as `systemd/vigie-webdriver.service` does.
-struct EndPoint {
+/// A driver that runs independently, like `systemd/vigie-webdriver.service`.
+struct RemoteDriver {
     child: Child,
     port: u16,
     folder: tempfile::TempDir,
 }
 
-impl EndPoint {
+impl RemoteDriver {
     fn start(kind: BrowserKind) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let driver = match kind {
@@ -150,17 +150,17 @@ impl EndPoint {
             let after = line.split_once(" on port ").or_else(|| line.split_once("Listening on 127.0.0.1:"));
             after?.1.trim_end_matches('.').parse().ok().filter(|&port: &u16| port != 0)
         });
-        // It goes on printing, and must not wait for a reader.
+        // The driver continues to print, and must not block on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port: port.expect("a driver that starts"), folder }
     }
 }
 
-impl Drop for EndPoint {
+impl Drop for RemoteDriver {
     fn drop(&mut self) {
         let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL);
         let _ = self.child.wait();
-        // Its profile and what left its group are gone with the folder; nobody else waits for them.
+        // Processes that left its group have the folder in their command line; no other process reaps them.
         for line in processes_of(self.folder.path()) {
             let id = line.split('/').nth(2).and_then(|rest| rest.split(' ').next()?.parse().ok());
             if let Some(id) = id {

@@ -1,4 +1,4 @@
-//! A house of browsers with its folder, a site, and a look at what is left on the host.
+//! A browser pool with its folder, a site, and the processes and files left on the host.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -18,16 +18,16 @@ pub use crate::support::processes::processes_of;
 use crate::support::processes::profiles_in;
 use crate::support::side_by_side::room;
 
-/// A house with a folder of its own.
-pub struct World {
+/// A browser pool with a folder of its own.
+pub struct TestPool {
     pub folder: tempfile::TempDir,
     pub pool: BrowserPool,
     pub net: Net,
-    /// Held from its first browser on.
+    /// Held from the first browser on.
     room: OnceCell<SemaphorePermit<'static>>,
 }
 
-pub fn wish(kind: BrowserKind) -> SessionOptions {
+pub fn session_options(kind: BrowserKind) -> SessionOptions {
     SessionOptions {
         kind,
         headful: false,
@@ -46,7 +46,7 @@ pub fn net() -> Net {
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
 
-impl World {
+impl TestPool {
     pub fn new() -> Self {
         Self::with(|_| {})
     }
@@ -79,13 +79,13 @@ impl World {
         time: Duration,
     ) -> Result<OpenBrowser, Failure> {
         self.room.get_or_init(room).await;
-        self.beside(forward, self.pool.open(options, &self.net, forward, Deadline::within(time))).await
+        self.while_serving(forward, self.pool.open(options, &self.net, forward, Deadline::within(time))).await
     }
 
-    /// Does `work` while the forward proxy is served.
-    pub async fn beside<F: Future>(&self, forward: &ForwardProxy, work: F) -> F::Output {
+    /// Runs `work` while the forward proxy is served.
+    pub async fn while_serving<F: Future>(&self, forward: &ForwardProxy, work: F) -> F::Output {
         tokio::select! {
-            done = work => done,
+            output = work => output,
             never = forward.serve(&self.net) => match never {},
         }
     }
@@ -94,44 +94,44 @@ impl World {
         self.folder.path().join("b")
     }
 
-    /// Profiles and locks that are in the folder.
+    /// Returns the profiles and locks in the folder.
     pub fn profiles(&self) -> Vec<String> {
         profiles_in(&self.folder())
     }
 
-    /// Processes, zombies too, that name the folder in their command line or environment.
+    /// Returns the processes, zombies included, that have the folder in their command line or environment.
     pub fn processes(&self) -> Vec<String> {
         processes_of(&self.folder())
     }
 
-    /// Waits until nothing is left of any browser.
-    pub async fn empty(&self) {
+    /// Asserts that nothing of any browser remains, after a wait.
+    pub async fn assert_empty(&self) {
         assert!(self.pool.wait_until_empty(Duration::from_secs(30)).await, "{:?}", self.processes());
         assert_eq!(self.processes(), Vec::<String>::new());
         assert_eq!(self.profiles(), Vec::<String>::new());
     }
 }
 
-/// The browsers of this host. Without one the test is counted as left out for it.
+/// Returns the installed browsers. A missing one is recorded as left out.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
     let mut kinds = Vec::new();
     for (kind, browser, driver) in [
         (BrowserKind::Chrome, "chromium", "chromedriver"),
         (BrowserKind::Firefox, "firefox-esr", "geckodriver"),
     ] {
-        let there = |program: &str| {
+        let is_installed = |program: &str| {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).any(|folder| folder.join(program).exists())
         };
-        if there(browser)
-            && (there(driver)
+        if is_installed(browser)
+            && (is_installed(driver)
                 || kind == BrowserKind::Firefox && crate::support::geckodriver::geckodriver().is_some())
         {
             kinds.push(kind);
         } else {
             let want = format!("{browser} with {driver}");
             match kind {
-                // Built from source, which takes a registry.
+                // geckodriver is built from source, which needs a registry.
                 BrowserKind::Firefox => lacking::count(test, &want),
                 _ => lacking::lacks(test, &want, "tests/run installs it"),
             }
@@ -140,10 +140,10 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
     kinds
 }
 
-/// A site that answers every request for a path with what it was given for it, and remembers the requests.
+/// A site that responds with the page of each path and records the requests.
 pub struct Site {
     pub address: SocketAddr,
-    pub seen: Arc<Mutex<Vec<String>>>,
+    pub requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
@@ -152,15 +152,15 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let pages: BTreeMap<String, String> =
             pages.iter().map(|(path, page)| (path.to_string(), page.to_string())).collect();
-        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
-        let noted = Arc::clone(&seen);
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (pages, noted) = (pages.clone(), Arc::clone(&noted));
-                std::thread::spawn(move || answer(stream, &pages, &noted));
+                let (pages, log) = (pages.clone(), Arc::clone(&log));
+                std::thread::spawn(move || respond(stream, &pages, &log));
             }
         });
-        Self { address, seen }
+        Self { address, requests }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -168,11 +168,11 @@ impl Site {
     }
 
     pub fn heads(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 }
 
-fn answer(mut stream: std::net::TcpStream, pages: &BTreeMap<String, String>, seen: &Mutex<Vec<String>>) {
+fn respond(mut stream: std::net::TcpStream, pages: &BTreeMap<String, String>, log: &Mutex<Vec<String>>) {
     let mut head = Vec::new();
     let mut part = [0; 4096];
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {
@@ -183,7 +183,7 @@ fn answer(mut stream: std::net::TcpStream, pages: &BTreeMap<String, String>, see
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    seen.lock().unwrap().push(head);
+    log.lock().unwrap().push(head);
     let (status, page) = match pages.get(&path) {
         Some(page) => ("200 OK", page.as_str()),
         None => ("404 Not Found", ""),
