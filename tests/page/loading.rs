@@ -289,7 +289,7 @@ async fn circular_and_endless_imports_end() {
 async fn requests_are_retried_after_an_unannounced_close() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => images(30),
-        _ => Response::Last("x".to_owned()),
+        _ => Response::CloseAfter("x".to_owned()),
     })
     .await;
     let observation = Check::of(&site.url("/")).run().await;
