@@ -12,9 +12,9 @@ use vigie::evaluate::variable::VariableExtractor;
 const XML: &str = "<r xmlns:p='urn:p' a='1'><!--c--><?i x?><b p:c='2'>t<b>5</b></b><p:d/>é</r>";
 const JSON: &str = r#"{"a": [1, {"b": "x"}, null], "c": {"a": -1.5e3}}"#;
 
-/// Joins random tokens of `words`.
-fn words(words: &'static [&'static str]) -> impl Strategy<Value = String> {
-    proptest::collection::vec(proptest::sample::select(words), 1..12).prop_map(|words| words.concat())
+/// Joins random tokens of `tokens`.
+fn random_tokens(tokens: &'static [&'static str]) -> impl Strategy<Value = String> {
+    proptest::collection::vec(proptest::sample::select(tokens), 1..12).prop_map(|tokens| tokens.concat())
 }
 
 const XPATH_TOKENS: &[&str] = &[
@@ -111,13 +111,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_xpath_never_panics(path in words(XPATH_TOKENS), any in ".{0,20}") {
+    fn random_xpath_never_panics(path in random_tokens(XPATH_TOKENS), any in ".{0,20}") {
         evaluate("XML Response", &path, XML);
         evaluate("XML Response", &any, XML);
     }
 
     #[test]
-    fn random_jsonpath_never_panics(path in words(JSONPATH_TOKENS), any in ".{0,20}") {
+    fn random_jsonpath_never_panics(path in random_tokens(JSONPATH_TOKENS), any in ".{0,20}") {
         evaluate("JSON Response", &path, JSON);
         evaluate("JSON Response", &format!("$[{path}]"), JSON);
         evaluate("JSON Response", &any, JSON);
