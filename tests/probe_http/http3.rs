@@ -29,7 +29,7 @@ const NAMES: &[&str] = &["127.0.0.1", "localhost"];
 #[derive(Clone, Debug)]
 enum Act {
     /// Sends a status, header fields and a body.
-    Answer(u16, Vec<(&'static str, String)>, Vec<u8>),
+    Respond(u16, Vec<(&'static str, String)>, Vec<u8>),
     /// Sends back the body, method and fields of the request.
     Echo,
     /// Sends the head and a part of the body, then resets the stream.
@@ -112,7 +112,7 @@ async fn serve(quic: quinn::Connection, act_for: fn(&str) -> Act) {
             let Ok((request, mut stream)) = resolver.resolve_request().await else { return };
             let head = |status: u16| Response::builder().status(StatusCode::from_u16(status).unwrap());
             match act_for(request.uri().path()) {
-                Act::Answer(status, fields, body) => {
+                Act::Respond(status, fields, body) => {
                     let mut response = head(status);
                     for (name, value) in fields {
                         response = response.header(name, value);
@@ -158,18 +158,18 @@ async fn serve(quic: quinn::Connection, act_for: fn(&str) -> Act) {
 }
 
 fn act_for(path: &str) -> Act {
-    let respond_with = |status, body: &str| Act::Answer(status, Vec::new(), body.as_bytes().to_vec());
-    let with_fields = |fields, body: &str| Act::Answer(200, fields, body.as_bytes().to_vec());
+    let respond_with = |status, body: &str| Act::Respond(status, Vec::new(), body.as_bytes().to_vec());
+    let with_fields = |fields, body: &str| Act::Respond(200, fields, body.as_bytes().to_vec());
     match path {
         "/" => respond_with(200, "a page for the needle"),
         "/echo" => Act::Echo,
         "/503" => respond_with(503, "busy"),
-        "/old" => Act::Answer(
+        "/old" => Act::Respond(
             302,
             vec![("location", "/echo".to_owned()), ("set-cookie", "sid=7; Secure; Path=/".to_owned())],
             Vec::new(),
         ),
-        "/large" => Act::Answer(200, Vec::new(), vec![b'x'; 2 * 1024 * 1024]),
+        "/large" => Act::Respond(200, Vec::new(), vec![b'x'; 2 * 1024 * 1024]),
         "/fields" => with_fields((0..300).map(|_| ("x-a", "b".to_owned())).collect(), ""),
         "/short" => with_fields(vec![("content-length", "99".to_owned())], "short"),
         "/coded" => with_fields(vec![("content-encoding", "gzip".to_owned())], "no gzip at all"),
@@ -483,14 +483,14 @@ async fn only_objects_of_the_same_origin_use_http3() {
             let objects: Vec<String> = (0..40).map(|number| format!("<img src=/{number}.png>")).collect();
             let objects = objects.concat();
             let html = format!("<link rel=stylesheet href=/style.css>{objects}<img src=/missing>");
-            Act::Answer(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
+            Act::Respond(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
         }
         "/style.css" => {
             let css = b"p { background: url(/in-style.png) }".to_vec();
-            Act::Answer(200, vec![("content-type", "text/css".to_owned())], css)
+            Act::Respond(200, vec![("content-type", "text/css".to_owned())], css)
         }
-        "/missing" => Act::Answer(404, Vec::new(), Vec::new()),
-        _ => Act::Answer(200, Vec::new(), vec![b'x'; 300_000]),
+        "/missing" => Act::Respond(404, Vec::new(), Vec::new()),
+        _ => Act::Respond(200, Vec::new(), vec![b'x'; 300_000]),
     });
     let fields = json!({
         "http_version": "3", "interval_fullpage": 60, "fullpage_object_timeout": 60, "notify_on_fullpage_errors": true,
@@ -519,7 +519,7 @@ async fn only_objects_of_the_same_origin_use_http3() {
     OTHER_URL.set(url.clone()).unwrap();
     let own = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", |_| {
         let html = format!("<img src={}>", OTHER_URL.get().unwrap());
-        Act::Answer(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
+        Act::Respond(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
     });
     let mut check = Check::new(&own.url("/page")).with(fields);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];

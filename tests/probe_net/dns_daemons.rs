@@ -308,7 +308,7 @@ async fn a_real_bind_gives_records_of_every_type() {
 #[tokio::test]
 async fn only_a_validating_resolver_proves_an_answer() {
     if !has("named") {
-        return lacks("probe_net::dns_daemons::only_a_resolver", "named", "apt-get install bind9");
+        return lacks("probe_net::dns_daemons::only_a_validating_resolver", "named", "apt-get install bind9");
     }
     let bind = tokio::task::spawn_blocking(Bind::start).await.unwrap();
     let net = bind.net();
