@@ -1,7 +1,7 @@
-//! What real browsers do: sessions, scripts played in them, and what is left of them.
+//! Tests with real browsers: sessions, scripts played in them, and what remains of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod browser;
-mod browser_house;
+mod browser_pool;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;

@@ -1,5 +1,6 @@
-//! What meets sockets, processes and time: probes, messages, the engine, the running daemon. A folder per capability, in
-//! one binary, since each binary links the whole library. Most of it waits, and many tests go on side by side.
+//! Tests of everything with sockets, processes and time: probes, notifications, the agent, the running daemon. One
+//! folder per capability, in one binary, since each binary links the whole library. Most tests wait, and many run
+//! concurrently.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod cli;

@@ -18,23 +18,23 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
 <run-js into="double">return String(Number({{sum}}) * 2);</run-js>
 <assert-element link="Preferences" state="visible"/>
 <click link="Preferences" expect="location"/><type id="field" text="{{double}}"/><assert-value id="field" equals="old14"/></step>"##;
-        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        assert_eq!(seen.details.steps.len(), 2);
-        let second = &seen.details.steps[1];
+        let observation = Check::new(kind, &site.url("/"), steps).passes().await;
+        assert_eq!(observation.details.steps.len(), 2);
+        let second = &observation.details.steps[1];
         assert_eq!(second.variables, ["sum", "double"]);
-        let played = second.browser_step.as_ref().unwrap();
-        assert_eq!((played.title.as_str(), played.http_status), ("Preferences", 200));
-        let browser = seen.details.browser.as_ref().unwrap();
+        let browser_step = second.browser_step.as_ref().unwrap();
+        assert_eq!((browser_step.title.as_str(), browser_step.http_status), ("Preferences", 200));
+        let browser = observation.details.browser.as_ref().unwrap();
         assert_eq!(browser.name, kind.name());
-        assert!(!serde_json::to_string(&seen.details).unwrap().contains("s3cret"));
+        assert!(!serde_json::to_string(&observation.details).unwrap().contains("s3cret"));
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fields_keys_and_the_pointer_do_what_a_person_would() {
+async fn fields_keys_and_the_pointer_work() {
     let site = Site::start().await;
-    each(browsers("fields_keys_and_the_pointer_do_what_a_person_would"), async |kind| {
+    each(browsers("fields_keys_and_the_pointer_work"), async |kind| {
         let steps = r#"<step name="Form"><open url="/pages/forms"/>
 <select id="color" value="g"/><assert-text id="log" contains="color=g;"/>
 <select id="color" label="Blue"/><assert-value id="color" equals="b"/>
@@ -48,7 +48,7 @@ async fn fields_keys_and_the_pointer_do_what_a_person_would() {
 <scroll id="bottom"/><assert-title equals="Scrolled"/><assert-attribute id="bottom" attribute="data-mark" equals="deep"/>
 <scroll y="-5000"/>
 </step>"#;
-        Check::of(kind, &site.url("/"), steps).passes().await;
+        Check::new(kind, &site.url("/"), steps).passes().await;
     })
     .await;
 }
@@ -66,23 +66,23 @@ async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
 <step name="Dialogs"><open url="/pages/dialogs"/><click id="alert"/><accept-dialog/><assert-text id="said" equals="alerted"/>
 <click id="confirm"/><dismiss-dialog/><assert-text id="said" equals="confirmed false"/>
 <click id="prompt"/><answer-dialog text="Anna"/><assert-text id="said" equals="prompted Anna"/></step>"#;
-        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        assert_eq!(seen.details.steps.len(), 3);
+        let observation = Check::new(kind, &site.url("/"), steps).passes().await;
+        assert_eq!(observation.details.steps.len(), 3);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn waits_end_as_soon_as_the_page_is_so_far() {
+async fn waits_end_as_soon_as_their_condition_holds() {
     let site = Site::start().await;
-    each(browsers("waits_end_as_soon_as_the_page_is_so_far"), async |kind| {
+    each(browsers("waits_end_as_soon_as_their_condition_holds"), async |kind| {
         let steps = r#"<step name="Late"><open url="/pages/late"/>
 <wait-for id="guest" state="visible"/><wait-for-text id="state" equals="ready"/><wait-for-url contains="moved"/><wait-for-event event="shop-ready"/></step>
 <step name="Quiet"><open url="/pages/quiets"/><wait-for-network-quiet quiet="0.6"/><assert-text id="n" equals="3"/></step>
 <step name="Expect"><open url="/pages/stay"/><click id="move" expect="location"/><click id="grow" expect="update"/><click id="fire" expect="event:fired"/>
 <click><by css=".twin"/><by name="chosen"/></click><click optional="true" timeout="0.2" id="nowhere"/></step>"#;
-        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        let acts = &seen.details.steps[2].browser_step.as_ref().unwrap().actions;
+        let observation = Check::new(kind, &site.url("/"), steps).passes().await;
+        let acts = &observation.details.steps[2].browser_step.as_ref().unwrap().actions;
         assert!(acts.last().unwrap().skipped, "{acts:?}");
     })
     .await;

@@ -23,12 +23,12 @@ use crate::support::side_by_side::browser_permit;
 
 pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
-/// Those of the browsers that are here; tells of the others.
+/// Returns the installed browsers; records the missing ones as left out.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
     BOTH.into_iter().filter(|kind| is_here(*kind, test)).collect()
 }
 
-/// Whether this browser is here; tells of it otherwise.
+/// Whether this browser is installed; records it as left out otherwise.
 pub fn is_here(kind: BrowserKind, test: &str) -> bool {
     let found = BrowserPool::new(settings()).check_available(kind);
     if let Err(failure) = &found {
@@ -39,53 +39,53 @@ pub fn is_here(kind: BrowserKind, test: &str) -> bool {
 
 fn settings() -> BrowserPoolConfig {
     BrowserPoolConfig {
-        // The machine of a test may be busy with others.
+        // The machine of a test may be busy.
         start_timeout: Duration::from_secs(90),
         geckodriver: crate::support::geckodriver::geckodriver(),
         ..BrowserPoolConfig::default()
     }
 }
 
-/// The browser to try in where one is enough.
+/// Returns the browser to use where one is enough.
 pub fn one(test: &str) -> Option<BrowserKind> {
     browsers(test).into_iter().next()
 }
 
 pub struct Check {
     fields: Map<String, Value>,
-    /// Where its browsers live, and nothing of them is left.
+    /// Folder of its browsers, which must be empty after the check.
     folder: TempDir,
     pool: Arc<BrowserPool>,
     pub config: NetConfig,
-    /// Whether HTTP exchanges are kept, as for HAR files.
+    /// Whether HTTP exchanges are recorded, as for HAR files.
     pub record: bool,
-    /// Devices by `subtype`.
+    /// Device profiles by `subtype`.
     pub devices: BTreeMap<i64, DeviceProfile>,
-    /// Proxies by `proxy_id`.
+    /// Upstream proxies by `proxy_id`.
     pub proxies: BTreeMap<i64, UpstreamProxy>,
 }
 
 impl Check {
-    /// A check of `script`, whose relative addresses stand on `base`.
-    pub fn of(kind: BrowserKind, base: &str, steps: &str) -> Self {
+    /// Creates a check of a script with these steps and this base URL.
+    pub fn new(kind: BrowserKind, base: &str, steps: &str) -> Self {
         let script = format!("<script version=\"1\" name=\"test\" base=\"{base}\">{steps}</script>");
-        Self::playing(kind, &script)
+        Self::with_script(kind, &script)
     }
 
-    pub fn playing(kind: BrowserKind, script: &str) -> Self {
+    pub fn with_script(kind: BrowserKind, script: &str) -> Self {
         let fields = json!({ "script": script, "browser_type": kind.name(), "timeout": 20 });
         Self::with_fields(fields)
     }
 
-    /// A check without a script, unless `fields` have one.
-    pub fn bare(kind: BrowserKind, fields: Value) -> Self {
+    /// Creates a check without a script, unless `fields` contain one.
+    pub fn without_script(kind: BrowserKind, fields: Value) -> Self {
         Self::with_fields(json!({ "browser_type": kind.name(), "timeout": 20 })).with(fields)
     }
 
     fn with_fields(fields: Value) -> Self {
         let Value::Object(fields) = fields else { unreachable!() };
         let folder = tempfile::tempdir().unwrap();
-        let pool = Self::house(&folder, |_| {});
+        let pool = Self::create_pool(&folder, |_| {});
         Self {
             fields,
             folder,
@@ -97,19 +97,19 @@ impl Check {
         }
     }
 
-    fn house(folder: &TempDir, change: impl FnOnce(&mut BrowserPoolConfig)) -> Arc<BrowserPool> {
+    fn create_pool(folder: &TempDir, change: impl FnOnce(&mut BrowserPoolConfig)) -> Arc<BrowserPool> {
         let mut config = BrowserPoolConfig { folder: Some(folder.path().join("b")), ..settings() };
         change(&mut config);
         Arc::new(BrowserPool::new(config))
     }
 
-    /// With other settings of the browsers.
-    pub fn housed(mut self, change: impl FnOnce(&mut BrowserPoolConfig)) -> Self {
-        self.pool = Self::house(&self.folder, change);
+    /// Changes the settings of the browser pool.
+    pub fn with_pool_config(mut self, change: impl FnOnce(&mut BrowserPoolConfig)) -> Self {
+        self.pool = Self::create_pool(&self.folder, change);
         self
     }
 
-    /// The folder of its browsers.
+    /// Returns the folder of its browsers.
     pub fn folder(&self) -> PathBuf {
         self.folder.path().join("b")
     }
@@ -121,7 +121,7 @@ impl Check {
     }
 
     pub async fn run(&self) -> Observation {
-        let _room = browser_permit().await;
+        let _permit = browser_permit().await;
         let document = MonitorDocument::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
             browser_pool: Arc::clone(&self.pool),
@@ -146,34 +146,35 @@ impl Check {
             started.elapsed()
         );
         assert!(self.pool.wait_until_empty(Duration::from_secs(30)).await, "a browser stays");
-        assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "{}", told(&observation));
-        assert_eq!(profiles_in(&self.folder()), Vec::<String>::new(), "{}", told(&observation));
+        assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "{}", summary(&observation));
+        assert_eq!(profiles_in(&self.folder()), Vec::<String>::new(), "{}", summary(&observation));
         observation
     }
 
-    /// Runs it, and says so where it failed.
+    /// Runs the check, which must pass.
     pub async fn passes(&self) -> Observation {
         let observation = self.run().await;
-        assert!(observation.failure.is_none(), "{}", told(&observation));
+        assert!(observation.failure.is_none(), "{}", summary(&observation));
         observation
     }
 
-    /// Runs it, and expects the status.
+    /// Runs the check, which must end with `status`.
     pub async fn fails(&self, status: u16) -> Observation {
         let observation = self.run().await;
         let found = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
-        assert_eq!(found, status, "{} in {}", told(&observation), self.fields["browser_type"]);
+        assert_eq!(found, status, "{} in {}", summary(&observation), self.fields["browser_type"]);
         observation
     }
 }
 
-/// What a check came to, in a few lines.
-fn told(observation: &Observation) -> String {
+/// Summarises the result of a check in a few lines.
+fn summary(observation: &Observation) -> String {
     let mut text = format!("{:?}\n", observation.failure);
     for step in &observation.details.steps {
-        let played = step.browser_step.as_ref().unwrap();
-        writeln!(text, "{} {} {} {:?}", step.name, step.status, played.url, played.console).unwrap();
-        for result in &played.actions {
+        let browser_step = step.browser_step.as_ref().unwrap();
+        writeln!(text, "{} {} {} {:?}", step.name, step.status, browser_step.url, browser_step.console)
+            .unwrap();
+        for result in &browser_step.actions {
             writeln!(text, "    {} {} {} us", result.action, result.status, result.total_us).unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! Devices that a browser pretends to be (fields.md 3, `subtype`), as a site sees them.
+//! Emulated devices (fields.md 3, `subtype`) as seen by a site.
 
 use serde_json::json;
 use vigie::browser::{DeviceProfile, Emulation};
@@ -36,19 +36,19 @@ async fn a_site_sees_the_device_of_the_subtype() {
 <type id="field" text="{{{{size}}}}/{{{{touch}}}}/{{{{blocked}}}}"/><assert-value id="field" matches="^360 640 2/true true true/"/></step>
 <step name="Window"><click id="open"/><switch-window to="newest"/><assert-text id="width" equals="360"/></step>"#
         );
-        let mut check = Check::of(kind, &site.url("/"), &steps).with(json!({"subtype": 2}));
+        let mut check = Check::new(kind, &site.url("/"), &steps).with(json!({"subtype": 2}));
         check.devices = [(2, phone())].into();
-        let before = site.asked().len();
+        let before = site.requests().len();
         let observation = check.passes().await;
         let facts = observation.details.browser.as_ref().unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("small phone", (360, 640)));
         assert_eq!(facts.user_agent, "Pocket/1.0 (Tests)");
-        let asked = site.asked().split_off(before);
-        let page = asked.iter().find(|(path, _)| path == "/pages/device").unwrap();
+        let requests = site.requests().split_off(before);
+        let page = requests.iter().find(|(path, _)| path == "/pages/device").unwrap();
         assert_eq!(page.1["user-agent"], "Pocket/1.0 (Tests)");
-        // The first request of a window that a page opens is under way before its fields can be given.
+        // The first request of a window that a page opens is sent before its headers can be set.
         let first = ["/favicon.ico", "/pages/narrow"];
-        for (path, fields) in asked.iter().filter(|(path, _)| !first.contains(&path.as_str())) {
+        for (path, fields) in requests.iter().filter(|(path, _)| !first.contains(&path.as_str())) {
             assert_eq!(
                 fields.get("x-carrier").map(String::as_str),
                 Some("tin cans"),
@@ -56,10 +56,10 @@ async fn a_site_sees_the_device_of_the_subtype() {
                 kind.name()
             );
         }
-        assert!(asked.iter().any(|(path, _)| path == "/pages/image"), "{asked:?}");
-        assert!(!asked.iter().any(|(path, _)| path.contains("blocked")), "{asked:?}");
+        assert!(requests.iter().any(|(path, _)| path == "/pages/image"), "{requests:?}");
+        assert!(!requests.iter().any(|(path, _)| path.contains("blocked")), "{requests:?}");
         let plain =
-            Check::of(kind, &site.url("/"), r#"<step name="Plain"><open url="/pages/device"/></step>"#);
+            Check::new(kind, &site.url("/"), r#"<step name="Plain"><open url="/pages/device"/></step>"#);
         let observation = plain.passes().await;
         let facts = observation.details.browser.unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("", (1366, 768)));
@@ -68,10 +68,10 @@ async fn a_site_sees_the_device_of_the_subtype() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_subtype_whose_profile_is_gone_says_so() {
-    let Some(kind) = one("a_subtype_whose_profile_is_gone_says_so") else { return };
+async fn a_missing_device_profile_is_an_own_fault() {
+    let Some(kind) = one("a_missing_device_profile_is_an_own_fault") else { return };
     let step = r#"<step name="One"><open url="/"/></step>"#;
     let observation =
-        Check::of(kind, "http://127.0.0.1:1/", step).with(json!({"subtype": 3})).fails(95).await;
+        Check::new(kind, "http://127.0.0.1:1/", step).with(json!({"subtype": 3})).fails(95).await;
     assert!(observation.failure.unwrap().detail.contains("`mobile.profiles`"));
 }

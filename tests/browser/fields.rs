@@ -14,7 +14,7 @@ async fn captures_are_kept_by_level() {
     let Some(kind) = one("captures_are_kept_by_level") else { return };
     let good = r#"<step name="One"><open url="/pages/stay"/><click id="grow"/></step><step name="Two"><click id="fire"/><screenshot name="wanted"/></step>"#;
     let bad = r#"<step name="One"><open url="/pages/stay"/><click id="grow"/></step><step name="Two"><click id="fire"/><assert-title equals="Go" timeout="0.1"/></step>"#;
-    for (level, of_good, of_bad) in [
+    for (level, good_count, bad_count) in [
         ("Disabled", 0, 0),
         ("Error Only", 1, 2),
         ("All Actions on Error", 1, 4),
@@ -22,16 +22,16 @@ async fn captures_are_kept_by_level() {
         ("All Events on Error", 1, 8),
         ("All Events", 9, 8),
     ] {
-        for (steps, expected) in [(good, of_good), (bad, of_bad)] {
+        for (steps, expected) in [(good, good_count), (bad, bad_count)] {
             let capture =
                 json!({"capture": {"level": level, "images": true, "sources": true, "headers": false}});
-            let observation = Check::of(kind, &site.url("/"), steps).with(capture).run().await;
+            let observation = Check::new(kind, &site.url("/"), steps).with(capture).run().await;
             let names: Vec<&str> = observation.captures.iter().map(|file| file.name.as_str()).collect();
             assert_eq!(names.len(), expected, "{level}: {names:?} {:?}", observation.failure);
         }
     }
     let png = json!({"capture": {"level": "All Actions", "mimetype": "image/png", "sources": false}});
-    let observation = Check::of(kind, &site.url("/"), good).with(png).passes().await;
+    let observation = Check::new(kind, &site.url("/"), good).with(png).passes().await;
     let first = &observation.captures[0];
     assert_eq!((first.name.as_str(), first.mimetype.as_str()), ("step-01.png", "image/png"));
     assert!(first.content.as_ref().unwrap().starts_with(b"\x89PNG"));
@@ -42,14 +42,14 @@ async fn keywords_and_protected_values() {
     let site = Site::start().await;
     each(browsers("keywords_and_protected_values"), async |kind| {
         let late = r#"<step name="One" timeout="12"><open url="/pages/patient"/></step>"#;
-        let check = |fields| Check::of(kind, &site.url("/"), late).with(fields);
+        let check = |fields| Check::new(kind, &site.url("/"), late).with(fields);
         check(json!({"keyword_string": "Worth the wait"})).fails(5).await;
         check(json!({"keyword_string": "Worth the wait", "keyword_action": "Continue waiting"}))
             .passes()
             .await;
         let secret = r#"<variable name="word" value="hidden-4711" protected="true"/><step name="One"><open url="/pages/secret"/><type id="field" text="{{word}}"/><assert-text id="out" equals="{{word}}"/></step>"#;
         let capture = json!({"capture": {"level": "All Events", "images": false, "sources": true}});
-        let observation = Check::of(kind, &site.url("/"), secret).with(capture).passes().await;
+        let observation = Check::new(kind, &site.url("/"), secret).with(capture).passes().await;
         let last = observation.captures.last().unwrap();
         let text = String::from_utf8_lossy(last.content.as_ref().unwrap()).into_owned();
         assert!(text.contains("id=\"out\"") && !text.contains("4711"), "{text}");
@@ -58,13 +58,13 @@ async fn keywords_and_protected_values() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_step_keeps_what_the_browser_loaded_and_logged() {
-    each(browsers("a_step_keeps_what_the_browser_loaded_and_logged"), async |kind| {
+async fn a_step_records_loaded_objects_and_the_console() {
+    each(browsers("a_step_records_loaded_objects_and_the_console"), async |kind| {
         let site = Site::start().await;
         let steps = r#"<step name="Objects"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step><step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
-        let observation = Check::of(kind, &site.url("/"), steps).passes().await;
-        let played = |at: usize| observation.details.steps[at].browser_step.as_ref().unwrap();
-        let objects = &played(0).objects;
+        let observation = Check::new(kind, &site.url("/"), steps).passes().await;
+        let browser_step = |at: usize| observation.details.steps[at].browser_step.as_ref().unwrap();
+        let objects = &browser_step(0).objects;
         for (path, object_kind) in [
             ("/pages/style", PageObjectKind::Style),
             ("/pages/script", PageObjectKind::Script),
@@ -82,28 +82,28 @@ async fn a_step_keeps_what_the_browser_loaded_and_logged() {
             assert!(object.body_bytes > 0 && object.body_wire_bytes > 0, "{object:?}");
             assert!(site.paths().contains(&path.to_owned()));
         }
-        let console = &played(1).console;
+        let console = &browser_step(1).console;
         for (level, text) in [("error", "worrying"), ("warning", "careful"), ("error", "thrown")] {
             assert!(
                 console.iter().any(|line| line.level == level && line.text.contains(text)),
                 "{text}: {console:#?}"
             );
         }
-        let missing = played(1).objects.iter().find(|object| object.url.ends_with("/missing.png")).unwrap();
+        let missing = browser_step(1).objects.iter().find(|object| object.url.ends_with("/missing.png")).unwrap();
         assert_eq!((missing.http_status, missing.failure.is_some()), (404, true));
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded() {
+async fn full_pages_views_and_changes_use_the_loaded_objects() {
     let site = Site::start().await;
-    let Some(kind) = one("full_pages_views_and_changes_are_judged_by_what_the_browser_loaded") else {
+    let Some(kind) = one("full_pages_views_and_changes_use_the_loaded_objects") else {
         return;
     };
     let step =
         r#"<step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
-    let check = |fields| Check::of(kind, &site.url("/"), step).with(fields);
+    let check = |fields| Check::new(kind, &site.url("/"), step).with(fields);
     let observation = check(json!({"interval_fullpage": 5, "notify_on_content_change": true})).passes().await;
     assert!(
         observation
@@ -127,13 +127,13 @@ async fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn experience_is_measured_where_it_is_wanted() {
+async fn user_experience_is_measured_when_enabled() {
     let site = Site::start().await;
-    each(browsers("experience_is_measured_where_it_is_wanted"), async |kind| {
+    each(browsers("user_experience_is_measured_when_enabled"), async |kind| {
         let step =
             r#"<step name="One"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let timing = async |fields| {
-            let observation = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
+            let observation = Check::new(kind, &site.url("/"), step).with(fields).passes().await;
             observation.details.steps[0].browser_step.as_ref().unwrap().timing.clone().unwrap()
         };
         let plain = timing(json!({})).await;
@@ -147,40 +147,40 @@ async fn experience_is_measured_where_it_is_wanted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() {
+async fn exchanges_are_recorded_for_har_files_without_secrets() {
     let site = Site::start().await;
-    each(browsers("requests_are_kept_for_har_files_with_their_times_and_without_secrets"), async |kind| {
+    each(browsers("exchanges_are_recorded_for_har_files_without_secrets"), async |kind| {
         let steps = r#"<variable name="word" value="s3cret!" protected="true"/>
 <step name="Log in"><open url="/login"/><type id="user" text="anna"/><type name="password" text="{{word}}"/><click id="go" expect="location"/></step>
 <step name="Ask"><open url="/data?word={{word}}"/></step>"#;
-        let mut check = Check::of(kind, &site.url("/"), steps);
+        let mut check = Check::new(kind, &site.url("/"), steps);
         check.record = true;
-        let seen = check.passes().await;
-        let [first, second] = &seen.details.steps[..] else { panic!("{:?}", seen.details.steps.len()) };
-        let told: Vec<(&str, &str, u16)> = first
+        let observation = check.passes().await;
+        let [first, second] = &observation.details.steps[..] else { panic!("{:?}", observation.details.steps.len()) };
+        let exchanges: Vec<(&str, &str, u16)> = first
             .exchanges
             .iter()
             .filter(|exchange| !exchange.url.ends_with("/favicon.ico"))
             .map(|exchange| (exchange.method.as_str(), exchange.url.as_str(), exchange.http_status))
             .collect();
         let (login, account) = (site.url("/login"), site.url("/account"));
-        assert_eq!(told, [("GET", login.as_str(), 200), ("POST", &login, 303), ("GET", &account, 200)]);
-        let posted = first.exchanges.iter().find(|exchange| exchange.method == "POST").unwrap();
-        // Chromium does not tell of it.
-        assert!(posted.response_headers.get("set-cookie").is_none_or(|cookie| cookie == "********"));
-        assert_eq!(posted.response_headers.get("location"), Some("/account"));
+        assert_eq!(exchanges, [("GET", login.as_str(), 200), ("POST", &login, 303), ("GET", &account, 200)]);
+        let post = first.exchanges.iter().find(|exchange| exchange.method == "POST").unwrap();
+        // Chromium does not report this header.
+        assert!(post.response_headers.get("set-cookie").is_none_or(|cookie| cookie == "********"));
+        assert_eq!(post.response_headers.get("location"), Some("/account"));
         let document = &second.exchanges[0];
         assert!(
             document.started_us >= second.started_us && document.phases.micros(Phase::FirstByte).is_some()
         );
         assert!(document.url.contains("/data?word=") && !document.url.contains("s3cret"), "{}", document.url);
-        let all = serde_json::to_string(&seen.details).unwrap();
+        let all = serde_json::to_string(&observation.details).unwrap();
         assert!(!all.contains("s3cret") && !all.contains("session=anna"), "{all}");
         let steps = steps.replace(
             "/data?word={{word}}\"/>",
             "/data\"/><assert-text contains=\"{{word}}\" timeout=\"0.1\"/>",
         );
-        let failed = Check::of(kind, &site.url("/"), &steps).fails(5).await;
+        let failed = Check::new(kind, &site.url("/"), &steps).fails(5).await;
         let detail = failed.failure.unwrap().detail;
         assert!(detail.contains("********") && !detail.contains("s3cret"), "{detail}");
         check.record = false;

@@ -1,17 +1,17 @@
-//! Browser scripts, played in real browsers on a site of the tests' own (behaviour.md 8).
+//! Tests browser scripts in real browsers against a site of their own (behaviour.md 8).
 
 mod acts;
-mod bad;
-mod bases;
+mod base_urls;
 mod check;
 mod devices;
 mod fields;
 mod firefox;
-mod flips;
+mod flipped_fields;
+mod misbehaviour;
+mod network;
 mod objects;
-mod patience;
-mod secured;
 mod site;
 mod statuses;
 mod table;
 mod tracing;
+mod waiting;

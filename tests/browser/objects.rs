@@ -1,4 +1,4 @@
-//! What the objects of a step are, and whose fault it is when they do not come.
+//! The kinds of the objects of a step, and the fault when they do not load.
 
 use serde_json::{Value, json};
 use vigie::browser::DeviceProfile;
@@ -10,20 +10,23 @@ use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
-/// The objects of all steps, as results show them.
+/// Returns the objects of all steps as results show them.
 fn objects(observation: &Observation) -> Vec<Value> {
-    let played = observation.details.steps.iter().filter_map(|step| step.browser_step.as_deref());
-    played.flat_map(|played| &played.objects).map(|object| serde_json::to_value(object).unwrap()).collect()
+    let browser_steps = observation.details.steps.iter().filter_map(|step| step.browser_step.as_deref());
+    browser_steps
+        .flat_map(|browser_step| &browser_step.objects)
+        .map(|object| serde_json::to_value(object).unwrap())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
-    each(browsers("what_vigie_itself_does_not_let_through_is_no_fault_of_the_site"), async |kind| {
+async fn objects_blocked_by_vigie_are_not_failures_of_the_site() {
+    each(browsers("objects_blocked_by_vigie_are_not_failures_of_the_site"), async |kind| {
         let site = Site::start().await;
         let steps =
             r#"<step name="One"><open url="/pages/outside"/><wait-for-network-quiet quiet="0.5"/></step>"#;
         let view = json!([{"id": 7, "name": "Pictures", "notify_on_error": true, "inherit_global_errors": false, "url_patterns": ["/pages/image"]}]);
-        let mut check = Check::of(kind, &site.url("/"), steps).with(
+        let mut check = Check::new(kind, &site.url("/"), steps).with(
             json!({"subtype": 2, "interval_fullpage": 1, "notify_on_fullpage_errors": true, "content_views": view}),
         );
         let device = DeviceProfile { blocked: BlockedHosts::parse(&["localhost"]).unwrap(), ..DeviceProfile::default() };
@@ -37,11 +40,11 @@ async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
             let url = format!("{from}:{}/pages/image", site.at.port());
             let object = objects.iter().find(|object| object["url"] == url.as_str());
             let object = object.unwrap_or_else(|| panic!("{url} of {}: {objects:#?}", kind.name()));
-            let told = (&object["blocked"], &object["http_status"], object.get("failure"));
-            assert_eq!(told, (&json!(true), &json!(0), None), "{url} of {}", kind.name());
+            let actual = (&object["blocked"], &object["http_status"], object.get("failure"));
+            assert_eq!(actual, (&json!(true), &json!(0), None), "{url} of {}", kind.name());
         }
         assert!(!site.paths()[before..].contains(&"/pages/image".to_owned()));
-        // Where nobody blocks them, they fail.
+        // Without blocking, they fail.
         let mut check =
             check.with(json!({"subtype": 0, "notify_on_fullpage_errors": false, "content_views": []}));
         check.config.egress = EgressPolicy::default();
@@ -51,24 +54,24 @@ async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two() {
+async fn documents_are_distinguished_from_other_objects() {
     let site = Site::start().await;
-    each(browsers("documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two"), async |kind| {
+    each(browsers("documents_are_distinguished_from_other_objects"), async |kind| {
         let other = site.url("/pages/frames").replace("127.0.0.1", "localhost");
         let steps = format!(
             r#"<step name="One"><open url="/to-account"/><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/>
 <open url="{other}"/><wait-for-network-quiet quiet="0.3"/></step>"#
         );
-        let check = Check::of(kind, &site.url("/"), &steps).with(json!({"interval_fullpage": 1}));
+        let check = Check::new(kind, &site.url("/"), &steps).with(json!({"interval_fullpage": 1}));
         let observation = check.passes().await;
         let all = objects(&observation);
-        let told = |url: &str| {
+        let classified = |url: &str| {
             let found = all.iter().find(|object| object["url"] == url);
             let found = found.unwrap_or_else(|| panic!("{url} of {}: {all:#?}", kind.name()));
             (found["kind"].as_str().unwrap(), found["third_party"] == true)
         };
         let inner = site.url("/pages/inner").replace("127.0.0.1", "localhost");
-        for (url, known) in [
+        for (url, expected) in [
             (&site.url("/to-account"), ("document", false)),
             (&site.url("/login"), ("document", false)),
             (&site.url("/pages/objects"), ("document", false)),
@@ -76,16 +79,16 @@ async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_t
             (&other, ("document", false)),
             (&inner, ("frame", false)),
         ] {
-            assert_eq!(told(url), known, "{url} of {}", kind.name());
+            assert_eq!(classified(url), expected, "{url} of {}", kind.name());
         }
         let page = &observation.details.page.as_ref().unwrap().objects;
         let mut urls: Vec<&str> = page.iter().map(|object| object.url.as_str()).collect();
         urls.sort_unstable();
-        let mut wanted: Vec<String> =
+        let mut expected_urls: Vec<String> =
             ["/pages/image", "/pages/script", "/pages/style"].iter().map(|path| site.url(path)).collect();
-        wanted.push(inner);
-        wanted.sort_unstable();
-        assert_eq!(urls, wanted, "{}", kind.name());
+        expected_urls.push(inner);
+        expected_urls.sort_unstable();
+        assert_eq!(urls, expected_urls, "{}", kind.name());
     })
     .await;
 }

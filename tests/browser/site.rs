@@ -1,4 +1,4 @@
-//! The site that scripts are played on: a login, a table, frames, windows, dialogs, late content, errors.
+//! The site for scripts: a login, a table, frames, windows, dialogs, late content, errors.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,27 +16,27 @@ use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// What the site was asked for: path with query, and the request's header fields.
-type Asked = Arc<Mutex<Vec<(String, BTreeMap<String, String>)>>>;
+/// The received requests: path with query, and header fields.
+type RequestLog = Arc<Mutex<Vec<(String, BTreeMap<String, String>)>>>;
 
 pub struct Site {
     pub at: SocketAddr,
     scheme: &'static str,
-    asked: Asked,
+    requests: RequestLog,
 }
 
 impl Site {
     pub async fn start() -> Self {
-        let (router, asked) = Self::routes();
+        let (router, requests) = Self::routes();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { at, scheme: "http", asked }
+        Self { at, scheme: "http", requests }
     }
 
-    /// The same over TLS, which speaks HTTP/2 to those who want it.
+    /// Starts the site over TLS, with HTTP/2 for clients that support it.
     pub async fn start_tls() -> Self {
-        let (router, asked) = Self::routes();
+        let (router, requests) = Self::routes();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
         let acceptor = TlsAcceptor::from(tls_config());
@@ -45,7 +45,7 @@ impl Site {
                 let (stream, _) = listener.accept().await.unwrap();
                 let (acceptor, router) = (acceptor.clone(), router.clone());
                 tokio::spawn(async move {
-                    // A browser that goes away is none of the site's business.
+                    // A browser that closes early is not an error of the site.
                     let Ok(stream) = acceptor.accept(stream).await else { return };
                     let service = hyper_util::service::TowerToHyperService::new(router);
                     let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
@@ -53,15 +53,15 @@ impl Site {
                 });
             }
         });
-        Self { at, scheme: "https", asked }
+        Self { at, scheme: "https", requests }
     }
 
-    fn routes() -> (Router, Asked) {
-        let asked = Asked::default();
+    fn routes() -> (Router, RequestLog) {
+        let requests = RequestLog::default();
         let router = Router::new()
             .route("/login", get(|| page("Login", LOGIN)).post(login))
             .route("/account", get(account))
-            .route("/pages/{name}", get(named))
+            .route("/pages/{name}", get(named_page))
             .route(
                 "/status/{code}",
                 get(|Path(code): Path<u16>| async move {
@@ -88,58 +88,58 @@ impl Site {
             )
             .route("/to-account", get(|| async { Redirect::temporary("/login") }))
             .fallback(|| async { (StatusCode::NOT_FOUND, Html("<h1>Not here</h1>")) })
-            .layer(middleware::from_fn_with_state(Arc::clone(&asked), note));
-        (router, asked)
+            .layer(middleware::from_fn_with_state(Arc::clone(&requests), record_request));
+        (router, requests)
     }
 
     pub fn url(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.at)
     }
 
-    /// What was asked for, in order: path with query, and the request's header fields.
-    pub fn asked(&self) -> Vec<(String, BTreeMap<String, String>)> {
-        self.asked.lock().unwrap().clone()
+    /// Returns the requests in order: path with query, and header fields.
+    pub fn requests(&self) -> Vec<(String, BTreeMap<String, String>)> {
+        self.requests.lock().unwrap().clone()
     }
 
-    /// Paths that were asked for, in order.
+    /// Returns the paths of the requests, in order.
     pub fn paths(&self) -> Vec<String> {
-        self.asked.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
+        self.requests.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// Header fields of the last request for `path`.
+    /// Returns the header fields of the last request for `path`.
     pub fn headers(&self, path: &str) -> Option<BTreeMap<String, String>> {
-        let asked = self.asked.lock().unwrap();
-        asked.iter().rev().find(|(asked, _)| asked == path).map(|(_, headers)| headers.clone())
+        let requests = self.requests.lock().unwrap();
+        requests.iter().rev().find(|(requested, _)| requested == path).map(|(_, headers)| headers.clone())
     }
 }
 
 fn tls_config() -> Arc<rustls::ServerConfig> {
-    let shown =
+    let certified =
         rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(shown.signing_key.serialize_der()));
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
     let mut config =
         rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![shown.cert.der().clone()], key)
+            .with_single_cert(vec![certified.cert.der().clone()], key)
             .unwrap();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Arc::new(config)
 }
 
-async fn note(State(asked): State<Asked>, request: Request, next: Next) -> Response {
+async fn record_request(State(log): State<RequestLog>, request: Request, next: Next) -> Response {
     let headers = request.headers().iter();
     let headers = headers
         .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let mut headers: BTreeMap<String, String> = headers.collect();
-    // HTTP/2 has no field for it.
+    // HTTP/2 has no `Host` field.
     if let Some(host) = request.uri().authority() {
         headers.insert("host".to_owned(), host.to_string());
     }
     headers.insert(":version".to_owned(), format!("{:?}", request.version()));
     let path = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
-    asked.lock().unwrap().push((path, headers));
+    log.lock().unwrap().push((path, headers));
     next.run(request).await
 }
 
@@ -156,10 +156,10 @@ async fn slow(Path(millis): Path<u64>) -> Html<String> {
 
 async fn picture(Path(millis): Path<u64>) -> Response {
     tokio::time::sleep(Duration::from_millis(millis)).await;
-    named(Path("image".to_owned()), Query(BTreeMap::new())).await
+    named_page(Path("image".to_owned()), Query(BTreeMap::new())).await
 }
 
-/// A page whose picture never comes.
+/// A page whose picture never loads.
 async fn hanging() -> Html<String> {
     page("Hanging", "<h1>Hanging</h1><img src='/never'>").await
 }
@@ -252,11 +252,11 @@ const QUIETS: &str = r#"<h1>Quiets</h1><p id="n">0</p><script>
 let n = 0; const ask = () => fetch('/slow/300').then(() => { document.getElementById('n').textContent = ++n; if (n < 3) ask(); }); ask();
 </script>"#;
 const ALERTS: &str = "<h1>Alerts</h1><script>setTimeout(() => { for (;;) alert('again'); }, 100);</script>";
-/// Opens one from task to task.
+/// Opens one alert per task.
 const ALERTING: &str = "<h1>Alerting</h1><script>setInterval(() => alert('again'), 5);</script>";
 const SPIN: &str = "<h1>Spin</h1><button id=spin onclick='for(;;);'>Spin</button>";
-/// Computes for six seconds after a click on `go`, and then says so; after one on `title`, computes when its title is
-/// read the next time.
+/// Computes for six seconds after a click on `go`, and then reports it. After a click on `title`, it computes when its
+/// title is read the next time.
 const COMPUTING: &str = r#"<h1>Computing</h1><p id="said">not yet</p><button id="go">Go</button><button id="title">Title</button><script>
 const said = document.getElementById('said');
 const compute = () => { for (const ends = Date.now() + 6000; Date.now() < ends;); };
@@ -269,7 +269,7 @@ document.getElementById('title').onclick = () => Object.defineProperty(document,
   get() { delete document.title; compute(); return 'Computed'; },
 });
 </script>"#;
-/// Pictures of other hosts.
+/// Images of other hosts.
 const OUTSIDE: &str = r"<h1>Outside</h1><script>
 for (const from of ['http://localhost', 'https://localhost', 'http://127.0.0.2']) {
   const image = document.createElement('img'); image.src = `${from}:${location.port}/pages/image`; document.body.append(image);
@@ -288,7 +288,7 @@ const KEYWORDS: &str = "<h1>Keywords</h1><p>Hello world</p><p>two\nlines</p><p>s
 const STRANGERS: &str = r"<h1>Strangers</h1><script>
 const frame = document.createElement('iframe'); frame.src = `http://localhost:${location.port}/status/503`; document.body.append(frame);
 </script>";
-/// What moves is in a frame.
+/// The layout shift is in a frame.
 const SHIFTING: &str = r#"<h1>Shifting</h1><iframe width="600" height="500" srcdoc="<p id=late></p><p style='font-size:60px'>Text that moves</p>
 <script>setTimeout(() => { document.getElementById('late').style.height = '150px'; }, 300);</script>"></iframe>"#;
 const TARDY: &str = r#"<h1>Tardy</h1><img src="/picture/1600">"#;
@@ -303,7 +303,7 @@ const SECRET: &str = r#"<h1>Secret</h1><input id="field"><p id="out"></p><script
 document.getElementById('field').addEventListener('input', (e) => { document.getElementById('out').textContent = e.target.value; });
 </script>"#;
 
-async fn named(Path(name): Path<String>, Query(_): Query<BTreeMap<String, String>>) -> Response {
+async fn named_page(Path(name): Path<String>, Query(_): Query<BTreeMap<String, String>>) -> Response {
     let (title, body) = match name.as_str() {
         "forms" => ("Preferences", FORMS),
         "frames" => ("Frames", FRAMES),

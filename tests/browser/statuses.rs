@@ -1,4 +1,4 @@
-//! Status codes 80 to 97, each reached.
+//! Status codes 80 to 97, each with a script that reaches it.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_way_to_fail_has_its_status_in_chromium() {
-    each_way_to_fail(BrowserKind::Chrome, "each_way_to_fail_has_its_status_in_chromium").await;
+async fn each_failure_has_its_status_in_chromium() {
+    check_each_failure(BrowserKind::Chrome, "each_failure_has_its_status_in_chromium").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_way_to_fail_has_its_status_in_firefox() {
-    each_way_to_fail(BrowserKind::Firefox, "each_way_to_fail_has_its_status_in_firefox").await;
+async fn each_failure_has_its_status_in_firefox() {
+    check_each_failure(BrowserKind::Firefox, "each_failure_has_its_status_in_firefox").await;
 }
 
-/// Each browser has a test of its own, so that they run side by side.
-async fn each_way_to_fail(kind: BrowserKind, test: &str) {
+/// Checks each failure. Each browser has its own test, so that they run concurrently.
+async fn check_each_failure(kind: BrowserKind, test: &str) {
     if !is_here(kind, test) {
         return;
     }
@@ -53,21 +53,21 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
     ];
     for (status, acts) in table {
         let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
-        let observation = Check::of(kind, &site.url("/"), &step).fails(*status).await;
+        let observation = Check::new(kind, &site.url("/"), &step).fails(*status).await;
         assert_eq!(observation.details.steps[0].status.0, *status, "{acts}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
+async fn an_act_skipped_once_too_often_is_recorded_as_a_failure() {
     let site = Site::start().await;
-    let Some(kind) = one("an_act_that_is_skipped_once_too_often_is_kept_as_a_failure") else { return };
+    let Some(kind) = one("an_act_skipped_once_too_often_is_recorded_as_a_failure") else { return };
     let script = format!(
         r#"<script version="1" base="{}" most-skipped="1"><step name="One"><open url="/pages/stay"/>
 <click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/></step></script>"#,
         site.url("/")
     );
-    let observation = Check::playing(kind, &script).fails(92).await;
+    let observation = Check::with_script(kind, &script).fails(92).await;
     let names: Vec<&str> = observation.captures.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["step-01-act-03.jpg", "step-01-act-03.html", "step-01-act-03-headers.txt"]);
     let step = observation.details.steps[0].browser_step.as_ref().unwrap();
@@ -78,10 +78,10 @@ async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_takes_too_long_says_which_limit_it_was() {
+async fn each_time_limit_has_its_status() {
     let site = Site::start().await;
-    each(browsers("what_takes_too_long_says_which_limit_it_was"), async |kind| {
-        let page = |fields, steps: &str| Check::of(kind, &site.url("/"), steps).with(fields);
+    each(browsers("each_time_limit_has_its_status"), async |kind| {
+        let page = |fields, steps: &str| Check::new(kind, &site.url("/"), steps).with(fields);
         let never = r#"<step name="One"><open url="/never"/></step>"#;
         page(json!({"timeout": 2}), never).fails(82).await;
         page(json!({"timeout": 20, "step_timeout": 2}), never).fails(80).await;
@@ -98,16 +98,16 @@ async fn what_takes_too_long_says_which_limit_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_that_cannot_be_played_need_no_browser() {
-    let Some(kind) = one("scripts_that_cannot_be_played_need_no_browser") else { return };
+async fn invalid_scripts_start_no_browser() {
+    let Some(kind) = one("invalid_scripts_start_no_browser") else { return };
     let many = r#"<step name="x"><open url="/"/></step>"#.repeat(60);
-    Check::of(kind, "http://127.0.0.1:1/", &many).fails(94).await;
-    Check::of(kind, "http://127.0.0.1:1/", &many)
+    Check::new(kind, "http://127.0.0.1:1/", &many).fails(94).await;
+    Check::new(kind, "http://127.0.0.1:1/", &many)
         .with(json!({"transaction_steps_allowed": 10}))
         .fails(94)
         .await;
     let observation =
-        Check::playing(kind, "<script version=\"1\">\n<step><jump/></step></script>").fails(96).await;
+        Check::with_script(kind, "<script version=\"1\">\n<step><jump/></step></script>").fails(96).await;
     assert!(observation.failure.unwrap().detail.contains("line 2"));
     let mut laughs = "<!ENTITY l0 \"ha\">".to_owned();
     for at in 1..10 {
@@ -119,7 +119,7 @@ async fn scripts_that_cannot_be_played_need_no_browser() {
         ("<script><step name=\"x\"><open url=\"http://a/\"/></step><step name=\"y\"><clikc id=\"a\"/></step></script>".to_owned(), "clikc"),
         ("not a script".to_owned(), "line 1"),
     ] {
-        let check = Check::playing(kind, &script);
+        let check = Check::with_script(kind, &script);
         let observation = check.fails(96).await;
         let detail = observation.failure.unwrap().detail;
         assert!(detail.contains(text) && detail.len() < 2000, "{detail}");

@@ -1,5 +1,5 @@
-//! No field without an effect: where each field of the type is flipped, and something outside of the document differs
-//! (fields.md 3).
+//! Every field has an effect: the tests that give each field of the type two values, with a difference outside of the
+//! document (fields.md 3).
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use vigie::domain::MonitorType;
 use vigie::schema::field::Access;
 use vigie::schema::table;
 
-/// Fields that differ in the same test: file below `tests/`, words that stand where the test begins, the fields.
-type Flipped = (&'static str, &'static str, &'static [&'static str]);
+/// Fields tested together: file below `tests/`, text where the test starts, the fields.
+type CoveredFields = (&'static str, &'static str, &'static [&'static str]);
 
-/// What the player does with them.
-const PLAYED: &[Flipped] = &[
-    ("browser/flips.rs", "fn a_url_is_opened_alone_and_stands_under_a_script", &["url", "script"]),
-    ("browser/flips.rs", "fn the_browser_is_the_one_that_is_named", &["browser_type"]),
+/// Fields with an effect on the browser.
+const PLAYED: &[CoveredFields] = &[
+    ("browser/flipped_fields.rs", "fn a_url_is_opened_alone_or_is_the_base_of_a_script", &["url", "script"]),
+    ("browser/flipped_fields.rs", "fn the_browser_type_selects_the_browser", &["browser_type"]),
     (
-        "browser/flips.rs",
+        "browser/flipped_fields.rs",
         "fn each_part_of_the_keyword_rule_decides",
         &[
             "keyword_string",
@@ -30,30 +30,30 @@ const PLAYED: &[Flipped] = &[
     ("browser/fields.rs", "fn keywords_and_protected_values", &["keyword_action"]),
     (
         "browser/statuses.rs",
-        "fn what_takes_too_long_says_which_limit_it_was",
+        "fn each_time_limit_has_its_status",
         &["timeout", "step_timeout", "continue_playback_on_timeout"],
     ),
     (
-        "browser/flips.rs",
-        "fn documents_of_other_sites_count_where_they_are_to",
+        "browser/flipped_fields.rs",
+        "fn third_party_document_errors_count_when_enabled",
         &["third_party_document_errors"],
     ),
-    ("browser/fields.rs", "fn experience_is_measured_where_it_is_wanted", &["user_experience_enabled"]),
+    ("browser/fields.rs", "fn user_experience_is_measured_when_enabled", &["user_experience_enabled"]),
     (
-        "browser/flips.rs",
-        "fn experience_is_that_of_the_page_alone_where_it_is_to",
+        "browser/flipped_fields.rs",
+        "fn user_experience_can_be_limited_to_the_base_page",
         &["user_experience_base_page_only"],
     ),
     ("browser/fields.rs", "fn captures_are_kept_by_level", &["capture"]),
-    ("browser/flips.rs", "fn captures_hold_what_the_fields_name", &["capture"]),
+    ("browser/flipped_fields.rs", "fn captures_contain_what_the_fields_enable", &["capture"]),
     (
         "browser/fields.rs",
-        "fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded",
+        "fn full_pages_views_and_changes_use_the_loaded_objects",
         &["content_views", "notify_on_fullpage_errors"],
     ),
     (
-        "browser/flips.rs",
-        "fn full_pages_are_judged_as_the_fields_say",
+        "browser/flipped_fields.rs",
+        "fn full_page_fields_take_effect",
         &[
             "interval_fullpage",
             "fullpage_object_timeout",
@@ -62,19 +62,19 @@ const PLAYED: &[Flipped] = &[
         ],
     ),
     ("browser/devices.rs", "fn a_site_sees_the_device_of_the_subtype", &["subtype"]),
-    ("browser/tracing.rs", "async fn traced", &["transaction_trace"]),
-    ("browser/flips.rs", "fn an_admin_allows_more_steps", &["transaction_steps_allowed"]),
-    ("browser/secured.rs", "fn only_addresses_of_the_wanted_family_are_gone_to", &["ipv6_enabled"]),
-    ("browser/secured.rs", "fn the_browser_goes_through_the_proxy_that_is_named", &["proxy_id"]),
+    ("browser/tracing.rs", "async fn check_traces", &["transaction_trace"]),
+    ("browser/flipped_fields.rs", "fn an_admin_allows_more_steps", &["transaction_steps_allowed"]),
+    ("browser/network.rs", "fn only_addresses_of_the_enabled_family_are_used", &["ipv6_enabled"]),
+    ("browser/network.rs", "fn the_browser_uses_the_proxy_of_the_monitor", &["proxy_id"]),
     (
-        "browser/secured.rs",
-        "fn certificates_are_verified_and_shown_as_the_fields_say",
+        "browser/network.rs",
+        "fn certificates_are_verified_and_sent_as_the_fields_say",
         &["verify_certificate", "ca_cert_id", "use_client_ssl_cert", "ssl_cert_id"],
     ),
 ];
 
-/// What is done with them for monitors of every type.
-const COMMON: &[Flipped] = &[
+/// Fields with an effect on monitors of every type.
+const COMMON: &[CoveredFields] = &[
     (
         "monitors/plans.rs",
         "fn a_plan_never_exceeds_its_limit_under_concurrent_creates",
@@ -124,10 +124,10 @@ const COMMON: &[Flipped] = &[
     ),
 ];
 
-/// Fields with one value alone.
+/// Fields with only one value.
 const RESTING: &[&str] = &["monitor_agent"];
 
-/// Where every field that only Vigie sets follows an act; the test there holds its own list against the table.
+/// Test of every field that only Vigie sets; its list is compared with the table there.
 const REPORTED: &str = "api_fields/computed.rs";
 
 fn read(file: &str) -> String {
@@ -136,26 +136,26 @@ fn read(file: &str) -> String {
 }
 
 #[test]
-fn every_field_of_the_type_is_flipped_somewhere() {
+fn every_field_of_the_type_is_covered_by_a_test() {
     let fields = table::for_type(MonitorType::BrowserScript).fields();
-    let mut flipped = BTreeSet::new();
-    for (file, words, names) in PLAYED.iter().chain(COMMON) {
+    let mut covered = BTreeSet::new();
+    for (file, start_text, names) in PLAYED.iter().chain(COMMON) {
         let text = read(file);
-        let begins = text.find(words).unwrap_or_else(|| panic!("`{words}` is not in tests/{file}"));
-        // A test ends before the next attribute; what sets its world up may stand elsewhere in the file.
-        let test = text[begins..].split("\n#[").next().unwrap_or_default();
+        let start = text.find(start_text).unwrap_or_else(|| panic!("`{start_text}` is not in tests/{file}"));
+        // A test ends before the next attribute. Its setup may be elsewhere in the file.
+        let test = text[start..].split("\n#[").next().unwrap_or_default();
         for name in *names {
             assert!(fields.iter().any(|field| field.name == *name), "`{name}` is no field of the type");
             assert!(test.contains(name) || text.contains(name), "tests/{file} says nothing of `{name}`");
-            flipped.insert(*name);
+            covered.insert(*name);
         }
     }
     let reported = read(REPORTED);
     for field in fields {
-        let known = match field.access {
+        let is_covered = match field.access {
             Access::ReadOnly => reported.contains(&format!("\"{}\"", field.name)),
-            _ => flipped.contains(field.name) || RESTING.contains(&field.name),
+            _ => covered.contains(field.name) || RESTING.contains(&field.name),
         };
-        assert!(known, "no test flips `{}`", field.name);
+        assert!(is_covered, "no test flips `{}`", field.name);
     }
 }

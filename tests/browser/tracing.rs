@@ -1,4 +1,4 @@
-//! `transaction_trace`: requests to the script's own site carry a W3C traceparent, others do not (fields.md 3).
+//! `transaction_trace`: requests to the site of the script have a W3C traceparent, others do not (fields.md 3).
 
 use serde_json::json;
 use vigie::browser::BrowserKind;
@@ -7,8 +7,8 @@ use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
-/// A page of `site`, with requests of its own and to the same server under another name, which is another site.
-async fn traced(kind: BrowserKind, site: &Site) {
+/// Checks a page of `site` with requests to itself and to the same server under another name, which is another site.
+async fn check_traces(kind: BrowserKind, site: &Site) {
     let (own, other) = (site.url(""), site.url("").replace("127.0.0.1", "localhost"));
     let steps = format!(
         r#"<step name="Ask"><open url="/pages/objects?{0}"/>
@@ -20,14 +20,14 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
         kind.name().replace(' ', "-")
     );
     let fields = json!({"transaction_trace": true, "verify_certificate": false});
-    let check = Check::of(kind, &own, &steps).with(fields);
-    let before = site.asked().len();
+    let check = Check::new(kind, &own, &steps).with(fields);
+    let before = site.requests().len();
     let observation = check.passes().await;
     let trace = observation.details.browser.as_ref().unwrap().trace_id.clone().unwrap();
     assert_eq!(trace.len(), 32);
-    let asked = site.asked().split_off(before);
+    let requests = site.requests().split_off(before);
     let mut spans = Vec::new();
-    for (path, fields) in &asked {
+    for (path, fields) in &requests {
         let parent = fields.get("traceparent");
         if fields["host"].starts_with("localhost") {
             assert_eq!(parent, None, "{path} of another site, {}", kind.name());
@@ -42,26 +42,30 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
     spans.dedup();
     assert_eq!(spans.len(), count, "each request has a span of its own");
     for path in ["/pages/image", "/pages/script", "/data?own", "/echo", "/data?other"] {
-        assert!(asked.iter().any(|(asked, _)| asked == path), "{path} of {}: {asked:?}", kind.name());
+        assert!(
+            requests.iter().any(|(requested, _)| requested == path),
+            "{path} of {}: {requests:?}",
+            kind.name()
+        );
     }
     if own.starts_with("https") {
-        assert!(asked.iter().all(|(_, fields)| fields[":version"] == "HTTP/2.0"), "{asked:?}");
+        assert!(requests.iter().all(|(_, fields)| fields[":version"] == "HTTP/2.0"), "{requests:?}");
     }
-    let again = check.passes().await;
-    assert_ne!(again.details.browser.unwrap().trace_id.unwrap(), trace);
+    let second = check.passes().await;
+    assert_ne!(second.details.browser.unwrap().trace_id.unwrap(), trace);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_requests_to_the_own_site_are_traced() {
     each(browsers("only_requests_to_the_own_site_are_traced"), async |kind| {
         let (plain, secure) = (Site::start().await, Site::start_tls().await);
-        traced(kind, &plain).await;
-        traced(kind, &secure).await;
+        check_traces(kind, &plain).await;
+        check_traces(kind, &secure).await;
         let step = r#"<step name="Plain"><open url="/pages/stay?untraced"/></step>"#;
-        let observation = Check::of(kind, &plain.url("/"), step).passes().await;
+        let observation = Check::new(kind, &plain.url("/"), step).passes().await;
         assert_eq!(observation.details.browser.unwrap().trace_id, None);
-        let asked = plain.asked();
-        let (_, fields) = asked.iter().rev().find(|(path, _)| path == "/pages/stay?untraced").unwrap();
+        let requests = plain.requests();
+        let (_, fields) = requests.iter().rev().find(|(path, _)| path == "/pages/stay?untraced").unwrap();
         assert!(!fields.contains_key("traceparent"));
     })
     .await;

@@ -1,5 +1,5 @@
-//! Browser checks, one after the other, on a running server: memory, processes, descriptors and files are where they
-//! were. Twenty of them; 200 with `VIGIE_FULL=1`.
+//! Browser checks in sequence on a running server: memory, processes, descriptors and files stay constant. Twenty
+//! checks, or 200 with `VIGIE_FULL=1`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use crate::endurance::alerts::serve;
 use crate::endurance::daemon::Daemon;
 use crate::support::{geckodriver, lacking};
 
-/// Checks before the first look: caches and the stock of the allocator are filled then.
+/// Checks before the first sample, which fill caches and the allocator.
 const WARM_UP: usize = 8;
-/// The longest that one check may take, on a machine that is busy with others.
-const PATIENCE: Duration = Duration::from_mins(3);
-/// What the resident memory may differ by, in KiB: a picture is a MiB or more while it is made.
+/// Time limit of one check, on a busy machine.
+const TIME_LIMIT: Duration = Duration::from_mins(3);
+/// Tolerated growth of the resident memory, in KiB: a screenshot needs a MiB or more while it is taken.
 const SLACK_KB: u64 = 16 << 10;
 
 #[test]
-fn checks_in_browsers_leave_the_server_as_it_was() {
+fn browser_checks_leave_no_memory_processes_or_files() {
     let browsers = browsers();
     if browsers.is_empty() {
         return;
@@ -27,13 +27,14 @@ fn checks_in_browsers_leave_the_server_as_it_was() {
     let rounds = if crate::endurance::full() { 200 } else { 20 };
     let site = serve(|_, _| 200);
     let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| {
+    let create_folder = |name: &str| {
         let path = folder.path().join(name);
         std::fs::create_dir(&path).unwrap();
         path.display().to_string()
     };
-    let (monitors, data, temporary) = (place("monitors"), place("data"), place("temporary"));
-    let profiles = place("profiles");
+    let (monitors, data, temporary) =
+        (create_folder("monitors"), create_folder("data"), create_folder("temporary"));
+    let profiles = create_folder("profiles");
     std::fs::write(Path::new(&monitors).join("all.json"), scripts(&site.to_string(), &browsers)).unwrap();
     let driver = geckodriver::geckodriver().map(|path| path.display().to_string());
     let mut settings = vec![
@@ -50,17 +51,17 @@ fn checks_in_browsers_leave_the_server_as_it_was() {
         .map(|one| (one["id"].as_i64().unwrap(), one["name"].as_str().unwrap().starts_with("good")))
         .collect();
     assert_eq!(all.len(), 2 * browsers.len(), "{all:?}");
-    let look = || Look::at(server.child.id(), &[&temporary, &profiles]);
+    let sample = || ResourceUsage::at(server.child.id(), &[&temporary, &profiles]);
     let mut early = None;
     for round in 0..rounds {
-        let (monitor, good) = all[round % all.len()];
-        let seen = check(&server, monitor);
-        assert_eq!(seen["progress"], if good { 2 } else { 3 }, "{seen:#}");
+        let (monitor, passes) = all[round % all.len()];
+        let test = check(&server, monitor);
+        assert_eq!(test["progress"], if passes { 2 } else { 3 }, "{test:#}");
         if round + 1 == WARM_UP {
-            early = Some(look());
+            early = Some(sample());
         }
     }
-    let (early, late) = (early.unwrap(), look());
+    let (early, late) = (early.unwrap(), sample());
     println!("{rounds} checks: {early:?} became {late:?}");
     assert!(early.resident_kb > 0 && early.descriptors > 0, "nothing was seen");
     assert_eq!(late.processes, Vec::<String>::new());
@@ -69,18 +70,19 @@ fn checks_in_browsers_leave_the_server_as_it_was() {
     assert!(late.resident_kb <= early.resident_kb + SLACK_KB, "memory grows: {early:?} to {late:?}");
 }
 
-/// Names of the browsers that are here, as fields have them.
+/// Returns the names of the installed browsers, as in monitor fields.
 fn browsers() -> Vec<&'static str> {
-    let here = |program: &str| {
+    let is_in_path = |program: &str| {
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
             .any(|folder| folder.join(program).is_file())
     };
-    let test = "checks_in_browsers_leave_the_server_as_it_was";
-    let has_gecko = geckodriver::geckodriver().is_some() || here("geckodriver");
-    let all = [("Google Chrome", here("chromedriver")), ("Firefox", here("firefox-esr") && has_gecko)];
+    let test = "browser_checks_leave_no_memory_processes_or_files";
+    let has_gecko = geckodriver::geckodriver().is_some() || is_in_path("geckodriver");
+    let all =
+        [("Google Chrome", is_in_path("chromedriver")), ("Firefox", is_in_path("firefox-esr") && has_gecko)];
     let mut found = Vec::new();
-    for (name, is_here) in all {
-        if is_here {
+    for (name, is_installed) in all {
+        if is_installed {
             found.push(name);
         } else {
             lacking::lacks(&format!("{test} ({name})"), "the browser with its driver", "run tests/run");
@@ -89,7 +91,7 @@ fn browsers() -> Vec<&'static str> {
     found
 }
 
-/// One script a browser that passes with a picture, and one that ends at its time limit with one.
+/// Returns one script per browser that passes with a screenshot, and one that times out with a screenshot.
 fn scripts(site: &str, browsers: &[&str]) -> String {
     let monitor = |name: &str, browser: &str, acts: &str| {
         let script = format!(
@@ -109,38 +111,38 @@ fn scripts(site: &str, browsers: &[&str]) -> String {
     Value::from(pairs.collect::<Vec<_>>()).to_string()
 }
 
-/// One check out of schedule, to its end.
+/// Runs one on-demand check to its end.
 fn check(server: &Daemon, monitor: i64) -> Value {
-    let ask = |path: &str| {
+    let get_json = |path: &str| {
         let (status, body) = server.get(path).expect("an answer");
         assert_eq!(status, 200, "{path}: {body}");
         serde_json::from_str::<Value>(&body).unwrap()
     };
-    let began = Instant::now();
-    let started = ask(&format!("/api/v3/tests?monitor_id={monitor}"));
-    let place = started["result_url"].as_str().unwrap();
+    let started_at = Instant::now();
+    let response = get_json(&format!("/api/v3/tests?monitor_id={monitor}"));
+    let result_url = response["result_url"].as_str().unwrap();
     loop {
-        let test = ask(place);
+        let test = get_json(result_url);
         if test["progress"] != 1 {
             return test;
         }
-        assert!(began.elapsed() < PATIENCE, "{test:#}");
+        assert!(started_at.elapsed() < TIME_LIMIT, "{test:#}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// What the server holds.
+/// Resources of the server.
 #[derive(Debug)]
-struct Look {
+struct ResourceUsage {
     resident_kb: u64,
     descriptors: usize,
-    /// Those that it started and their children.
+    /// Its child processes.
     processes: Vec<String>,
-    /// What lies in the folders of profiles and of temporary files.
+    /// Files in the folders of profiles and of temporary files.
     files: BTreeSet<PathBuf>,
 }
 
-impl Look {
+impl ResourceUsage {
     fn at(server: u32, folders: &[&str]) -> Self {
         let process = Path::new("/proc").join(server.to_string());
         let status = std::fs::read_to_string(process.join("status")).unwrap();
@@ -158,12 +160,12 @@ fn path(entry: std::io::Result<std::fs::DirEntry>) -> PathBuf {
     entry.unwrap().path()
 }
 
-/// Whatever has `parent` for its parent: what a browser leaves behind becomes a child of the server.
+/// Returns the processes with this parent. Orphans of a browser become children of the server.
 fn children(parent: u32) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // After the name, which may hold spaces: the state, then the parent.
+        // The name may contain spaces. After it come the state and the parent.
         let after = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
         if after.split(' ').nth(1) == Some(&parent.to_string()) {
             found.push(stat);

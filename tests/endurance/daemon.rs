@@ -1,4 +1,4 @@
-//! A running `vigie serve`, and what it answers.
+//! A running `vigie serve` and its responses.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The longest that anything here may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit of any operation.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// The binary, in an environment without settings.
+/// Returns the command of the binary, in an environment without settings.
 pub fn vigie() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
@@ -21,13 +21,13 @@ pub fn vigie() -> Command {
     command
 }
 
-/// A running server; it is killed when this is dropped.
+/// A running server, which is killed on drop.
 pub struct Daemon {
     pub child: Child,
     pub address: SocketAddr,
-    /// Opens the API; of a server that was given a data folder.
+    /// API token; set when the server has a data folder.
     pub token: Option<String>,
-    /// From the start of the process until it was ready.
+    /// Time from the start of the process until it was ready.
     pub ready_after: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Daemon {
         Self::start_with(args, &[])
     }
 
-    /// [`Self::start`] with variables of the environment.
+    /// Like [`Self::start`], with environment variables.
     pub fn start_with(args: &[&str], environment: &[(&str, &str)]) -> Self {
         let started = Instant::now();
         let mut command = vigie();
@@ -47,23 +47,24 @@ impl Daemon {
         let (sender, serving) = channel();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         std::thread::spawn(move || {
-            let mut said = Vec::new();
+            let mut log_lines = Vec::new();
             let address = lines.by_ref().find_map(|line| {
                 let value: Value = serde_json::from_str(&line).unwrap_or_default();
-                said.push(line);
+                log_lines.push(line);
                 value["message"].as_str().filter(|message| message.starts_with("serving at"))?;
                 value["address"].as_str()?.parse().ok()
             });
-            let _ = sender.send(address.ok_or(said));
-            // Read on, so that the log never blocks the process.
+            let _ = sender.send(address.ok_or(log_lines));
+            // Continue to read, so that a full pipe never blocks the process.
             lines.for_each(drop);
         });
-        let serving = serving.recv_timeout(PATIENCE).unwrap();
-        let address = serving.unwrap_or_else(|said: Vec<String>| panic!("it does not serve: {said:#?}"));
+        let serving = serving.recv_timeout(TIME_LIMIT).unwrap();
+        let address =
+            serving.unwrap_or_else(|log_lines: Vec<String>| panic!("it does not serve: {log_lines:#?}"));
         let data = args.iter().skip_while(|arg| **arg != "--data").nth(1);
         let mut daemon = Self { child, address, token: None, ready_after: Duration::ZERO };
         while daemon.get("/readyz").is_none_or(|(status, _)| status != 200) {
-            assert!(started.elapsed() < PATIENCE, "it does not get ready");
+            assert!(started.elapsed() < TIME_LIMIT, "it does not get ready");
             std::thread::sleep(Duration::from_millis(20));
         }
         daemon.ready_after = started.elapsed();
@@ -74,12 +75,12 @@ impl Daemon {
         daemon
     }
 
-    /// Status and body of `GET path`; `None` when the server went away before the end.
+    /// Returns status and body of `GET path`; `None` when the connection ended early.
     pub fn get(&self, path: &str) -> Option<(u16, String)> {
         get(self.address, path, self.token.as_deref())
     }
 
-    /// The records of the list at `path`.
+    /// Returns the records of the list at `path`.
     pub fn list(&self, path: &str) -> Vec<Value> {
         list(self.address, path, self.token.as_deref()).unwrap_or_else(|| panic!("no answer to {path}"))
     }
@@ -92,22 +93,22 @@ impl Drop for Daemon {
     }
 }
 
-/// Pages are not for HTTP/1.0, which proxies speak that hide for whom they ask.
+/// Sends a GET request. It uses HTTP/1.1, since pages are refused over HTTP/1.0, which anonymous proxies speak.
 fn get(address: SocketAddr, path: &str, token: Option<&str>) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
     let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{token}\r\n");
     stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).ok()?;
+    let (head, body) = response.split_once("\r\n\r\n")?;
     let chunked = head.to_lowercase().contains("transfer-encoding: chunked");
     let body = if chunked { unchunked(body)? } else { body.to_owned() };
     Some((head.get(9..12)?.parse().ok()?, body))
 }
 
-/// The chunks of `body` (RFC 9112, section 7.1) in one piece; `None` when the last one is missing.
+/// Joins the chunks of `body` (RFC 9112, section 7.1); `None` when the last one is missing.
 fn unchunked(mut body: &str) -> Option<String> {
     let mut whole = String::new();
     loop {
@@ -121,10 +122,10 @@ fn unchunked(mut body: &str) -> Option<String> {
     }
 }
 
-/// The records of the list at `path`; `None` when the server went away before it was whole.
+/// Returns the records of the list at `path`; `None` when the connection ended early.
 pub fn list(address: SocketAddr, path: &str, token: Option<&str>) -> Option<Vec<Value>> {
     let (status, body) = get(address, path, token)?;
-    // Half an answer is no JSON.
+    // A truncated response is not valid JSON.
     let mut whole: Value = serde_json::from_str(&body).ok()?;
     assert_eq!(status, 200, "{path}: {whole}");
     serde_json::from_value(whole["results"].take()).ok()

@@ -1,4 +1,4 @@
-//! The first command of the README: after a minute a newcomer sees results of all five types.
+//! The first command of the README: within a minute, a newcomer sees results of all five types.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::endurance::daemon::{Daemon, vigie};
 
 const TYPES: [&str; 5] = ["name-server", "ping", "tcp", "website", "website-ssl"];
 /// A minute, and time to start.
-const SOON: Duration = Duration::from_secs(75);
+const TIME_LIMIT: Duration = Duration::from_secs(75);
 
 #[test]
 fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
@@ -23,16 +23,16 @@ fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
         if TYPES.iter().all(|kind| passed.contains(kind)) {
             break;
         }
-        assert!(started.elapsed() < SOON, "results of {passed:?} only: {results:#?}");
+        assert!(started.elapsed() < TIME_LIMIT, "results of {passed:?} only: {results:#?}");
         std::thread::sleep(Duration::from_millis(250));
     }
-    // None but the monitor that is meant to be red, and the one that fails now and then, fails.
+    // Only the monitors that are meant to fail do so: the one that is always red, and the one that fails at times.
     for result in results(&url) {
-        let meant = ["Name that is gone", "Checkout that fails now and then"];
+        let expected = ["Name that is gone", "Checkout that fails now and then"];
         let name = result["monitor_name"].as_str().unwrap();
-        assert!(result["outcome"] == "ok" || meant.contains(&name), "{result:#}");
+        assert!(result["outcome"] == "ok" || expected.contains(&name), "{result:#}");
     }
-    // The page shows a state once a second.
+    // The page shows states with a delay of up to a second.
     let page = loop {
         let (status, page) = server.get("/").unwrap();
         assert_eq!(status, 200, "{page}");
@@ -43,18 +43,18 @@ fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
         {
             break page;
         }
-        assert!(started.elapsed() < SOON, "{page}");
+        assert!(started.elapsed() < TIME_LIMIT, "{page}");
         std::thread::sleep(Duration::from_millis(250));
     };
     assert!(TYPES.iter().all(|kind| page.contains(&format!(">{kind}<"))), "{page}");
 }
 
-/// Whether the row of the monitor with this name says ok.
+/// Whether the row of the monitor with this name shows ok.
 fn shows_ok(page: &str, name: &str) -> bool {
     page.split("<tr").any(|row| row.contains(name) && row.contains(">ok<"))
 }
 
-/// What `vigie results` prints of the server at `url`.
+/// Returns what `vigie results` prints for the server at `url`.
 fn results(url: &str) -> Vec<Value> {
     let output = vigie().args(["results", "--server", url, "--limit", "1000", "--json"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! `vigie serve` killed at random moments: what it showed is still there, and every slot has an account.
+//! `vigie serve` killed at random moments: results that it showed are kept, and every slot is accounted for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -12,22 +12,22 @@ use vigie::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 use crate::endurance::daemon::{Daemon, list};
 
-/// Each runs once a minute, so ten checks a second.
+/// Each runs once a minute, so there are ten checks a second.
 const MONITORS: usize = 600;
 const INTERVAL: Duration = Duration::from_mins(1);
-/// A restart may take so long, on a machine that does other things as well.
+/// Time limit of a restart, on a busy machine.
 const READY_WITHIN: Duration = Duration::from_secs(15);
 /// Late runs after a restart start within twice their lateness.
 const SETTLED_WITHIN: Duration = Duration::from_mins(1);
 
-/// What was seen so far, by check id.
-type Seen = BTreeMap<String, CheckResult>;
+/// The results shown so far, by check id.
+type ShownResults = BTreeMap<String, CheckResult>;
 
 #[test]
-fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
+fn a_killed_server_keeps_shown_results_and_accounts_for_every_slot() {
     let rounds = if crate::endurance::full() { 100 } else { 5 };
-    let mut moments = Moments::new();
-    println!("seed {}, to be repeated with VIGIE_TEST_SEED", moments.0);
+    let mut random = RandomMoments::new();
+    println!("seed {}, to be repeated with VIGIE_TEST_SEED", random.0);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let targets = runtime.block_on(Responder::start(ResponderConfig::default())).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -35,40 +35,40 @@ fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
     write_monitors(&monitors, targets.addresses());
     let args = ["--data", data.to_str().unwrap(), "--monitors", monitors.to_str().unwrap()];
 
-    let mut seen = Seen::new();
+    let mut shown = ShownResults::new();
     let (mut slowest, mut first) = (Duration::ZERO, None);
     for round in 1..=rounds {
         let server = Daemon::start(&args);
         first.get_or_insert_with(now);
         slowest = slowest.max(server.ready_after);
-        compare(&seen, &all(&server), round);
-        watch_and_kill(server, moments.below(7_000), &mut seen);
+        compare(&shown, &all(&server), round);
+        watch_and_kill(server, random.below(7_000), &mut shown);
         assert_whole(&data);
         if round % 25 == 0 {
-            // Long enough for whole slots to pass: nothing is waited for, time itself is what is tried.
-            std::thread::sleep(INTERVAL + Duration::from_millis(moments.below(30_000)));
+            // Long enough for whole slots to pass.
+            std::thread::sleep(INTERVAL + Duration::from_millis(random.below(30_000)));
         }
     }
     let until = now();
     let server = Daemon::start(&args);
-    compare(&seen, &all(&server), rounds + 1);
-    let accounted = account(&server, first.unwrap(), until);
-    // The first server ran slots of its own before it was seen to be ready.
+    compare(&shown, &all(&server), rounds + 1);
+    let accounted = count_accounted_slots(&server, first.unwrap(), until);
+    // The first server ran slots before it was known to be ready.
     let due = first.unwrap()..until;
-    let shown = seen.values().filter(|result| due.contains(&result.planned_at)).count();
-    println!("{rounds} kills, {} results seen, {accounted} slots, slowest start {slowest:?}", seen.len());
-    assert!(seen.len() >= 10 * rounds && accounted >= shown as u64, "too little happened");
+    let shown_due = shown.values().filter(|result| due.contains(&result.planned_at)).count();
+    println!("{rounds} kills, {} results seen, {accounted} slots, slowest start {slowest:?}", shown.len());
+    assert!(shown.len() >= 10 * rounds && accounted >= shown_due as u64, "too little happened");
     assert!(slowest < READY_WITHIN, "a restart took {slowest:?}");
 }
 
-/// Random moments that follow from a seed (SplitMix64).
-pub struct Moments(pub u64);
+/// Random moments derived from a seed (SplitMix64).
+pub struct RandomMoments(pub u64);
 
-impl Moments {
-    /// By a new seed, or that of the environment.
+impl RandomMoments {
+    /// Uses a new seed, or that of the environment.
     pub fn new() -> Self {
-        let told = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
-        let seed: u64 = told.unwrap_or_else(|| RandomState::new().hash_one(0));
+        let seed_text = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
+        let seed: u64 = seed_text.unwrap_or_else(|| RandomState::new().hash_one(0));
         Self(seed)
     }
 
@@ -79,7 +79,7 @@ impl Moments {
     }
 }
 
-/// In several files, of outcomes of every kind.
+/// Writes several monitor files, with outcomes of every kind.
 fn write_monitors(folder: &Path, targets: ResponderAddresses) {
     std::fs::create_dir(folder).unwrap();
     let monitor = |n: usize| {
@@ -104,20 +104,20 @@ fn write_monitors(folder: &Path, targets: ResponderAddresses) {
     }
 }
 
-/// Looks at results until the server dies, `millis` from now and at least one look later.
-fn watch_and_kill(mut server: Daemon, millis: u64, seen: &mut Seen) {
+/// Reads results until the server is killed, `millis` from now and after at least one read.
+fn watch_and_kill(mut server: Daemon, millis: u64, shown: &mut ShownResults) {
     let (address, token) = (server.address, server.token.clone());
     let from = now().as_micros() / 1_000_000 - 90;
     let path = format!("/api/v3/results?from={}", Timestamp::from_seconds(from));
-    seen.extend(list(address, &path, token.as_deref()).unwrap().into_iter().map(record));
+    shown.extend(list(address, &path, token.as_deref()).unwrap().into_iter().map(record));
     let killer = std::thread::spawn(move || {
-        // No wait for something to happen: the moment itself is what is tried.
+        // The moment is arbitrary on purpose.
         std::thread::sleep(Duration::from_millis(millis));
         server.child.kill().unwrap();
         server.child.wait().unwrap();
     });
     while let Some(results) = list(address, &path, token.as_deref()) {
-        seen.extend(results.into_iter().map(record));
+        shown.extend(results.into_iter().map(record));
     }
     killer.join().unwrap();
 }
@@ -127,12 +127,12 @@ fn record(result: Value) -> (String, CheckResult) {
     (id, serde_json::from_value(result).unwrap())
 }
 
-fn all(server: &Daemon) -> Seen {
+fn all(server: &Daemon) -> ShownResults {
     server.list("/api/v3/results").into_iter().map(record).collect()
 }
 
-/// Each result of `before` is in `after` as it was; only a missed one may have become a real one.
-fn compare(before: &Seen, after: &Seen, round: usize) {
+/// Asserts that each result of `before` is unchanged in `after`; only a missed one may have become a real one.
+fn compare(before: &ShownResults, after: &ShownResults, round: usize) {
     for (id, was) in before {
         let Some(is) = after.get(id) else { panic!("round {round}: {id} was shown and is lost: {was:#?}") };
         let replaced = was.outcome == Outcome::Missed && is.missed.is_none();
@@ -140,7 +140,7 @@ fn compare(before: &Seen, after: &Seen, round: usize) {
     }
 }
 
-/// The files that the killed process left are a whole database. Looked at in a copy, as opening it tidies up
+/// Asserts that the files of the killed process are an intact database. Checks a copy, since opening it would repair
 /// what the next start has to cope with.
 fn assert_whole(data: &Path) {
     let copy = tempfile::tempdir().unwrap();
@@ -154,9 +154,9 @@ fn assert_whole(data: &Path) {
     assert_eq!(found, "ok");
 }
 
-/// Waits until each slot in `from..until` of each monitor has a result or stands in one missed record, and
-/// none has two; answers how many slots that were.
-fn account(server: &Daemon, from: Timestamp, until: Timestamp) -> u64 {
+/// Waits until each slot in `from..until` of each monitor has a result or is part of one missed record, and none has
+/// two; returns the number of slots.
+fn count_accounted_slots(server: &Daemon, from: Timestamp, until: Timestamp) -> u64 {
     let monitors = server.list("/api/v3/monitors");
     assert_eq!(monitors.len(), MONITORS);
     let ids: Vec<_> = monitors.iter().map(|monitor| MonitorId(monitor["id"].as_i64().unwrap())).collect();
@@ -181,7 +181,7 @@ fn account(server: &Daemon, from: Timestamp, until: Timestamp) -> u64 {
     }
 }
 
-/// The slots that `result` stands for, which are as many as it says.
+/// Returns the slots that `result` stands for, which must be as many as it states.
 fn slots_of(result: &CheckResult) -> Vec<Timestamp> {
     let last = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
     let grid: Vec<_> = grid(result.monitor_id, result.planned_at, last + Duration::from_micros(1))

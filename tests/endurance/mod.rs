@@ -1,5 +1,5 @@
-//! The built binary over a longer time: killed again and again, shown to a newcomer, and under steady load.
-//! With `VIGIE_FULL=1` there are more rounds and the soak (tests/run --full).
+//! Tests the built binary over a longer time: killed repeatedly, as a demo, and under steady load. `VIGIE_FULL=1` runs
+//! more rounds and the soak test (tests/run --full).
 
 mod alerts;
 mod browsers;
@@ -8,7 +8,7 @@ mod demo;
 mod kill;
 mod soak;
 
-/// Whether the long tests are asked for.
+/// Whether the long tests are enabled.
 fn full() -> bool {
     std::env::var("VIGIE_FULL").is_ok_and(|value| value == "1")
 }

@@ -1,4 +1,4 @@
-//! Ten minutes at a high rate: memory and descriptors stay where they are. With `VIGIE_FULL=1` only.
+//! Ten minutes at a high rate: memory and descriptors stay constant. Runs with `VIGIE_FULL=1` only.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use crate::endurance::daemon::vigie;
 
-/// Setting `store.cache_mib`: full before the warm-up is over. A larger one fills for as long as the database
-/// grows, which is what it is there for, and would hide what this is about.
+/// Setting `store.cache_mib`: full before the warm-up ends. A larger cache, which fills as long as the database grows,
+/// would hide leaks.
 const CACHE_MIB: &str = "4";
-/// Planned once a second each.
+/// Number of monitors, each with one run per second.
 const MONITORS: &str = "400";
 const WARM_UP: Duration = Duration::from_mins(2);
 const MEASURED: Duration = Duration::from_mins(8);
-/// When the last minute begins.
-const LAST: Duration = Duration::from_mins(9);
-/// Time that the start and the end may take beside that.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// Start of the last minute.
+const LAST_MINUTE: Duration = Duration::from_mins(9);
+/// Time for the start and the end.
+const OVERHEAD: Duration = Duration::from_mins(2);
 
 #[test]
-fn ten_minutes_of_load_leave_memory_and_descriptors_where_they_were() {
+fn ten_minutes_of_load_leak_no_memory_or_descriptors() {
     if !crate::endurance::full() {
         return;
     }
@@ -34,12 +34,12 @@ fn ten_minutes_of_load_leave_memory_and_descriptors_where_they_were() {
     let (mut early, mut late) = (Usage::default(), Usage::default());
     while child.try_wait().unwrap().is_none() {
         let passed = started.elapsed();
-        assert!(passed < WARM_UP + MEASURED + PATIENCE, "it does not end");
-        // The highest of a minute each, as both move with the number of checks in flight.
+        assert!(passed < WARM_UP + MEASURED + OVERHEAD, "it does not end");
+        // The maxima of one minute each, as both values vary with the number of checks in progress.
         if (WARM_UP..WARM_UP + Duration::from_mins(1)).contains(&passed) {
-            early.look(&process);
-        } else if (LAST..WARM_UP + MEASURED).contains(&passed) {
-            late.look(&process);
+            early.sample(&process);
+        } else if (LAST_MINUTE..WARM_UP + MEASURED).contains(&passed) {
+            late.sample(&process);
         }
         std::thread::sleep(Duration::from_millis(200));
     }
@@ -50,11 +50,11 @@ fn ten_minutes_of_load_leave_memory_and_descriptors_where_they_were() {
     assert_eq!((&figures["missed"], &figures["not_ok"]), (&0.into(), &0.into()), "{figures:#}");
     assert!(early.resident_kb > 0 && late.descriptors > 0, "nothing was seen");
     assert!(late.resident_kb * 10 < early.resident_kb * 11, "memory grows: {early:?} to {late:?}");
-    // Those that stay open are some thirty; checks in flight come and go.
+    // About thirty descriptors stay open; those of checks in progress vary.
     assert!(late.descriptors <= early.descriptors + 20, "descriptors leak: {early:?} to {late:?}");
 }
 
-/// The most that was seen.
+/// The maxima of several samples.
 #[derive(Debug, Default)]
 struct Usage {
     resident_kb: u64,
@@ -62,7 +62,7 @@ struct Usage {
 }
 
 impl Usage {
-    fn look(&mut self, process: &Path) {
+    fn sample(&mut self, process: &Path) {
         let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let resident = line.and_then(|line| line.split_whitespace().next()?.parse().ok());

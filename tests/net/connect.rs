@@ -1,4 +1,4 @@
-//! Dialling: refusals, black holes, families, policy, and whose fault it is.
+//! Connecting: refusals, black holes, address families, policy, and the fault of each failure.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use vigie::net::{
     CONNECTION_ATTEMPT_DELAY, ConnectTrace, EgressPolicy, Endpoint, SourceBinding, set_reset_on_close,
 };
 
-use crate::net::{net, net_with, soon, within};
+use crate::net::{long_deadline, net, net_with, within};
 use crate::support::namespace::inside;
 
 async fn listen(ip: &str, port: u16) -> TcpListener {
@@ -22,7 +22,7 @@ fn ips(texts: &[&str]) -> Vec<IpAddr> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// A port that takes no more connections and answers nothing: its queue is full and nobody accepts.
+/// A port that accepts no more connections and stays silent, since its queue is full.
 pub struct BlackHole {
     pub at: SocketAddr,
     _listener: Socket,
@@ -45,19 +45,19 @@ pub async fn black_hole(ip: &str, port: u16) -> BlackHole {
 }
 
 #[tokio::test]
-async fn a_listening_port_is_connected_and_its_phases_are_kept() {
+async fn a_listening_port_is_connected_and_its_phases_are_recorded() {
     for (ip, host) in
         [("127.0.0.1", "localhost"), ("::1", "[::1]"), ("::1", "::1"), ("127.0.0.1", "127.0.0.1")]
     {
         let listener = listen(ip, 0).await;
         let at = listener.local_addr().unwrap();
         let to = Endpoint::new(host, at.port());
-        // In a task of its own, as the engine runs it: the way has to be `Send`.
-        let way = tokio::spawn(async move {
+        // In its own task, as in the agent: the future must be `Send`.
+        let task = tokio::spawn(async move {
             let mut trace = ConnectTrace::default();
-            (net().connect(&to, soon(), &mut trace).await, trace)
+            (net().connect(&to, long_deadline(), &mut trace).await, trace)
         });
-        let (stream, trace) = way.await.unwrap();
+        let (stream, trace) = task.await.unwrap();
         assert!(stream.unwrap().nodelay().unwrap(), "{host}");
         assert_eq!(trace.address, Some(at), "{host}");
         assert!(trace.resolved.contains(&at.ip()), "{host}");
@@ -72,7 +72,8 @@ async fn a_closed_port_is_refused_by_the_target_over_both_families() {
     for ip in ["127.0.0.1", "::1"] {
         let at = listen(ip, 0).await.local_addr().unwrap();
         let mut trace = ConnectTrace::default();
-        let failure = net().connect(&Endpoint::new(ip, at.port()), soon(), &mut trace).await.unwrap_err();
+        let failure =
+            net().connect(&Endpoint::new(ip, at.port()), long_deadline(), &mut trace).await.unwrap_err();
         assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
         assert!(failure.detail.contains(&at.to_string()), "{}", failure.detail);
         assert_eq!((trace.address, trace.resolved.as_slice()), (Some(at), [at.ip()].as_slice()));
@@ -81,23 +82,23 @@ async fn a_closed_port_is_refused_by_the_target_over_both_families() {
 }
 
 #[tokio::test]
-async fn a_pinned_address_is_used_without_asking_for_the_name() {
+async fn a_pinned_address_is_used_without_resolving_the_name() {
     let listener = listen("127.0.0.3", 0).await;
     let mut to = Endpoint::new("no-such-name.invalid", listener.local_addr().unwrap().port());
     to.pinned_address = Some(Ipv4Addr::new(127, 0, 0, 3).into());
     let mut trace = ConnectTrace::default();
-    net().connect(&to, soon(), &mut trace).await.unwrap();
+    net().connect(&to, long_deadline(), &mut trace).await.unwrap();
     assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
 }
 
 #[tokio::test]
-async fn an_address_that_does_not_answer_is_overtaken_by_the_next_one() {
+async fn the_next_address_is_tried_beside_a_silent_one() {
     let hole = black_hole("127.0.0.1", 0).await;
     let listener = listen("127.0.0.2", hole.at.port()).await;
     let mut trace = ConnectTrace::default();
     let started = Instant::now();
     let order = ips(&["127.0.0.1", "127.0.0.2"]);
-    let stream = net().connect_addresses(&order, hole.at.port(), soon(), &mut trace).await.unwrap();
+    let stream = net().connect_addresses(&order, hole.at.port(), long_deadline(), &mut trace).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), listener.local_addr().unwrap());
     assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
     assert!(
@@ -108,18 +109,19 @@ async fn an_address_that_does_not_answer_is_overtaken_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn an_address_that_refuses_is_followed_by_the_next_one_at_once() {
+async fn the_next_address_is_tried_at_once_after_a_refusal() {
     let listener = listen("127.0.0.4", 0).await;
     let port = listener.local_addr().unwrap().port();
     let order = ips(&["::1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]);
     let started = Instant::now();
-    let stream = net().connect_addresses(&order, port, soon(), &mut ConnectTrace::default()).await.unwrap();
+    let stream =
+        net().connect_addresses(&order, port, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap().ip(), order[3]);
     assert!(started.elapsed() < CONNECTION_ATTEMPT_DELAY, "{:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn silence_of_all_addresses_is_a_timeout_in_connect() {
+async fn silence_of_all_addresses_times_out_in_connect() {
     let hole = black_hole("127.0.0.1", 0).await;
     let (_second, _third) =
         (black_hole("127.0.0.2", hole.at.port()).await, black_hole("::1", hole.at.port()).await);
@@ -135,20 +137,23 @@ async fn silence_of_all_addresses_is_a_timeout_in_connect() {
 }
 
 #[tokio::test]
-async fn what_the_policy_denies_is_not_dialled_and_is_our_own_doing() {
+async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
     let listener = listen("127.0.0.1", 0).await;
     let port = listener.local_addr().unwrap().port();
     let net = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for host in ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0", "64:ff9b::127.0.0.1"] {
-        let failure =
-            net.connect(&Endpoint::new(host, port), soon(), &mut ConnectTrace::default()).await.unwrap_err();
+        let failure = net
+            .connect(&Endpoint::new(host, port), long_deadline(), &mut ConnectTrace::default())
+            .await
+            .unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Ours), "{host}");
         assert_eq!(failure.status(), Status::CANNOT_RUN);
         assert!(failure.detail.contains("`127.0.0.0/8`"), "{}", failure.detail);
     }
     let reachable = listen("::1", port).await;
     let order = ips(&["127.0.0.1", "::1"]);
-    let stream = net.connect_addresses(&order, port, soon(), &mut ConnectTrace::default()).await.unwrap();
+    let stream =
+        net.connect_addresses(&order, port, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), reachable.local_addr().unwrap());
 }
 
@@ -163,18 +168,18 @@ async fn connections_leave_from_the_source_address_of_their_family() {
     for (ip, from) in [("127.0.0.1", "127.0.0.9"), ("::1", "::1")] {
         let listener = listen(ip, 0).await;
         let to = Endpoint::new(ip, listener.local_addr().unwrap().port());
-        let _stream = net.connect(&to, soon(), &mut ConnectTrace::default()).await.unwrap();
+        let _stream = net.connect(&to, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
         let (_, peer) = listener.accept().await.unwrap();
         assert_eq!(peer.ip(), from.parse::<IpAddr>().unwrap());
     }
 }
 
 #[tokio::test]
-async fn what_this_host_lacks_is_our_own_fault() {
+async fn a_missing_source_address_or_route_is_an_own_fault() {
     let elsewhere = SourceBinding { v4: Some(Ipv4Addr::new(192, 0, 2, 1)), ..SourceBinding::default() };
     let no_interface =
         SourceBinding { interface: Some("no-such-if0".to_owned()), ..SourceBinding::default() };
-    // The kernel lets no packet leave with this address; nothing is sent.
+    // The kernel sends no packet from this source address to that target.
     let loopback = SourceBinding { v4: Some(Ipv4Addr::LOCALHOST), ..SourceBinding::default() };
     let cases = [
         (elsewhere, "127.0.0.1", FailureKind::NoSourceAddress),
@@ -191,12 +196,12 @@ async fn what_this_host_lacks_is_our_own_fault() {
 }
 
 #[tokio::test]
-async fn a_target_fault_says_more_than_one_of_ours() {
+async fn a_target_fault_wins_over_an_own_fault() {
     let source = SourceBinding { v6: Some("2001:db8::1".parse().unwrap()), ..SourceBinding::default() };
     let net = net_with(|config| config.source = source);
     let port = listen("127.0.0.1", 0).await.local_addr().unwrap().port();
     let failure = net
-        .connect_addresses(&ips(&["::1", "127.0.0.1"]), port, soon(), &mut ConnectTrace::default())
+        .connect_addresses(&ips(&["::1", "127.0.0.1"]), port, long_deadline(), &mut ConnectTrace::default())
         .await
         .unwrap_err();
     assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Target));
@@ -204,7 +209,7 @@ async fn a_target_fault_says_more_than_one_of_ours() {
 }
 
 #[tokio::test]
-async fn an_icmp_error_of_the_network_is_not_a_missing_route_of_ours() {
+async fn an_icmp_error_is_a_network_fault() {
     let unreachable = std::io::Error::from_raw_os_error(nix::errno::Errno::EHOSTUNREACH as i32);
     let at = "127.0.0.1:80".parse().unwrap();
     let failure = net().dial_failure(at, &unreachable);
@@ -212,17 +217,15 @@ async fn an_icmp_error_of_the_network_is_not_a_missing_route_of_ours() {
 }
 
 #[tokio::test]
-async fn without_a_route_of_its_own_a_host_knows_nothing_of_the_target() {
-    if !inside(
-        "net::connect::without_a_route_of_its_own_a_host_knows_nothing_of_the_target",
-        "ip link set lo up",
-        "",
-    ) {
+async fn a_missing_route_is_an_own_fault() {
+    if !inside("net::connect::a_missing_route_is_an_own_fault", "ip link set lo up", "") {
         return;
     }
     for ip in ["192.0.2.1", "2001:db8::1"] {
-        let failure =
-            net().connect(&Endpoint::new(ip, 9), soon(), &mut ConnectTrace::default()).await.unwrap_err();
+        let failure = net()
+            .connect(&Endpoint::new(ip, 9), long_deadline(), &mut ConnectTrace::default())
+            .await
+            .unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::NoRoute, Fault::Ours), "{failure}");
         assert_eq!(failure.status(), Status::INTERNAL);
     }
@@ -233,7 +236,7 @@ async fn closing_at_once_resets_and_leaves_no_time_wait() {
     let listener = listen("127.0.0.1", 0).await;
     let at = listener.local_addr().unwrap();
     let stream = net()
-        .connect(&Endpoint::new("127.0.0.1", at.port()), soon(), &mut ConnectTrace::default())
+        .connect(&Endpoint::new("127.0.0.1", at.port()), long_deadline(), &mut ConnectTrace::default())
         .await
         .unwrap();
     let from = stream.local_addr().unwrap();
@@ -242,9 +245,9 @@ async fn closing_at_once_resets_and_leaves_no_time_wait() {
     drop(stream);
     let error = peer.read_u8().await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
-    // In TIME_WAIT the same pair of addresses could not be connected again.
-    let again = socket2::Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    again.bind(&from.into()).unwrap();
-    again.connect(&at.into()).unwrap();
+    // In TIME_WAIT, the same pair of addresses could not be connected again.
+    let second = socket2::Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    second.bind(&from.into()).unwrap();
+    second.connect(&at.into()).unwrap();
     peer.shutdown().await.ok();
 }

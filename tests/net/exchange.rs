@@ -1,10 +1,10 @@
-//! Bounded reads, lines, and the notes of a timed stream.
+//! Bounded reads, lines, and the timestamps of a timed stream.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use vigie::domain::{FailureKind, Phase};
 use vigie::net::{TimedStream, read_line, read_more, read_to_len, write_all};
 
-use crate::net::{soon, within};
+use crate::net::{long_deadline, within};
 
 const PHASE: Phase = Phase::FirstByte;
 
@@ -14,38 +14,38 @@ async fn reading_stops_at_the_limit() {
     far.write_all(&[7; 100]).await.unwrap();
     let mut buffer = Vec::new();
     while buffer.len() < 64 {
-        read_more(&mut near, &mut buffer, 64, soon(), PHASE).await.unwrap();
+        read_more(&mut near, &mut buffer, 64, long_deadline(), PHASE).await.unwrap();
     }
     assert_eq!(buffer.len(), 64);
-    let failure = read_more(&mut near, &mut buffer, 64, soon(), PHASE).await.unwrap_err();
+    let failure = read_more(&mut near, &mut buffer, 64, long_deadline(), PHASE).await.unwrap_err();
     assert_eq!((failure.phase, failure.kind), (PHASE, FailureKind::ResponseTooLarge));
 }
 
 #[tokio::test]
-async fn lines_are_taken_one_by_one_and_the_rest_is_kept() {
+async fn lines_are_read_one_by_one_and_the_rest_stays_buffered() {
     let (mut near, mut far) = duplex(1024);
     far.write_all(b"one\r\ntwo\n\r\nrest").await.unwrap();
     drop(far);
     let mut buffer = Vec::new();
-    for wanted in ["one", "two", ""] {
-        let line = read_line(&mut near, &mut buffer, 100, soon(), PHASE).await.unwrap();
-        assert_eq!(line, wanted.as_bytes());
+    for expected in ["one", "two", ""] {
+        let line = read_line(&mut near, &mut buffer, 100, long_deadline(), PHASE).await.unwrap();
+        assert_eq!(line, expected.as_bytes());
     }
-    let failure = read_line(&mut near, &mut buffer, 100, soon(), PHASE).await.unwrap_err();
+    let failure = read_line(&mut near, &mut buffer, 100, long_deadline(), PHASE).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResponseTruncated);
     assert_eq!(buffer, b"rest");
 }
 
 #[tokio::test]
-async fn a_line_without_end_a_close_and_silence_are_told_apart() {
+async fn an_endless_line_a_close_and_silence_have_their_failure_kinds() {
     let (mut near, mut far) = duplex(1024);
     far.write_all(&[b'x'; 200]).await.unwrap();
-    let failure = read_line(&mut near, &mut Vec::new(), 100, soon(), PHASE).await.unwrap_err();
+    let failure = read_line(&mut near, &mut Vec::new(), 100, long_deadline(), PHASE).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResponseTooLarge);
 
     let (mut near, far) = duplex(1024);
     drop(far);
-    let failure = read_to_len(&mut near, &mut Vec::new(), 2, soon(), PHASE).await.unwrap_err();
+    let failure = read_to_len(&mut near, &mut Vec::new(), 2, long_deadline(), PHASE).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
 
     let (mut near, mut far) = duplex(1024);
@@ -59,7 +59,7 @@ async fn a_line_without_end_a_close_and_silence_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_timed_stream_notes_moments_and_counts() {
+async fn a_timed_stream_records_timestamps_and_byte_counts() {
     let (near, mut far) = duplex(1024);
     let mut stream = TimedStream::new(near);
     let timestamps = stream.timestamps();

@@ -1,4 +1,4 @@
-//! The way to a target over real loopback sockets.
+//! Tests resolving, connecting, proxies, TLS and traceroutes over real loopback sockets.
 
 mod connect;
 mod exchange;
@@ -27,7 +27,7 @@ fn within(millis: u64) -> Deadline {
     Deadline::within(Duration::from_millis(millis))
 }
 
-/// Long enough that only a defect reaches it.
-fn soon() -> Deadline {
+/// Returns a deadline that is reached only because of a bug.
+fn long_deadline() -> Deadline {
     within(10_000)
 }

@@ -1,33 +1,33 @@
-//! Scripted proxies that misbehave, or are only odd: whose fault it is that a connection does not stand.
+//! Scripted proxies that misbehave or are unusual: the kind and fault of each failed connection.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::domain::{FailureKind, Fault};
-use vigie::net::{ConnectTrace, Endpoint, ProxyKind, UpstreamProxy as Way};
+use vigie::net::{ConnectTrace, Endpoint, ProxyKind, UpstreamProxy};
 
-use crate::net::proxy::far;
-use crate::net::{net, soon, within};
+use crate::net::proxy::remote_target;
+use crate::net::{long_deadline, net, within};
 
-/// What a scripted proxy does, one after another, with each connection.
+/// One act of a scripted proxy.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Reads so many bytes.
-    Hear(usize),
-    /// Reads to the end of a request head.
-    HearHead,
-    /// Writes.
-    Say(&'static [u8]),
-    /// Writes byte by byte.
-    Mumble(&'static [u8]),
+    /// Reads this many bytes.
+    Read(usize),
+    /// Reads up to the end of a request head.
+    ReadHead,
+    /// Writes these bytes.
+    Write(&'static [u8]),
+    /// Writes these bytes one by one.
+    WriteBytewise(&'static [u8]),
     /// Closes with a reset.
     Reset,
-    /// Says nothing more and keeps the connection.
+    /// Sends nothing more and keeps the connection open.
     Stall,
 }
 
-use Act::{Hear, HearHead, Mumble, Reset, Say, Stall};
+use Act::{Read, ReadHead, Reset, Stall, Write, WriteBytewise};
 
-async fn scripted(acts: &'static [Act]) -> Endpoint {
+async fn start_proxy(acts: &'static [Act]) -> Endpoint {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port());
     tokio::spawn(async move {
@@ -38,20 +38,20 @@ async fn scripted(acts: &'static [Act]) -> Endpoint {
     at
 }
 
-/// What fails here fails for the peer too, who is the one that is looked at.
+/// Plays `acts`. Errors are ignored here, since they show in the failure of the client.
 async fn play(mut stream: tokio::net::TcpStream, acts: &'static [Act]) {
     stream.set_nodelay(true).unwrap();
     for act in acts {
         match act {
-            Hear(bytes) => drop(stream.read_exact(&mut vec![0; *bytes]).await),
-            HearHead => {
+            Read(bytes) => drop(stream.read_exact(&mut vec![0; *bytes]).await),
+            ReadHead => {
                 let (mut head, mut byte) = (Vec::new(), [0]);
                 while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).await.is_ok() {
                     head.push(byte[0]);
                 }
             }
-            Say(bytes) => drop(stream.write_all(bytes).await),
-            Mumble(bytes) => {
+            Write(bytes) => drop(stream.write_all(bytes).await),
+            WriteBytewise(bytes) => {
                 for byte in *bytes {
                     let _ = stream.write_all(&[*byte]).await;
                     tokio::task::yield_now().await;
@@ -63,17 +63,17 @@ async fn play(mut stream: tokio::net::TcpStream, acts: &'static [Act]) {
     }
 }
 
-/// The greeting of a client without a login, and the answer that it needs none.
-const OPEN: Act = Hear(3);
-/// The greeting of one with a login.
-const GREETED: Act = Hear(4);
-/// The request for an IPv4 address.
-const ASKED: Act = Hear(10);
-/// `watch` and `s3cret` (RFC 1929).
-const LOGIN: Act = Hear(14);
+/// Reads the greeting of a client without a login.
+const READ_GREETING: Act = Read(3);
+/// Reads the greeting of a client with a login.
+const READ_LOGIN_GREETING: Act = Read(4);
+/// Reads a request for an IPv4 address.
+const READ_REQUEST: Act = Read(10);
+/// Reads the login `watch` and `s3cret` (RFC 1929).
+const READ_LOGIN: Act = Read(14);
 
 #[tokio::test]
-async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
+async fn misbehaving_proxies_and_unreachable_targets_have_their_failures() {
     use FailureKind::{ConnectRefused, ConnectReset, NotConfigured, TimedOut, Unreachable};
     use ProxyKind::{Http, Socks5};
     const TOO_LONG: &[u8] = &[b'x'; 9000];
@@ -82,7 +82,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 502 x\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 502 x\r\n\r\n")],
             Unreachable,
             Fault::Network,
             "cannot reach it (status 502)",
@@ -90,7 +90,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.0 503 x\r\n\r\nsorry")],
+            &[ReadHead, Write(b"HTTP/1.0 503 x\r\n\r\nsorry")],
             Unreachable,
             Fault::Network,
             "cannot reach it",
@@ -98,7 +98,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 504 x\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 504 x\r\n\r\n")],
             TimedOut,
             Fault::Target,
             "got no response from it in time",
@@ -106,7 +106,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 503 x\r\nX-Squid-Error: ERR_CONNECT_FAIL 111\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 503 x\r\nX-Squid-Error: ERR_CONNECT_FAIL 111\r\n\r\n")],
             ConnectRefused,
             Fault::Target,
             "was refused by it",
@@ -114,7 +114,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 503 x\r\nX-Squid-Error: ERR_CONNECT_FAIL 104\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 503 x\r\nX-Squid-Error: ERR_CONNECT_FAIL 104\r\n\r\n")],
             ConnectReset,
             Fault::Target,
             "was reset by it",
@@ -122,7 +122,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 502 x\r\nProxy-Status: p; error=connection_timeout\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 502 x\r\nProxy-Status: p; error=connection_timeout\r\n\r\n")],
             TimedOut,
             Fault::Target,
             "got no response",
@@ -130,7 +130,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 403 x\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 403 x\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it refused 192.0.2.7:25 with status 403",
@@ -138,7 +138,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 500 x\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 500 x\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "with status 500",
@@ -146,7 +146,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 302 x\r\nLocation: http://login.test/\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 302 x\r\nLocation: http://login.test/\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "with status 302",
@@ -154,7 +154,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 407 x\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 407 x\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it asks for a login",
@@ -162,7 +162,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             true,
-            &[HearHead, Say(b"HTTP/1.1 407 x\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 407 x\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it refused the login",
@@ -170,7 +170,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"220 mail.test ESMTP\r\n\r\n")],
+            &[ReadHead, Write(b"220 mail.test ESMTP\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it does not speak HTTP",
@@ -178,7 +178,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/2 200\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/2 200\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it does not speak HTTP",
@@ -186,7 +186,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 20\r\n\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 20\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it does not speak HTTP",
@@ -194,7 +194,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"\xff\xfe\r\n\r\n")],
+            &[ReadHead, Write(b"\xff\xfe\r\n\r\n")],
             NotConfigured,
             Fault::Ours,
             "it does not speak HTTP",
@@ -202,17 +202,17 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 200 OK\r\n")],
+            &[ReadHead, Write(b"HTTP/1.1 200 OK\r\n")],
             NotConfigured,
             Fault::Ours,
             "closed the connection",
         ),
-        (Http, false, &[HearHead], NotConfigured, Fault::Ours, "closed the connection"),
-        (Http, false, &[HearHead, Reset], NotConfigured, Fault::Ours, "reset"),
+        (Http, false, &[ReadHead], NotConfigured, Fault::Ours, "closed the connection"),
+        (Http, false, &[ReadHead, Reset], NotConfigured, Fault::Ours, "reset"),
         (
             Http,
             false,
-            &[HearHead, Say(b"HTTP/1.1 200 OK\r\nX: "), Say(TOO_LONG), Stall],
+            &[ReadHead, Write(b"HTTP/1.1 200 OK\r\nX: "), Write(TOO_LONG), Stall],
             NotConfigured,
             Fault::Ours,
             "the head of its response is too long",
@@ -220,28 +220,27 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Http,
             false,
-            &[HearHead, Say(ENDLESS), Stall],
+            &[ReadHead, Write(ENDLESS), Stall],
             NotConfigured,
             Fault::Ours,
             "sends no final response",
         ),
-        (Http, false, &[HearHead, Stall], TimedOut, Fault::Target, "through the proxy 127.0.0.1:"),
+        (Http, false, &[ReadHead, Stall], TimedOut, Fault::Target, "through the proxy 127.0.0.1:"),
         (Socks5, false, &[Stall], NotConfigured, Fault::Ours, "does not reply to the SOCKS 5 greeting"),
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05"), Stall],
+            &[READ_GREETING, Write(b"\x05"), Stall],
             NotConfigured,
             Fault::Ours,
             "does not reply to the SOCKS 5 greeting",
         ),
-        (Socks5, false, &[OPEN], NotConfigured, Fault::Ours, "closed the connection"),
-        (Socks5, false, &[OPEN, Reset], NotConfigured, Fault::Ours, "reset"),
-        (Socks5, false, &[OPEN, Say(b"\x04\x00")], NotConfigured, Fault::Ours, "does not speak SOCKS 5"),
+        (Socks5, false, &[READ_GREETING], NotConfigured, Fault::Ours, "closed the connection"),
+        (Socks5, false, &[READ_GREETING, Reset], NotConfigured, Fault::Ours, "reset"),
         (
             Socks5,
             false,
-            &[OPEN, Say(b"HTTP/1.1 400 Bad Request\r\n\r\n")],
+            &[READ_GREETING, Write(b"\x04\x00")],
             NotConfigured,
             Fault::Ours,
             "does not speak SOCKS 5",
@@ -249,17 +248,32 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\xff")],
+            &[READ_GREETING, Write(b"HTTP/1.1 400 Bad Request\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "does not speak SOCKS 5",
+        ),
+        (
+            Socks5,
+            false,
+            &[READ_GREETING, Write(b"\x05\xff")],
             NotConfigured,
             Fault::Ours,
             "does not accept the login method",
         ),
-        (Socks5, false, &[OPEN, Say(b"\x05\x01")], NotConfigured, Fault::Ours, "not valid SOCKS 5"),
-        (Socks5, false, &[OPEN, Say(b"\x05\x02")], NotConfigured, Fault::Ours, "asks for a login"),
+        (
+            Socks5,
+            false,
+            &[READ_GREETING, Write(b"\x05\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "not valid SOCKS 5",
+        ),
+        (Socks5, false, &[READ_GREETING, Write(b"\x05\x02")], NotConfigured, Fault::Ours, "asks for a login"),
         (
             Socks5,
             true,
-            &[GREETED, Say(b"\x05\x02"), LOGIN, Say(b"\x01\x01")],
+            &[READ_LOGIN_GREETING, Write(b"\x05\x02"), READ_LOGIN, Write(b"\x01\x01")],
             NotConfigured,
             Fault::Ours,
             "refused the login",
@@ -267,7 +281,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             true,
-            &[GREETED, Say(b"\x05\x02"), LOGIN, Say(b"\x05\x00")],
+            &[READ_LOGIN_GREETING, Write(b"\x05\x02"), READ_LOGIN, Write(b"\x05\x00")],
             NotConfigured,
             Fault::Ours,
             "does not speak SOCKS 5",
@@ -275,7 +289,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             true,
-            &[GREETED, Say(b"\x05\x02"), LOGIN],
+            &[READ_LOGIN_GREETING, Write(b"\x05\x02"), READ_LOGIN],
             NotConfigured,
             Fault::Ours,
             "closed the connection",
@@ -283,7 +297,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x01\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x01\x00\x01")],
             NotConfigured,
             Fault::Ours,
             "without a reason",
@@ -291,7 +305,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x02\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x02\x00\x01")],
             NotConfigured,
             Fault::Ours,
             "its rules do not allow 192.0.2.7:25",
@@ -299,7 +313,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x03\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x03\x00\x01")],
             Unreachable,
             Fault::Network,
             "cannot reach it",
@@ -307,7 +321,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x04\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x04\x00\x01")],
             Unreachable,
             Fault::Network,
             "cannot reach it",
@@ -315,7 +329,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x05\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x05\x00\x01")],
             ConnectRefused,
             Fault::Target,
             "was refused by it",
@@ -323,7 +337,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x06\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x06\x00\x01")],
             TimedOut,
             Fault::Target,
             "got no response from it",
@@ -331,7 +345,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x07\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x07\x00\x01")],
             NotConfigured,
             Fault::Ours,
             "does not connect",
@@ -339,7 +353,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x08\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x08\x00\x01")],
             NotConfigured,
             Fault::Ours,
             "does not take an address",
@@ -347,7 +361,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x63\x00\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x63\x00\x01")],
             NotConfigured,
             Fault::Ours,
             "not valid SOCKS 5",
@@ -355,7 +369,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x07\x01")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x00\x07\x01")],
             NotConfigured,
             Fault::Ours,
             "not valid SOCKS 5",
@@ -363,7 +377,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x00\x09")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x00\x00\x09")],
             NotConfigured,
             Fault::Ours,
             "not valid SOCKS 5",
@@ -371,7 +385,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x00\x01\x7f")],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Write(b"\x05\x00\x00\x01\x7f")],
             NotConfigured,
             Fault::Ours,
             "closed the connection",
@@ -379,7 +393,7 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Stall],
+            &[READ_GREETING, Write(b"\x05\x00"), READ_REQUEST, Stall],
             TimedOut,
             Fault::Target,
             "through the proxy 127.0.0.1:",
@@ -387,10 +401,11 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
     ];
     assert!(cases.len() >= 25);
     let run = |(kind, login, acts, expected, fault, text): Case| async move {
-        let way = Way::new(kind, scripted(acts).await);
-        let way = if login { way.with_credentials("watch", "s3cret") } else { way };
-        let net = net().with_default_proxy(Some(way));
-        let failure = net.connect(&far(), within(1_500), &mut ConnectTrace::default()).await.unwrap_err();
+        let upstream = UpstreamProxy::new(kind, start_proxy(acts).await);
+        let upstream = if login { upstream.with_credentials("watch", "s3cret") } else { upstream };
+        let net = net().with_default_proxy(Some(upstream));
+        let failure =
+            net.connect(&remote_target(), within(1_500), &mut ConnectTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (expected, fault), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains(text), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains("the proxy 127.0.0.1:"), "it is not told which: {failure}");
@@ -399,59 +414,81 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
     futures::future::join_all(cases.iter().copied().map(run)).await;
 }
 
-/// A proxy that says that it is at work, and nothing else.
+/// Informational responses only, as from a proxy that never completes.
 const ENDLESS: &[u8] =
     b"HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 x\r\n\r\nHTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\n\
     HTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\n";
 
 #[tokio::test]
-async fn proxies_that_are_only_odd_are_understood() {
+async fn unusual_but_valid_proxies_work() {
     use ProxyKind::{Http, Socks5};
     let cases: &[(ProxyKind, bool, &'static [Act])] = &[
-        (Http, false, &[HearHead, Say(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n220 ready")]),
-        (Http, false, &[HearHead, Mumble(b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\n220 ready")]),
-        (Http, true, &[HearHead, Say(b"HTTP/1.0 299 Fine\r\n\r\n220 ready")]),
+        (Http, false, &[ReadHead, Write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n220 ready")]),
+        (Http, false, &[ReadHead, WriteBytewise(b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\n220 ready")]),
+        (Http, true, &[ReadHead, Write(b"HTTP/1.0 299 Fine\r\n\r\n220 ready")]),
         (
             Socks5,
             false,
-            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x00\x01\x7f\0\0\x01\0\x50220 ready")],
-        ),
-        (
-            Socks5,
-            false,
-            &[OPEN, Mumble(b"\x05\x00"), ASKED, Mumble(b"\x05\x00\x00\x03\x04name\0\x50220 ready")],
+            &[
+                READ_GREETING,
+                Write(b"\x05\x00"),
+                READ_REQUEST,
+                Write(b"\x05\x00\x00\x01\x7f\0\0\x01\0\x50220 ready"),
+            ],
         ),
         (
             Socks5,
             false,
             &[
-                OPEN,
-                Say(b"\x05\x00"),
-                ASKED,
-                Say(b"\x05\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\x50220 ready"),
+                READ_GREETING,
+                WriteBytewise(b"\x05\x00"),
+                READ_REQUEST,
+                WriteBytewise(b"\x05\x00\x00\x03\x04name\0\x50220 ready"),
+            ],
+        ),
+        (
+            Socks5,
+            false,
+            &[
+                READ_GREETING,
+                Write(b"\x05\x00"),
+                READ_REQUEST,
+                Write(b"\x05\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\x50220 ready"),
             ],
         ),
         (
             Socks5,
             true,
             &[
-                GREETED,
-                Say(b"\x05\x02"),
-                LOGIN,
-                Say(b"\x01\x00"),
-                ASKED,
-                Say(b"\x05\0\0\x01\0\0\0\0\0\x00220 ready"),
+                READ_LOGIN_GREETING,
+                Write(b"\x05\x02"),
+                READ_LOGIN,
+                Write(b"\x01\x00"),
+                READ_REQUEST,
+                Write(b"\x05\0\0\x01\0\0\0\0\0\x00220 ready"),
             ],
         ),
-        // It asks for no login, though it was offered one.
-        (Socks5, true, &[GREETED, Say(b"\x05\x00"), ASKED, Say(b"\x05\0\0\x01\0\0\0\0\0\x00220 ready")]),
+        // It requires no login, though the client offered one.
+        (
+            Socks5,
+            true,
+            &[
+                READ_LOGIN_GREETING,
+                Write(b"\x05\x00"),
+                READ_REQUEST,
+                Write(b"\x05\0\0\x01\0\0\0\0\0\x00220 ready"),
+            ],
+        ),
     ];
     for &(kind, login, acts) in cases {
-        let way = Way::new(kind, scripted(acts).await);
-        let way = if login { way.with_credentials("watch", "s3cret") } else { way };
+        let upstream = UpstreamProxy::new(kind, start_proxy(acts).await);
+        let upstream = if login { upstream.with_credentials("watch", "s3cret") } else { upstream };
         let mut trace = ConnectTrace::default();
-        let mut stream =
-            net().with_default_proxy(Some(way)).connect(&far(), soon(), &mut trace).await.unwrap();
+        let mut stream = net()
+            .with_default_proxy(Some(upstream))
+            .connect(&remote_target(), long_deadline(), &mut trace)
+            .await
+            .unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).await.unwrap();
         assert_eq!(reply, "220 ready", "{kind:?} {acts:?}");

@@ -1,4 +1,4 @@
-//! Names to addresses, with name servers of every temper.
+//! Resolution of names, with name servers that reply correctly, wrongly or not at all.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use hickory_proto::rr::RecordType;
 use vigie::domain::{Failure, FailureKind, Fault, Phase, Status};
 use vigie::net::{AddressFamily, ConnectTrace, Deadline, Endpoint, NameServers, Net};
 
-use crate::net::{net, net_with, soon, within};
+use crate::net::{long_deadline, net, net_with, within};
 use crate::support::name_server::{NameServer, Reply, v4, v6};
 
-async fn asking(server: &NameServer) -> Net {
+async fn net_with_server(server: &NameServer) -> Net {
     let at = server.at;
     net_with(|config| config.name_servers = NameServers::Explicit(vec![at]))
 }
@@ -52,9 +52,9 @@ fn script(name: &str, kind: RecordType) -> Reply {
 }
 
 #[tokio::test]
-async fn families_are_asked_for_as_wanted_and_taken_in_turns() {
+async fn addresses_are_ordered_by_the_requested_family() {
     let server = NameServer::start("127.0.0.1", script).await;
-    let net = asking(&server).await;
+    let net = net_with_server(&server).await;
     let cases = [
         ("both.test", AddressFamily::Any, "::1 127.0.0.1 ::2 127.0.0.2 127.0.0.3"),
         ("both.test", AddressFamily::V6Preferred, "::1 ::2 127.0.0.1 127.0.0.2 127.0.0.3"),
@@ -69,22 +69,22 @@ async fn families_are_asked_for_as_wanted_and_taken_in_turns() {
         ("127.0.0.7", AddressFamily::Any, "127.0.0.7"),
         ("::7", AddressFamily::V6Only, "::7"),
     ];
-    for (host, family, wanted) in cases {
-        let found = resolve(&net, host, family, soon()).await.unwrap();
+    for (host, family, expected) in cases {
+        let found = resolve(&net, host, family, long_deadline()).await.unwrap();
         let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        assert_eq!(found, wanted, "{host} {family:?}");
+        assert_eq!(found, expected, "{host} {family:?}");
     }
     assert_eq!(
-        resolve(&net, "long.test", AddressFamily::Any, soon()).await.unwrap().len(),
+        resolve(&net, "long.test", AddressFamily::Any, long_deadline()).await.unwrap().len(),
         60,
         "asked again over TCP"
     );
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_name_has_a_kind_of_its_own() {
+async fn each_resolution_failure_has_its_kind() {
     let server = NameServer::start("::1", script).await;
-    let net = asking(&server).await;
+    let net = net_with_server(&server).await;
     let cases = [
         ("gone.test", AddressFamily::Any, FailureKind::NameNotFound),
         ("bad..name", AddressFamily::Any, FailureKind::NameNotFound),
@@ -108,9 +108,9 @@ async fn what_is_wrong_with_a_name_has_a_kind_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_resolver_that_is_silent_about_everything_is_our_own_trouble() {
+async fn a_silent_resolver_is_an_own_fault() {
     let silent = NameServer::start("127.0.0.1", |_, _| Reply::Silence).await;
-    let net = asking(&silent).await;
+    let net = net_with_server(&silent).await;
     let started = Instant::now();
     let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
     assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverSilent, Fault::Ours), "{failure}");
@@ -118,21 +118,21 @@ async fn a_resolver_that_is_silent_about_everything_is_our_own_trouble() {
     assert!(silent.questions() >= 3, "two families and the control name were asked for");
     assert!(started.elapsed() < Duration::from_millis(1600), "{:?}", started.elapsed());
 
-    // Hears one peer alone: nobody else gets its port, and for everybody else nobody is there.
-    let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    deaf.connect("127.0.0.1:9").unwrap();
-    let closed = deaf.local_addr().unwrap();
+    // A connected socket reserves its port, and is closed for everyone but its peer.
+    let connected = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    connected.connect("127.0.0.1:9").unwrap();
+    let closed = connected.local_addr().unwrap();
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![closed]));
     let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
 
     let net = net_with(|config| config.name_servers = NameServers::Explicit(Vec::new()));
-    let failure = resolve(&net, "a.test", AddressFamily::Any, soon()).await.unwrap_err();
+    let failure = resolve(&net, "a.test", AddressFamily::Any, long_deadline()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
 }
 
 #[tokio::test]
-async fn the_control_name_is_the_one_that_is_configured() {
+async fn the_control_name_comes_from_the_configuration() {
     let server = NameServer::start("127.0.0.1", |name, _| match name {
         "control.test" => Reply::Code(ResponseCode::NXDomain),
         _ => Reply::Silence,
@@ -148,17 +148,17 @@ async fn the_control_name_is_the_one_that_is_configured() {
 }
 
 #[tokio::test]
-async fn every_test_asks_afresh() {
+async fn resolutions_are_not_cached() {
     let server = NameServer::start("127.0.0.1", script).await;
-    let net = asking(&server).await;
+    let net = net_with_server(&server).await;
     for round in 1..=3 {
-        resolve(&net, "four.test", AddressFamily::V4Only, soon()).await.unwrap();
+        resolve(&net, "four.test", AddressFamily::V4Only, long_deadline()).await.unwrap();
         assert_eq!(server.questions(), round);
     }
 }
 
 #[tokio::test]
-async fn a_second_name_server_steps_in_for_a_dead_one() {
+async fn a_second_name_server_replaces_a_silent_one() {
     let (dead, alive) = (
         NameServer::start("127.0.0.1", |_, _| Reply::Silence).await,
         NameServer::start("127.0.0.1", script).await,
@@ -177,7 +177,7 @@ async fn questions_leave_from_the_source_address_and_from_random_ports() {
         config.source.v4 = Some(Ipv4Addr::new(127, 0, 0, 9));
     });
     for _ in 0..4 {
-        resolve(&net, "four.test", AddressFamily::V4Only, soon()).await.unwrap();
+        resolve(&net, "four.test", AddressFamily::V4Only, long_deadline()).await.unwrap();
     }
     let from = server.client_addresses();
     assert!(from.iter().all(|from| from.ip() == Ipv4Addr::new(127, 0, 0, 9)), "{from:?}");
@@ -187,5 +187,5 @@ async fn questions_leave_from_the_source_address_and_from_random_ports() {
 
 #[tokio::test]
 async fn a_system_name_needs_no_name_server() {
-    assert!(!resolve(&net(), "localhost", AddressFamily::Any, soon()).await.unwrap().is_empty());
+    assert!(!resolve(&net(), "localhost", AddressFamily::Any, long_deadline()).await.unwrap().is_empty());
 }

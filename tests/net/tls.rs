@@ -1,4 +1,4 @@
-//! Handshakes with servers that show certificates of every kind, and with some that do not speak TLS.
+//! Handshakes with servers that have certificates of every kind, and with servers that do not speak TLS.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use vigie::net::{
     TrustConfig, read_more, warm_up,
 };
 
-use crate::net::{net_with, soon, within};
+use crate::net::{long_deadline, net_with, within};
 use crate::support::tls_server::{Authority, Identity, config, self_signed, serve};
 
 fn pem(label: &str, text: String) -> Pem {
@@ -24,7 +24,7 @@ fn trusting(authority: &Authority) -> Net {
     net_with(|config| config.trust.authorities = vec![pem("ca", authority.pem())])
 }
 
-async fn shake(
+async fn handshake(
     net: &Net,
     at: SocketAddr,
     name: &str,
@@ -38,21 +38,21 @@ async fn shake(
     (outcome, trace)
 }
 
-async fn both(identity: &Identity) -> SocketAddr {
+async fn serve_both_versions(identity: &Identity) -> SocketAddr {
     serve("127.0.0.1", config(identity, &[&TLS13, &TLS12], None)).await
 }
 
 const VALID: (i32, i32) = (2020, 2090);
 
 #[tokio::test]
-async fn a_good_certificate_is_taken_and_its_facts_are_kept() {
+async fn a_good_certificate_is_accepted_and_its_facts_are_recorded() {
     warm_up();
     let authority = Authority::new("test authority");
     let identity = authority.issue(&["good.test", "127.0.0.1", "::1"], VALID);
-    let at = both(&identity).await;
+    let at = serve_both_versions(&identity).await;
     let net = trusting(&authority);
     for name in ["good.test", "GOOD.test", "good.test.", "127.0.0.1", "::1"] {
-        let (outcome, trace) = shake(&net, at, name, &TlsOptions::default(), soon()).await;
+        let (outcome, trace) = handshake(&net, at, name, &TlsOptions::default(), long_deadline()).await;
         let mut hello = String::new();
         outcome.unwrap().read_to_string(&mut hello).await.unwrap();
         assert_eq!(hello, "hello\r\n");
@@ -70,7 +70,7 @@ async fn a_good_certificate_is_taken_and_its_facts_are_kept() {
 }
 
 #[tokio::test]
-async fn each_fault_of_a_certificate_has_its_kind_and_the_facts_are_kept() {
+async fn each_bad_certificate_has_its_kind_and_its_facts_are_recorded() {
     let (authority, stranger) = (Authority::new("test authority"), Authority::new("stranger"));
     let name = &["good.test"];
     let cases = [
@@ -88,10 +88,11 @@ async fn each_fault_of_a_certificate_has_its_kind_and_the_facts_are_kept() {
         (self_signed(name, true), "good.test", FailureKind::CertificateIssuer, "self-signed"),
     ];
     let net = trusting(&authority);
-    for (identity, asked, kind, text) in cases {
+    for (identity, name_to_verify, kind, text) in cases {
         for version in [&TLS12, &TLS13] {
             let at = serve("127.0.0.1", config(&identity, &[version], None)).await;
-            let (outcome, trace) = shake(&net, at, asked, &TlsOptions::default(), soon()).await;
+            let (outcome, trace) =
+                handshake(&net, at, name_to_verify, &TlsOptions::default(), long_deadline()).await;
             let failure = outcome.unwrap_err();
             assert_eq!((failure.phase, failure.kind), (Phase::Tls, kind), "{failure}");
             assert!(failure.detail.contains(text), "{failure}");
@@ -99,8 +100,8 @@ async fn each_fault_of_a_certificate_has_its_kind_and_the_facts_are_kept() {
             let status = if expired { Status::VALIDATION_FAILED } else { Status::INVALID_RESPONSE };
             assert_eq!(failure.status(), status);
             assert_eq!(trace.tls.unwrap().certificates.len(), 1, "{kind:?}");
-            let lax = TlsOptions { verify: false, ..TlsOptions::default() };
-            let (outcome, trace) = shake(&net, at, asked, &lax, soon()).await;
+            let unverified = TlsOptions { verify: false, ..TlsOptions::default() };
+            let (outcome, trace) = handshake(&net, at, name_to_verify, &unverified, long_deadline()).await;
             assert!(outcome.is_ok(), "not verified: {kind:?}");
             assert_eq!(trace.tls.unwrap().certificates.len(), 1);
         }
@@ -108,15 +109,15 @@ async fn each_fault_of_a_certificate_has_its_kind_and_the_facts_are_kept() {
 }
 
 #[tokio::test]
-async fn a_self_signed_certificate_that_is_configured_is_trusted_for_its_name() {
+async fn a_configured_self_signed_certificate_is_trusted_for_its_name() {
     for authority in [false, true] {
         let identity = self_signed(&["own.test"], authority);
-        let at = both(&identity).await;
+        let at = serve_both_versions(&identity).await;
         let net =
             net_with(|config| config.trust.authorities = vec![pem("own", identity.certificate.clone())]);
-        let (outcome, _) = shake(&net, at, "own.test", &TlsOptions::default(), soon()).await;
+        let (outcome, _) = handshake(&net, at, "own.test", &TlsOptions::default(), long_deadline()).await;
         assert!(outcome.is_ok(), "{:?}", outcome.err());
-        let (outcome, _) = shake(&net, at, "other.test", &TlsOptions::default(), soon()).await;
+        let (outcome, _) = handshake(&net, at, "other.test", &TlsOptions::default(), long_deadline()).await;
         assert_eq!(outcome.unwrap_err().kind, FailureKind::CertificateName);
     }
 }
@@ -146,13 +147,13 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
     for (options, kind) in cases {
         let stream = TcpStream::connect(at).await.unwrap();
         let outcome =
-            net.handshake(stream, "good.test", &options, soon(), &mut ConnectTrace::default()).await;
+            net.handshake(stream, "good.test", &options, long_deadline(), &mut ConnectTrace::default()).await;
         assert_eq!(outcome.err().map(|failure| failure.kind), kind, "{options:?}");
     }
 }
 
 #[tokio::test]
-async fn certificates_come_and_go_while_it_runs() {
+async fn certificates_can_change_at_runtime() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
     let server = private.issue(&["good.test"], VALID);
     let client = clients.issue(&["client.test"], VALID);
@@ -162,39 +163,40 @@ async fn certificates_come_and_go_while_it_runs() {
         TlsOptions { ca_id: Some(100_007), client_certificate_id: Some(100_003), ..TlsOptions::default() };
     let outcome = async || {
         let stream = TcpStream::connect(at).await.unwrap();
-        let shaken = net.handshake(stream, "good.test", &options, soon(), &mut ConnectTrace::default()).await;
-        shaken.err().map(|failure| failure.kind)
+        let result =
+            net.handshake(stream, "good.test", &options, long_deadline(), &mut ConnectTrace::default()).await;
+        result.err().map(|failure| failure.kind)
     };
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
     let authorities = || BTreeMap::from([(100_007, pem("private", private.pem()))]);
-    let good = || BTreeMap::from([(100_003, pem("client", client.pem()))]);
-    assert!(net.set_certificates(authorities(), good()).is_empty());
+    let client_certificates = || BTreeMap::from([(100_003, pem("client", client.pem()))]);
+    assert!(net.set_certificates(authorities(), client_certificates()).is_empty());
     assert_eq!(outcome().await, None);
-    // One that cannot be used is told and left out; the others stay.
-    let mut more = good();
+    // An unusable certificate is reported and left out; the others stay.
+    let mut more = client_certificates();
     more.insert(100_009, pem("garbled", "garbled".to_owned()));
-    let faults = net.set_certificates(authorities(), more);
-    assert_eq!(faults.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [100_009]);
+    let errors = net.set_certificates(authorities(), more);
+    assert_eq!(errors.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [100_009]);
     assert_eq!(outcome().await, None);
     assert!(net.set_certificates(authorities(), BTreeMap::new()).is_empty());
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
 }
 
 #[tokio::test]
-async fn a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_fault() {
+async fn a_client_certificate_missed_after_the_handshake_is_a_tls_failure() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
     let server = private.issue(&["good.test"], VALID);
     let at = serve("127.0.0.1", config(&server, &[&TLS13], Some(&clients))).await;
     let net = trusting(&private);
-    let (outcome, trace) = shake(&net, at, "good.test", &TlsOptions::default(), soon()).await;
+    let (outcome, trace) = handshake(&net, at, "good.test", &TlsOptions::default(), long_deadline()).await;
     let mut stream = outcome.unwrap();
     assert!(trace.tls.is_some());
-    let read = read_more(&mut stream, &mut Vec::new(), 100, soon(), Phase::FirstByte).await;
-    assert_eq!(read.unwrap_err().kind, FailureKind::TlsHandshake);
+    let result = read_more(&mut stream, &mut Vec::new(), 100, long_deadline(), Phase::FirstByte).await;
+    assert_eq!(result.unwrap_err().kind, FailureKind::TlsHandshake);
 }
 
 #[tokio::test]
-async fn versions_are_offered_as_the_field_says() {
+async fn the_version_field_decides_the_offered_versions() {
     let authority = Authority::new("test authority");
     let identity = authority.issue(&["good.test"], VALID);
     let (only_12, only_13) = (
@@ -215,12 +217,12 @@ async fn versions_are_offered_as_the_field_says() {
         ("10", only_13, Err(old)),
         ("11", only_13, Err(old)),
     ];
-    for (field, at, wanted) in cases {
+    for (field, at, expected) in cases {
         let options = TlsOptions { versions: TlsVersions::from_field(field), ..TlsOptions::default() };
         let mut trace = ConnectTrace::default();
         let stream = TcpStream::connect(at).await.unwrap();
-        let outcome = net.handshake(stream, "good.test", &options, soon(), &mut trace).await;
-        match wanted {
+        let outcome = net.handshake(stream, "good.test", &options, long_deadline(), &mut trace).await;
+        match expected {
             Ok(version) => {
                 outcome.unwrap();
                 assert_eq!(trace.tls.unwrap().tls_version.as_deref(), Some(version), "`{field}`");
@@ -241,24 +243,25 @@ async fn application_protocols_are_negotiated() {
     server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let at = serve("127.0.0.1", server).await;
     let net = trusting(&authority);
-    let offering = |alpn: &'static [&'static [u8]]| TlsOptions { alpn, ..TlsOptions::default() };
-    let (outcome, _) = shake(&net, at, "good.test", &offering(&[b"h2", b"http/1.1"]), soon()).await;
+    let options = |alpn: &'static [&'static [u8]]| TlsOptions { alpn, ..TlsOptions::default() };
+    let (outcome, _) =
+        handshake(&net, at, "good.test", &options(&[b"h2", b"http/1.1"]), long_deadline()).await;
     assert_eq!(outcome.unwrap().alpn_protocol(), Some(&b"h2"[..]));
-    let (outcome, _) = shake(&net, at, "good.test", &offering(&[]), soon()).await;
+    let (outcome, _) = handshake(&net, at, "good.test", &options(&[]), long_deadline()).await;
     assert_eq!(outcome.unwrap().alpn_protocol(), None);
-    let (outcome, _) = shake(&net, at, "good.test", &offering(&[b"smtp"]), soon()).await;
+    let (outcome, _) = handshake(&net, at, "good.test", &options(&[b"smtp"]), long_deadline()).await;
     assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake);
 }
 
 #[tokio::test]
 async fn sessions_are_never_resumed() {
     let authority = Authority::new("test authority");
-    let at = both(&authority.issue(&["good.test"], VALID)).await;
+    let at = serve_both_versions(&authority.issue(&["good.test"], VALID)).await;
     let net = trusting(&authority);
     for _ in 0..3 {
-        let (outcome, _) = shake(&net, at, "good.test", &TlsOptions::default(), soon()).await;
+        let (outcome, _) = handshake(&net, at, "good.test", &TlsOptions::default(), long_deadline()).await;
         let mut stream = outcome.unwrap();
-        // Tickets come behind the handshake.
+        // Tickets arrive after the handshake.
         stream.read_to_end(&mut Vec::new()).await.unwrap();
         assert_eq!(stream.rustls_connection().unwrap().handshake_kind(), Some(rustls::HandshakeKind::Full));
     }
@@ -267,7 +270,7 @@ async fn sessions_are_never_resumed() {
 #[tokio::test]
 async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
     let net = net_with(|_| {});
-    for (what, bytes) in
+    for (name, bytes) in
         [("closes", &b""[..]), ("talks HTTP", b"HTTP/1.1 400 Bad Request\r\n\r\n"), ("rubbish", &[0xff; 40])]
     {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -278,14 +281,15 @@ async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
             let _ = stream.read(&mut hello).await;
             stream.write_all(bytes).await.unwrap();
         });
-        let (outcome, trace) = shake(&net, at, "good.test", &TlsOptions::default(), soon()).await;
-        assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake, "{what}");
+        let (outcome, trace) =
+            handshake(&net, at, "good.test", &TlsOptions::default(), long_deadline()).await;
+        assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake, "{name}");
         assert_eq!(trace.tls, None);
     }
     let stalled = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
     let at = stalled.local_addr().unwrap();
-    let (outcome, _) = shake(&net, at, "good.test", &TlsOptions::default(), within(300)).await;
+    let (outcome, _) = handshake(&net, at, "good.test", &TlsOptions::default(), within(300)).await;
     let failure = outcome.unwrap_err();
     assert_eq!((failure.phase, failure.kind), (Phase::Tls, FailureKind::TimedOut));
     assert!(started.elapsed() < Duration::from_secs(2));

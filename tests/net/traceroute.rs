@@ -1,4 +1,4 @@
-//! Traced ways: over loopback, and through routers that are network namespaces of their own.
+//! Traceroutes: over loopback, and through routers that are network namespaces.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -6,28 +6,28 @@ use std::time::Duration;
 use vigie::domain::FailureKind;
 use vigie::net::{Endpoint, Route, RouteEnd, TracerouteMethod, TracerouteOptions};
 
-use crate::net::{net, net_with, soon, within};
+use crate::net::{long_deadline, net, net_with, within};
 use crate::support::namespace::inside;
 use crate::support::routers::{CHAIN, UNPRIVILEGED_PING};
 
-async fn routed(host: &str, method: TracerouteMethod) -> Route {
+async fn trace(host: &str, method: TracerouteMethod) -> Route {
     let options = TracerouteOptions {
         method: Some(method),
         reply_timeout: Duration::from_millis(500),
         ..TracerouteOptions::default()
     };
-    net().traceroute(&Endpoint::new(host, 0), options, soon()).await.unwrap().route
+    net().traceroute(&Endpoint::new(host, 0), options, long_deadline()).await.unwrap().route
 }
 
-/// Who answered at each hop, without doubles.
-fn who(route: &Route) -> Vec<Vec<String>> {
-    let from = |hop: &vigie::net::RouteHop| {
-        let mut from: Vec<String> =
+/// Returns the addresses that replied at each hop, without duplicates.
+fn responders(route: &Route) -> Vec<Vec<String>> {
+    let addresses_of = |hop: &vigie::net::RouteHop| {
+        let mut addresses: Vec<String> =
             hop.answers.iter().flatten().map(|answer| answer.from.to_string()).collect();
-        from.dedup();
-        from
+        addresses.dedup();
+        addresses
     };
-    route.hops.iter().map(from).collect()
+    route.hops.iter().map(addresses_of).collect()
 }
 
 const METHODS: [TracerouteMethod; 2] = [TracerouteMethod::Udp, TracerouteMethod::Icmp];
@@ -36,18 +36,18 @@ const METHODS: [TracerouteMethod; 2] = [TracerouteMethod::Udp, TracerouteMethod:
 async fn loopback_is_one_hop_away() {
     for host in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
         for method in METHODS {
-            let route = routed(host, method).await;
+            let route = trace(host, method).await;
             assert_eq!((route.end, route.hops.len()), (RouteEnd::Reached, 1), "{host}: {route}");
             assert_eq!(route.hops[0].answers.len(), 2);
             let own: IpAddr = host.parse::<IpAddr>().unwrap().to_canonical();
-            assert_eq!(who(&route), [[own.to_string()]], "{host}");
+            assert_eq!(responders(&route), [[own.to_string()]], "{host}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_way_leads_over_its_routers_to_the_target() {
-    if !inside("net::traceroute::a_way_leads_over_its_routers_to_the_target", CHAIN, "") {
+async fn a_route_leads_over_its_routers_to_the_target() {
+    if !inside("net::traceroute::a_route_leads_over_its_routers_to_the_target", CHAIN, "") {
         return;
     }
     for method in METHODS {
@@ -55,32 +55,34 @@ async fn a_way_leads_over_its_routers_to_the_target() {
             ("10.0.3.2", ["10.0.1.2", "10.0.2.2", "10.0.3.2"]),
             ("fd00:3::2", ["fd00:1::2", "fd00:2::2", "fd00:3::2"]),
         ] {
-            let route = routed(host, method).await;
-            assert_eq!(who(&route), hops.map(|hop| vec![hop.to_owned()]), "{method:?}: {route}");
+            let route = trace(host, method).await;
+            assert_eq!(responders(&route), hops.map(|hop| vec![hop.to_owned()]), "{method:?}: {route}");
             assert_eq!(route.end, RouteEnd::Reached, "{route}");
         }
     }
-    // Both at once, as an alert has it: the other one is told in a line.
-    let traced =
-        net().traceroute(&Endpoint::new("10.0.3.2", 0), TracerouteOptions::default(), soon()).await.unwrap();
+    // Both methods at once, as for an alert: the other one is summarised in a line.
+    let traced = net()
+        .traceroute(&Endpoint::new("10.0.3.2", 0), TracerouteOptions::default(), long_deadline())
+        .await
+        .unwrap();
     assert_eq!(traced.route.end, RouteEnd::Reached, "{traced}");
     assert_eq!(traced.other, "ICMP: the target replied (after 3 hops)", "{traced}");
-    let file = net().traceroute_capture(&Endpoint::new("fd00:3::2", 0), soon()).await;
+    let file = net().traceroute_capture(&Endpoint::new("fd00:3::2", 0), long_deadline()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert_eq!(file.name, "traceroute.txt");
     assert!(text.starts_with("traceroute to fd00:3::2 (fd00:3::2) over UDP\n  1  fd00:1::2  "), "{text}");
 }
 
 #[tokio::test]
-async fn neither_method_needs_privilege_where_the_kernel_lets_it() {
+async fn no_method_needs_privileges_where_the_kernel_permits_it() {
     let setup = format!("{CHAIN}\n{UNPRIVILEGED_PING}");
-    let name = "net::traceroute::neither_method_needs_privilege_where_the_kernel_lets_it";
+    let name = "net::traceroute::no_method_needs_privileges_where_the_kernel_permits_it";
     if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         return;
     }
     for method in METHODS {
         for host in ["10.0.3.2", "fd00:3::2"] {
-            let route = routed(host, method).await;
+            let route = trace(host, method).await;
             assert_eq!(
                 (route.socket, route.end, route.hops.len()),
                 ("dgram", RouteEnd::Reached, 3),
@@ -91,18 +93,18 @@ async fn neither_method_needs_privilege_where_the_kernel_lets_it() {
 }
 
 #[tokio::test]
-async fn without_permission_for_echo_requests_datagrams_still_go() {
-    let name = "net::traceroute::without_permission_for_echo_requests_datagrams_still_go";
+async fn without_permission_for_echo_requests_datagrams_are_used() {
+    let name = "net::traceroute::without_permission_for_echo_requests_datagrams_are_used";
     if !inside(name, CHAIN, "setpriv --bounding-set=-net_raw") {
         return;
     }
     let to = Endpoint::new("10.0.3.2", 0);
     let only_icmp =
         TracerouteOptions { method: Some(TracerouteMethod::Icmp), ..TracerouteOptions::default() };
-    let failure = net().traceroute(&to, only_icmp, soon()).await.unwrap_err();
+    let failure = net().traceroute(&to, only_icmp, long_deadline()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoPermission);
     assert!(failure.detail.contains("net.ipv4.ping_group_range"), "{failure}");
-    let traced = net().traceroute(&to, TracerouteOptions::default(), soon()).await.unwrap();
+    let traced = net().traceroute(&to, TracerouteOptions::default(), long_deadline()).await.unwrap();
     assert_eq!(
         (traced.route.method, traced.route.end),
         (TracerouteMethod::Udp, RouteEnd::Reached),
@@ -112,7 +114,7 @@ async fn without_permission_for_echo_requests_datagrams_still_go() {
 }
 
 #[tokio::test]
-async fn where_a_way_ends_and_why_is_told() {
+async fn a_route_that_ends_early_has_its_reason() {
     let setup = format!(
         "{CHAIN}
          nsenter -t $r2 --net ip route add unreachable 10.9.1.0/24
@@ -120,11 +122,11 @@ async fn where_a_way_ends_and_why_is_told() {
          nsenter -t $r2 --net ip route add blackhole 10.9.3.0/24
          nsenter -t $r2 --net ip -6 route add prohibit fd09:2::/64"
     );
-    if !inside("net::traceroute::where_a_way_ends_and_why_is_told", &setup, "") {
+    if !inside("net::traceroute::a_route_that_ends_early_has_its_reason", &setup, "") {
         return;
     }
-    // Linux says so five times to one host, and then once a second.
-    let few = |method| TracerouteOptions {
+    // Linux sends five errors to one host at once, and then one per second.
+    let few_queries = |method| TracerouteOptions {
         method: Some(method),
         max_hops: 3,
         queries: 1,
@@ -136,11 +138,14 @@ async fn where_a_way_ends_and_why_is_told() {
             ("10.9.2.1", "10.0.1.2", "administratively prohibited", "1 hop"),
             ("fd09:2::1", "fd00:2::2", "administratively prohibited", "2 hops"),
         ] {
-            let traced = net().traceroute(&Endpoint::new(host, 0), few(method), soon()).await.unwrap();
+            let traced = net()
+                .traceroute(&Endpoint::new(host, 0), few_queries(method), long_deadline())
+                .await
+                .unwrap();
             let text = format!("the route ends here: {from} reports: {reason} (after {after})");
             assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, text), "{traced}");
         }
-        let route = routed("10.9.3.1", method).await;
+        let route = trace("10.9.3.1", method).await;
         assert_eq!((route.end, route.known_hops()), (RouteEnd::Silent, 1), "{route}");
         assert_eq!(route.summary(), "no replies from here on (1 hop known)");
     }
@@ -155,27 +160,28 @@ async fn a_trace_ends_with_its_deadline() {
     if !inside("net::traceroute::a_trace_ends_with_its_deadline", setup, "") {
         return;
     }
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let options =
         TracerouteOptions { reply_timeout: Duration::from_secs(30), ..TracerouteOptions::default() };
     let traced = net().traceroute(&Endpoint::new("203.0.113.9", 0), options, within(300)).await.unwrap();
     assert_eq!((traced.route.end, traced.route.hops.len()), (RouteEnd::OutOfTime, 1), "{traced}");
-    assert!(begun.elapsed() < Duration::from_secs(5));
-    // A host without a way of its own says so.
-    let failure = net().traceroute(&Endpoint::new("192.0.2.77", 0), options, soon()).await.unwrap_err();
+    assert!(started.elapsed() < Duration::from_secs(5));
+    // A host without a route fails with that reason.
+    let failure =
+        net().traceroute(&Endpoint::new("192.0.2.77", 0), options, long_deadline()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoRoute, "{failure}");
-    let file = net().traceroute_capture(&Endpoint::new("192.0.2.77", 0), soon()).await;
+    let file = net().traceroute_capture(&Endpoint::new("192.0.2.77", 0), long_deadline()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert!(text.starts_with("traceroute to 192.0.2.77: "), "{text}");
 }
 
 #[tokio::test]
-async fn the_egress_policy_holds_for_traces() {
+async fn the_egress_policy_applies_to_traceroutes() {
     let strict = net_with(|config| {
         config.egress = vigie::net::EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
     });
     let failure = strict
-        .traceroute(&Endpoint::new("127.0.0.1", 0), TracerouteOptions::default(), soon())
+        .traceroute(&Endpoint::new("127.0.0.1", 0), TracerouteOptions::default(), long_deadline())
         .await
         .unwrap_err();
     assert_eq!(failure.kind, FailureKind::EgressDenied);

@@ -1,4 +1,4 @@
-//! Monitors that pin TLS 1.1, TLS 1.0 or SSL 3.0, against servers that speak nothing else.
+//! Tests monitors that pin TLS 1.1, TLS 1.0 or SSL 3.0 against servers that speak nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 #[path = "../probe_http/check.rs"]
@@ -33,18 +33,18 @@ use vigie::domain::{FailureKind as Kind, Observation, Phase};
 use vigie::net::Pem;
 
 const VALID: (i32, i32) = (2020, 2090);
-const OURS: &[&str] = &["localhost", "127.0.0.1"];
+const NAMES: &[&str] = &["localhost", "127.0.0.1"];
 const TLS: Option<Phase> = Some(Phase::Tls);
 
 fn pem(label: &str, text: String) -> Pem {
     Pem { label: label.to_owned(), text: text.into_bytes() }
 }
 
-/// A check of `at` by a location that trusts `ca`.
-fn of(ca: &Authority, at: SocketAddr, pin: &str, more: Value) -> Check {
+/// Creates a check of `at` at a location that trusts `ca`.
+fn check_at(ca: &Authority, at: SocketAddr, pin: &str, more: Value) -> Check {
     let url = format!("https://localhost:{}/", at.port());
     let fields = json!({"use_ssl_version": pin, "ip_address": "127.0.0.1", "resolve_dns": false});
-    let mut check = Check::of(&url).with(fields).with(more);
+    let mut check = Check::new(&url).with(fields).with(more);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     check
 }
@@ -57,18 +57,18 @@ fn compare(name: &str, expected: Expect, observation: &Observation) {
 }
 
 #[tokio::test]
-async fn exactly_the_pinned_version_is_spoken_and_told() {
+async fn exactly_the_pinned_version_is_used_and_recorded() {
     let ca = Authority::new("test CA");
-    let own = rsa(&ca, OURS, VALID);
-    for (version, spoken, name) in VERSIONS {
+    let own = rsa(&ca, NAMES, VALID);
+    for (version, server_pin, name) in VERSIONS {
         let at = Server::new(version, &own).start().await;
         for pin in ["", "12", "11", "10", "3"] {
-            // SSL 3.0 has no extensions, and so no place for the server's name.
+            // SSL 3.0 has no extensions, so no server name.
             let reply = if name == "SSLv3" { "none" } else { "localhost" };
             let keyword = format!("name {reply}; reused false; client none");
             let keyword = json!({"keyword_string": keyword});
-            let observation = of(&ca, at, pin, keyword).run().await;
-            if pin != spoken {
+            let observation = check_at(&ca, at, pin, keyword).run().await;
+            if pin != server_pin {
                 compare(&format!("{name} by `{pin}`"), Fails(3, Kind::TlsHandshake, TLS), &observation);
                 assert!(!observation.failure.unwrap().detail.is_empty());
                 continue;
@@ -86,9 +86,9 @@ async fn exactly_the_pinned_version_is_spoken_and_told() {
 }
 
 #[tokio::test]
-async fn weak_ciphers_are_spoken_and_those_that_keep_nothing_secret_are_not() {
+async fn weak_ciphers_are_allowed_but_not_null_or_anonymous_ones() {
     let ca = Authority::new("test CA");
-    let own = rsa(&ca, OURS, VALID);
+    let own = rsa(&ca, NAMES, VALID);
     let [ssl3, tls10, tls11] = VERSIONS;
     let refused = Err(Fails(3, Kind::TlsHandshake, TLS));
     for ((version, pin, _), ciphers, expected) in [
@@ -102,7 +102,7 @@ async fn weak_ciphers_are_spoken_and_those_that_keep_nothing_secret_are_not() {
     ] {
         let ciphers = format!("{ciphers}:@SECLEVEL=0");
         let at = Server { ciphers: &ciphers, ..Server::new(version, &own) }.start().await;
-        let observation = of(&ca, at, pin, json!({})).run().await;
+        let observation = check_at(&ca, at, pin, json!({})).run().await;
         match expected {
             Ok(cipher) => assert_eq!(observation.facts.tls.unwrap().tls_cipher.as_deref(), Some(cipher)),
             Err(expected) => compare(&ciphers, expected, &observation),
@@ -111,30 +111,30 @@ async fn weak_ciphers_are_spoken_and_those_that_keep_nothing_secret_are_not() {
 }
 
 #[tokio::test]
-async fn certificates_are_judged_as_everywhere() {
+async fn certificates_are_verified_as_with_new_versions() {
     let (ca, stranger) = (Authority::new("test CA"), Authority::new("stranger"));
-    let own = self_signed(OURS, false);
+    let own = self_signed(NAMES, false);
     for (identity, expected, text) in [
-        (&ca.issue(OURS, (2010, 2020)), Fails(5, Kind::CertificateExpired, TLS), "2020-01-01T00:00:00Z"),
-        (&ca.issue(OURS, (2080, 2090)), Fails(3, Kind::CertificateNotYetValid, TLS), "2080-01-01"),
+        (&ca.issue(NAMES, (2010, 2020)), Fails(5, Kind::CertificateExpired, TLS), "2020-01-01T00:00:00Z"),
+        (&ca.issue(NAMES, (2080, 2090)), Fails(3, Kind::CertificateNotYetValid, TLS), "2080-01-01"),
         (&ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateName, TLS), "other.test"),
-        (&stranger.issue(OURS, VALID), Fails(3, Kind::CertificateIssuer, TLS), "CN=stranger"),
+        (&stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuer, TLS), "CN=stranger"),
         (&own, Fails(3, Kind::CertificateIssuer, TLS), "self-signed"),
     ] {
-        // TLS 1.0 takes keys on elliptic curves, which most of these have.
+        // TLS 1.0 supports elliptic curve keys, which most of these certificates have.
         let (version, pin, _) = VERSIONS[1];
         let at = Server::new(version, identity).start().await;
-        let observation = of(&ca, at, pin, json!({})).run().await;
+        let observation = check_at(&ca, at, pin, json!({})).run().await;
         compare(text, expected, &observation);
         let failure = observation.failure.unwrap();
         assert!(failure.detail.contains(text), "{failure}");
         assert_eq!(observation.facts.tls.unwrap().certificates.len(), 1, "what was refused is told");
-        let lax = of(&ca, at, pin, json!({"verify_certificate": false})).run().await;
-        compare("not verified", Passes, &lax);
-        assert_eq!(lax.facts.tls.unwrap().certificates.len(), 1);
+        let unverified = check_at(&ca, at, pin, json!({"verify_certificate": false})).run().await;
+        compare("not verified", Passes, &unverified);
+        assert_eq!(unverified.facts.tls.unwrap().certificates.len(), 1);
     }
     let at = Server::new(VERSIONS[1].0, &own).start().await;
-    let mut pinned = of(&ca, at, "10", json!({}));
+    let mut pinned = check_at(&ca, at, "10", json!({}));
     pinned.config.trust.authorities = vec![pem("own", own.certificate.clone())];
     compare("trusted as it is", Passes, &pinned.run().await);
 }
@@ -142,20 +142,21 @@ async fn certificates_are_judged_as_everywhere() {
 #[tokio::test]
 async fn authorities_and_client_certificates_are_chosen_by_id() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
-    let own = rsa(&private, OURS, VALID);
-    let nobody = Authority::new("nobody");
+    let own = rsa(&private, NAMES, VALID);
+    let other = Authority::new("nobody");
     for (version, pin, name) in VERSIONS {
         let client = rsa(&clients, &["client.test"], VALID);
         let at = Server { clients: Some(&clients), ..Server::new(version, &own) }.start().await;
-        let shows = |id: i64| json!({"ssl_cert_id": id, "use_client_ssl_cert": true, "ca_cert_id": 7});
+        let with_certificate =
+            |id: i64| json!({"ssl_cert_id": id, "use_client_ssl_cert": true, "ca_cert_id": 7});
         for (fields, expected) in [
-            (shows(3), Passes),
-            (shows(4), Fails(95, Kind::NotConfigured, TLS)),
+            (with_certificate(3), Passes),
+            (with_certificate(4), Fails(95, Kind::NotConfigured, TLS)),
             (json!({"ca_cert_id": 8}), Fails(95, Kind::NotConfigured, TLS)),
             (json!({"ca_cert_id": 7}), Fails(3, Kind::TlsHandshake, TLS)),
             (json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}), Fails(3, Kind::CertificateIssuer, TLS)),
         ] {
-            let mut check = of(&nobody, at, pin, fields.clone());
+            let mut check = check_at(&other, at, pin, fields.clone());
             check = check.with(json!({"keyword_string": "leaf"}));
             check.config.trust.named_authorities = [(7, pem("private", private.pem()))].into();
             check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
@@ -171,33 +172,34 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
 }
 
 #[tokio::test]
-async fn a_peer_that_goes_away_or_does_nothing_is_told_as_everywhere() {
+async fn truncation_silence_and_close_have_their_failures() {
     let ca = Authority::new("test CA");
-    let own = rsa(&ca, OURS, VALID);
+    let own = rsa(&ca, NAMES, VALID);
     for (version, pin, name) in VERSIONS {
         let at = Server { missing: 10, ..Server::new(version, &own) }.start().await;
-        let observation = of(&ca, at, pin, json!({})).run().await;
+        let observation = check_at(&ca, at, pin, json!({})).run().await;
         compare(name, Fails(3, Kind::ResponseTruncated, Some(Phase::Transfer)), &observation);
         let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let started = Instant::now();
-        let check = of(&ca, silent.local_addr().unwrap(), pin, json!({})).within(Duration::from_millis(500));
+        let check =
+            check_at(&ca, silent.local_addr().unwrap(), pin, json!({})).within(Duration::from_millis(500));
         compare(name, Fails(2, Kind::TimedOut, TLS), &check.run().await);
         assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
         let closing = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = closing.local_addr().unwrap();
         tokio::spawn(async move { while closing.accept().await.is_ok() {} });
-        let observation = of(&ca, at, pin, json!({})).run().await;
+        let observation = check_at(&ca, at, pin, json!({})).run().await;
         let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.phase), (Kind::TlsHandshake, Phase::Tls), "{failure}");
     }
 }
 
 #[tokio::test]
-async fn ssl_2_is_spoken_by_no_build() {
+async fn ssl_2_is_unsupported_by_every_build() {
     let ca = Authority::new("test CA");
-    let own = rsa(&ca, OURS, VALID);
+    let own = rsa(&ca, NAMES, VALID);
     let at = Server::new(VERSIONS[0].0, &own).start().await;
-    let failure = of(&ca, at, "2", json!({})).run().await.failure.unwrap();
+    let failure = check_at(&ca, at, "2", json!({})).run().await.failure.unwrap();
     assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95));
     assert!(failure.detail.contains("no build"), "{failure}");
 }

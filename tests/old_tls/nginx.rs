@@ -1,4 +1,4 @@
-//! The same against a real nginx that speaks one old version.
+//! Old TLS versions against a real nginx.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use vigie::domain::FailureKind as Kind;
 use crate::check::Expect::{Fails, Passes};
 use crate::lacking::lacks;
 use crate::tls_server::Authority;
-use crate::{OURS, TLS, VALID, compare, of};
+use crate::{NAMES, TLS, VALID, check_at, compare};
 
 struct Nginx(Child);
 
@@ -25,14 +25,14 @@ fn free_port() -> u16 {
 }
 
 #[tokio::test]
-async fn a_real_nginx_of_long_ago_is_understood() {
+async fn a_real_nginx_with_an_old_version_passes() {
     let programs = ["/usr/sbin/nginx", "/usr/bin/nginx"];
     let Some(program) = programs.into_iter().find(|path| std::path::Path::new(path).exists()) else {
-        lacks("old_tls::a_real_nginx_of_long_ago", "nginx", "`apt-get install nginx-light`");
+        lacks("old_tls::a_real_nginx_with_an_old_version", "nginx", "`apt-get install nginx-light`");
         return;
     };
     let ca = Authority::new("test CA");
-    let own = ca.issue(OURS, VALID);
+    let own = ca.issue(NAMES, VALID);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -56,17 +56,17 @@ async fn a_real_nginx_of_long_ago_is_understood() {
     let mut nginx = Command::new(program);
     nginx.arg("-c").arg(folder.path().join("nginx.conf")).stderr(Stdio::null());
     let _nginx = Nginx(nginx.spawn().unwrap());
-    let until = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     for (name, pin, version, port) in ports {
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < until, "nginx does not start");
+            assert!(Instant::now() < deadline, "nginx does not start");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let at = ([127, 0, 0, 1], port).into();
         let keyword = json!({"keyword_string": format!("{name} and localhost")});
-        let observation = of(&ca, at, pin, keyword).run().await;
+        let observation = check_at(&ca, at, pin, keyword).run().await;
         compare(name, Passes, &observation);
         assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some(version));
-        compare(name, Fails(3, Kind::TlsHandshake, TLS), &of(&ca, at, "12", json!({})).run().await);
+        compare(name, Fails(3, Kind::TlsHandshake, TLS), &check_at(&ca, at, "12", json!({})).run().await);
     }
 }

@@ -17,21 +17,21 @@ use tokio_openssl::SslStream;
 
 use crate::tls_server::{Authority, Identity};
 
-/// The versions with the pin of each, as `use_ssl_version` writes it, and their names in facts.
+/// The versions, each with its `use_ssl_version` value and its name in facts.
 pub const VERSIONS: [(SslVersion, &str, &str); 3] = [
     (SslVersion::SSL3, "3", "SSLv3"),
     (SslVersion::TLS1, "10", "TLSv1.0"),
     (SslVersion::TLS1_1, "11", "TLSv1.1"),
 ];
 
-/// What one server does.
+/// Settings of one server.
 pub struct Server<'a> {
     pub version: SslVersion,
     pub ciphers: &'a str,
     pub own: &'a Identity,
-    /// Who vouches for clients; with one, every client has to show a certificate.
+    /// Authority of client certificates; when set, every client must present one.
     pub clients: Option<&'a Authority>,
-    /// Bytes of the answer's body that are announced and never sent; the connection ends without farewell.
+    /// Bytes of the body that are announced and never sent; the connection then ends without close_notify.
     pub missing: usize,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Server<'a> {
         Self { version, ciphers: "DEFAULT:@SECLEVEL=0", own, clients: None, missing: 0 }
     }
 
-    /// Answers each request with what it saw of the client.
+    /// Starts the server, which responds to each request with its view of the client.
     pub async fn start(self) -> SocketAddr {
         let context = self.context();
         let missing = self.missing;
@@ -53,17 +53,17 @@ impl<'a> Server<'a> {
                     if Pin::new(&mut stream).accept().await.is_err() {
                         return;
                     }
-                    let mut asked = Vec::new();
-                    while !asked.ends_with(b"\r\n\r\n") {
-                        match stream.read_buf(&mut asked).await {
+                    let mut request = Vec::new();
+                    while !request.ends_with(b"\r\n\r\n") {
+                        match stream.read_buf(&mut request).await {
                             Ok(0) | Err(_) => return,
                             Ok(_) => {}
                         }
                     }
-                    let body = told(stream.ssl());
+                    let body = describe_client(stream.ssl());
                     let length = body.len() + missing;
-                    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
-                    let _ = stream.write_all(answer.as_bytes()).await;
+                    let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+                    let _ = stream.write_all(response.as_bytes()).await;
                     if missing == 0 {
                         let _ = stream.shutdown().await;
                     }
@@ -74,7 +74,7 @@ impl<'a> Server<'a> {
     }
 
     fn context(&self) -> SslContext {
-        // Beside those that the client of this process has loaded.
+        // In addition to the providers that the client of this process has loaded.
         std::mem::forget(Provider::try_load(None, "legacy", true).unwrap());
         let mut builder = SslContextBuilder::new(SslMethod::tls_server()).unwrap();
         builder.set_security_level(0);
@@ -95,7 +95,7 @@ impl<'a> Server<'a> {
     }
 }
 
-fn told(ssl: &SslRef) -> String {
+fn describe_client(ssl: &SslRef) -> String {
     let client = ssl.peer_certificate().map(|certificate| format!("{:?}", certificate.subject_name()));
     format!(
         "name {}; reused {}; client {}",
@@ -105,7 +105,7 @@ fn told(ssl: &SslRef) -> String {
     )
 }
 
-/// A certificate with an RSA key, as SSL 3.0 has no other.
+/// Issues a certificate with an RSA key, since SSL 3.0 supports no other.
 pub fn rsa(authority: &Authority, names: &[&str], years: (i32, i32)) -> Identity {
     let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
     let pem = String::from_utf8(key.private_key_to_pem_pkcs8().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Runs one attempt of a website monitor with full pages.
+//! Runs one attempt of a website monitor with a full page.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// A full page of `url` that judges its objects, each within 5 s.
+    /// Creates a check of `url` with a full page whose failed objects are errors, each within 5 s.
     pub fn of(url: &str) -> Self {
         let fields = json!({
             "url": url, "interval_fullpage": 60, "fullpage_object_timeout": 5, "notify_on_fullpage_errors": true,
@@ -67,7 +67,7 @@ pub fn page(observation: &Observation) -> &FullPage {
     observation.details.page.as_deref().unwrap_or_else(|| panic!("no full page: {observation:#?}"))
 }
 
-/// The object whose URL ends so.
+/// Returns the object whose URL ends with `end`.
 pub fn object<'a>(observation: &'a Observation, end: &str) -> &'a PageObject {
     let found = page(observation).objects.iter().find(|object| object.url.ends_with(end));
     found.unwrap_or_else(|| panic!("no object `{end}`: {observation:#?}"))

@@ -1,4 +1,4 @@
-//! Objects over HTTP/2: all of a server over one connection, at once.
+//! Objects over HTTP/2: all objects of a server share one connection.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use vigie::net::{Pem, Roots, TrustConfig};
 use crate::page::check::{Check, page};
 use crate::support::tls_server::{Authority, config};
 
-/// Objects of the page. None is answered before all of them were asked for.
+/// Number of objects of the page. The server responds once all of them have been requested.
 const OBJECTS: usize = 30;
 
 async fn serve<S>(stream: S, all: Arc<Barrier>)
@@ -66,7 +66,7 @@ async fn start(tls: Option<TlsAcceptor>) -> (SocketAddr, Arc<AtomicUsize>) {
     (address, connections)
 }
 
-async fn loads(url: String, version: &str, trust: TrustConfig) {
+async fn check_objects(url: String, version: &str, trust: TrustConfig) {
     let check = Check::of(&url).with(serde_json::json!({"http_version": version})).trusting(trust);
     let observation = check.run().await;
     assert_eq!(observation.failure, None, "{url} {version}");
@@ -88,10 +88,10 @@ async fn all_objects_of_a_server_share_one_connection() {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     for version in ["1.1", "2"] {
         let (address, connections) = start(Some(acceptor.clone())).await;
-        loads(format!("https://{address}/"), version, trust()).await;
+        check_objects(format!("https://{address}/"), version, trust()).await;
         assert_eq!(connections.load(Ordering::SeqCst), 2, "one for the page, one for its objects");
     }
     let (address, connections) = start(None).await;
-    loads(format!("http://{address}/"), "2", trust()).await;
+    check_objects(format!("http://{address}/"), "2", trust()).await;
     assert_eq!(connections.load(Ordering::SeqCst), 2);
 }

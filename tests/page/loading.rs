@@ -1,4 +1,4 @@
-//! How the objects of a page are loaded over HTTP/1.1, and what it comes to.
+//! Loading of the objects of a page over HTTP/1.1, and the results.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -8,10 +8,10 @@ use serde_json::json;
 use vigie::domain::{Outcome, PageObjectKind, Phase, Status, Timestamp, WarningKind};
 
 use crate::page::check::{Check, object, page};
-use crate::page::site::{Reply, Site, bytes, css, html, redirect, status};
+use crate::page::site::{Response, Site, bytes, css, html, redirect, status};
 
 #[tokio::test]
-async fn a_page_is_loaded_with_all_that_it_consists_of() {
+async fn a_page_is_loaded_with_all_its_objects() {
     let other = Site::start("127.0.0.2", |_| bytes(30)).await;
     let third = other.url("/t.png");
     let site = Site::start("127.0.0.1", move |path| match path {
@@ -66,13 +66,13 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
     assert_eq!(object(&observation, "/font.woff2").kind, PageObjectKind::Font);
     assert_eq!(object(&observation, "/bg.png").mimetype, "image/png");
     assert_eq!(object(&observation, "/moved.png").body_bytes, 10);
-    // The first connection to a server is told by the object that it was opened for.
+    // The first connection to a server is recorded at the object that it was opened for.
     assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_some()));
     assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_none()));
 }
 
 #[tokio::test]
-async fn six_connections_to_a_server_are_used_again_and_again() {
+async fn at_most_six_connections_to_a_server_are_reused() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => images(60),
         _ => bytes(2000),
@@ -80,25 +80,25 @@ async fn six_connections_to_a_server_are_used_again_and_again() {
     .await;
     let observation = Check::of(&site.url("/")).run().await;
     assert_eq!(observation.failure, None);
-    let asked = site.asked();
-    assert_eq!(asked.len(), 61);
-    let connections: HashSet<usize> = asked[1..].iter().map(|asked| asked.connection).collect();
+    let requests = site.requests();
+    assert_eq!(requests.len(), 61);
+    let connections: HashSet<usize> = requests[1..].iter().map(|request| request.connection).collect();
     assert!((2..=6).contains(&connections.len()), "{connections:?}");
     assert!(site.most_open() <= 7, "{}", site.most_open());
 }
 
 #[tokio::test]
-async fn what_is_sent_with_a_request_is_what_a_browser_sends() {
+async fn object_requests_are_like_those_of_a_browser() {
     let other = Site::start("127.0.0.2", |_| bytes(1)).await;
     let foreign = other.url("/x.png");
     let site = Site::start("127.0.0.1", move |path| match path {
-        "/" => Reply::Full(
+        "/" => Response::Full(
             200,
             "Set-Cookie: sid=7\r\nContent-Type: text/html\r\n".to_owned(),
             format!("<link rel=stylesheet href=/a.css><img src={foreign}>").into_bytes(),
         ),
         "/a.css" => {
-            Reply::Full(200, "Set-Cookie: more=8\r\n".to_owned(), b"p{background:url(b.png)}".to_vec())
+            Response::Full(200, "Set-Cookie: more=8\r\n".to_owned(), b"p{background:url(b.png)}".to_vec())
         }
         _ => bytes(1),
     })
@@ -121,13 +121,13 @@ async fn what_is_sent_with_a_request_is_what_a_browser_sends() {
 }
 
 #[tokio::test]
-async fn a_login_that_the_page_asked_for_goes_with_its_own_objects_only() {
+async fn credentials_of_the_page_are_sent_to_its_own_server_only() {
     let other = Site::start("127.0.0.2", |_| bytes(1)).await;
     let foreign = other.url("/x.png");
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let site = Site::start("127.0.0.1", move |path| match path {
         "/" if tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 => {
-            Reply::Full(401, "WWW-Authenticate: Basic realm=\"x\"\r\n".to_owned(), Vec::new())
+            Response::Full(401, "WWW-Authenticate: Basic realm=\"x\"\r\n".to_owned(), Vec::new())
         }
         "/" => html(format!("<img src=/a.png><img src={foreign}>")),
         _ => bytes(1),
@@ -140,24 +140,25 @@ async fn a_login_that_the_page_asked_for_goes_with_its_own_objects_only() {
     assert!(!other.head("/x.png").contains("Authorization"));
 }
 
-/// What goes wrong with an object, the status that it leads to, and a word of the reason.
-fn troubles() -> Vec<(&'static str, Reply, u16, &'static str)> {
-    let broken = Reply::Full(200, "Content-Encoding: gzip\r\n".to_owned(), b"\x1f\x8b\x08 no gzip".to_vec());
+/// Returns failures of an object: name, response, expected status and a part of the reason.
+fn object_failures() -> Vec<(&'static str, Response, u16, &'static str)> {
+    let broken =
+        Response::Full(200, "Content-Encoding: gzip\r\n".to_owned(), b"\x1f\x8b\x08 no gzip".to_vec());
     vec![
         ("an error", status(404), 7007, "404"),
         ("an error of the server", status(503), 7007, "503"),
-        ("not answered", Reply::Stall, 7002, "phase first_byte"),
-        ("without end", Reply::Endless, 7003, "more than 1048576 bytes"),
-        ("reset", Reply::Reset, 7006, "reset"),
-        ("closed", Reply::Cut(String::new()), 7006, "closed"),
+        ("not answered", Response::Stall, 7002, "phase first_byte"),
+        ("without end", Response::Endless, 7003, "more than 1048576 bytes"),
+        ("reset", Response::Reset, 7006, "reset"),
+        ("closed", Response::Cut(String::new()), 7006, "closed"),
         (
             "cut off",
-            Reply::Cut("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".to_owned()),
+            Response::Cut("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".to_owned()),
             7003,
             "before it was complete",
         ),
-        ("too many fields", Reply::Full(200, fields(300), b"x".to_vec()), 7003, "or 256 fields"),
-        ("no HTTP", Reply::Cut("SSH-2.0-x\r\n".to_owned()), 7003, "violates the protocol"),
+        ("too many fields", Response::Full(200, fields(300), b"x".to_vec()), 7003, "or 256 fields"),
+        ("no HTTP", Response::Cut("SSH-2.0-x\r\n".to_owned()), 7003, "violates the protocol"),
         ("wrongly coded", broken, 7003, "gzip"),
         ("redirected for ever", redirect("/bad.png"), 7003, "redirects"),
         ("redirected to nowhere", redirect("ftp://x/"), 7003, "ftp"),
@@ -166,8 +167,8 @@ fn troubles() -> Vec<(&'static str, Reply, u16, &'static str)> {
 }
 
 #[tokio::test]
-async fn an_object_that_fails_is_an_error_or_a_warning_as_the_monitor_says() {
-    for (name, reply, expected, text) in troubles() {
+async fn a_failed_object_is_an_error_or_a_warning_as_the_monitor_says() {
+    for (name, reply, expected, text) in object_failures() {
         let site = Site::start("127.0.0.1", move |path| match path {
             "/" => html("<img src=/good.png><img src=/bad.png>"),
             "/bad.png" => reply.clone(),
@@ -197,11 +198,13 @@ async fn an_object_that_fails_is_an_error_or_a_warning_as_the_monitor_says() {
 }
 
 #[tokio::test]
-async fn an_object_on_a_denied_network_is_our_fault_and_no_error_of_the_target() {
-    for to in [redirect("http://169.254.169.254/latest"), redirect("http://[::ffff:169.254.169.254]/x")] {
+async fn an_object_on_a_denied_network_is_an_own_fault() {
+    for redirection in
+        [redirect("http://169.254.169.254/latest"), redirect("http://[::ffff:169.254.169.254]/x")]
+    {
         let site = Site::start("127.0.0.1", move |path| match path {
             "/" => html("<img src=/bad.png>"),
-            _ => to.clone(),
+            _ => redirection.clone(),
         })
         .await;
         let observation = Check::of(&site.url("/")).run().await;
@@ -213,7 +216,7 @@ async fn an_object_on_a_denied_network_is_our_fault_and_no_error_of_the_target()
 }
 
 #[tokio::test]
-async fn objects_of_others_are_told_apart_and_failures_are_counted() {
+async fn third_party_objects_and_failures_are_counted() {
     let other = Site::start("127.0.0.2", |_| status(500)).await;
     let foreign = other.url("/x.png");
     let site = Site::start("127.0.0.1", move |path| match path {
@@ -228,14 +231,14 @@ async fn objects_of_others_are_told_apart_and_failures_are_counted() {
 }
 
 #[tokio::test]
-async fn the_timeout_of_the_check_bounds_all_objects() {
+async fn the_timeout_of_the_check_limits_all_objects() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => html((0..40).fold("<img src=/fast.png>".to_owned(), |mut html, number| {
             write!(html, "<img src=/{number}.png>").unwrap();
             html
         })),
         "/fast.png" => bytes(5),
-        _ => Reply::Stall,
+        _ => Response::Stall,
     })
     .await;
     let check = Check::of(&site.url("/")).with(json!({"fullpage_object_timeout": 30}));
@@ -248,7 +251,7 @@ async fn the_timeout_of_the_check_bounds_all_objects() {
 }
 
 #[tokio::test]
-async fn a_page_of_twenty_thousand_objects_is_loaded_as_far_as_a_check_can_bear() {
+async fn objects_beyond_the_limit_are_not_loaded() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => html((0..20_000).fold(String::new(), |mut html, number| {
             write!(html, "<div><p><img src='/{number}.png' <b>").unwrap();
@@ -260,11 +263,11 @@ async fn a_page_of_twenty_thousand_objects_is_loaded_as_far_as_a_check_can_bear(
     let observation = Check::of(&site.url("/")).run().await;
     assert_eq!(observation.failure, None);
     assert_eq!((page(&observation).objects.len(), page(&observation).unlisted), (500, 19_500));
-    assert_eq!(site.asked().len(), 501);
+    assert_eq!(site.requests().len(), 501);
 }
 
 #[tokio::test]
-async fn imports_in_a_circle_and_without_end_come_to_an_end() {
+async fn circular_and_endless_imports_end() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => html("<link rel=stylesheet href=/a.css><link rel=stylesheet href=/n/0.css>"),
         "/a.css" => css("@import 'b.css'; @import 'a.css';"),
@@ -283,10 +286,10 @@ async fn imports_in_a_circle_and_without_end_come_to_an_end() {
 }
 
 #[tokio::test]
-async fn a_server_that_closes_after_each_answer_without_saying_so_is_asked_again() {
+async fn requests_are_retried_after_an_unannounced_close() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => images(30),
-        _ => Reply::Last("x".to_owned()),
+        _ => Response::CloseAfter("x".to_owned()),
     })
     .await;
     let observation = Check::of(&site.url("/")).run().await;
@@ -294,15 +297,15 @@ async fn a_server_that_closes_after_each_answer_without_saying_so_is_asked_again
     assert_eq!(page(&observation).objects.len(), 30);
 }
 
-/// A page of so many images.
-fn images(count: usize) -> Reply {
+/// Returns a page with `count` images.
+fn images(count: usize) -> Response {
     html((0..count).fold(String::new(), |mut html, number| {
         write!(html, "<img src=/{number}.png>").unwrap();
         html
     }))
 }
 
-/// So many header fields.
+/// Returns `count` header fields.
 fn fields(count: usize) -> String {
     (0..count).fold(String::new(), |mut fields, number| {
         write!(fields, "X-Field-{number}: {number}\r\n").unwrap();
@@ -311,10 +314,10 @@ fn fields(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn objects_with_many_header_fields_are_loaded_and_few_of_them_asked_for_twice() {
+async fn objects_with_many_header_fields_are_loaded_with_few_retries() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => images(30),
-        _ => Reply::Full(200, fields(250), b"x".to_vec()),
+        _ => Response::Full(200, fields(250), b"x".to_vec()),
     })
     .await;
     let observation = Check::of(&site.url("/")).run().await;
@@ -322,13 +325,13 @@ async fn objects_with_many_header_fields_are_loaded_and_few_of_them_asked_for_tw
     assert!(
         page(&observation).objects.iter().all(|object| object.http_status == 200 && object.body_bytes == 1)
     );
-    // Once over each of the first six connections.
-    let asked = site.asked().len() - 1;
-    assert!((31..=36).contains(&asked), "{asked}");
+    // One retry per connection, for the first six connections.
+    let requests = site.requests().len() - 1;
+    assert!((31..=36).contains(&requests), "{requests}");
 }
 
 #[tokio::test]
-async fn a_full_page_is_loaded_when_it_is_due_and_not_before() {
+async fn a_full_page_is_loaded_only_when_due() {
     let site = Site::start("127.0.0.1", |path| match path {
         "/" => html("<img src=/a.png>"),
         _ => bytes(1),
@@ -349,7 +352,7 @@ async fn a_full_page_is_loaded_when_it_is_due_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_page_without_objects_is_wrong_only_where_objects_are_watched() {
+async fn a_page_without_objects_fails_only_if_the_monitor_says_so() {
     let site = Site::start("127.0.0.1", |_| html("<p>nothing</p>")).await;
     let observation = Check::of(&site.url("/")).run().await;
     assert_eq!((observation.failure.as_ref(), page(&observation).objects.len()), (None, 0));
@@ -359,15 +362,18 @@ async fn a_page_without_objects_is_wrong_only_where_objects_are_watched() {
 }
 
 #[tokio::test]
-async fn the_text_has_a_fingerprint_where_its_change_is_told() {
+async fn the_text_has_a_fingerprint_where_changes_are_reported() {
     let fingerprint = async |body: &'static str, fields| {
         let site = Site::start("127.0.0.1", move |_| html(body)).await;
         let observation = Check::of(&site.url("/")).with(fields).run().await;
         observation.facts.http.unwrap().text_sha256
     };
-    let told = json!({"notify_on_content_change": true, "interval_fullpage": -1});
-    let one = fingerprint("<p>a  b</p><script>1</script>", told.clone()).await.unwrap();
-    assert_eq!(fingerprint("<div>a b</div><script>2</script>", told.clone()).await, Some(one.clone()));
-    assert_ne!(fingerprint("<p>a c</p>", told).await, Some(one));
+    let with_changes = json!({"notify_on_content_change": true, "interval_fullpage": -1});
+    let one = fingerprint("<p>a  b</p><script>1</script>", with_changes.clone()).await.unwrap();
+    assert_eq!(
+        fingerprint("<div>a b</div><script>2</script>", with_changes.clone()).await,
+        Some(one.clone())
+    );
+    assert_ne!(fingerprint("<p>a c</p>", with_changes).await, Some(one));
     assert_eq!(fingerprint("<p>a b</p>", json!({"interval_fullpage": -1})).await, None);
 }

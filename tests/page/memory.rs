@@ -1,5 +1,5 @@
-//! Pages and documents that have no end: what they take of memory is bounded. Each is checked by a process of its own,
-//! which tells the most that it ever had.
+//! The memory for endless pages and documents is bounded. Each case runs in its own process, which reports its peak
+//! memory.
 
 use std::process::Command;
 
@@ -12,17 +12,17 @@ use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
 use crate::page::check::{Check, page};
-use crate::page::site::{Reply, Site, bytes, html};
+use crate::page::site::{Response, Site, bytes, html};
 
-/// What the process under test is told: the case and the URL.
+/// Environment variables for the process under test: the case and the URL.
 const CASE: &str = "VIGIE_MEMORY_CASE";
 const URL: &str = "VIGIE_MEMORY_URL";
 
 const MIB: u64 = 1024 * 1024;
 
-/// The most memory that this process had so far, in bytes, without the pages of its program, of which more are read
-/// the more it does.
-fn most() -> u64 {
+/// Returns the peak memory of this process in bytes. Mapped program pages are left out, since their number grows with
+/// the code that runs.
+fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let bytes = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
@@ -31,34 +31,34 @@ fn most() -> u64 {
     bytes("VmHWM:") - bytes("RssFile:")
 }
 
-/// Whether this process is the one under test of `case`; then the URL that it checks.
-fn under_test(case: &str) -> Option<String> {
+/// Returns the URL to check when this process is the one under test of `case`.
+fn url_under_test(case: &str) -> Option<String> {
     std::env::var(CASE).is_ok_and(|named| named == case).then(|| std::env::var(URL).unwrap())
 }
 
-/// Lets a process of its own run the test `case` on `url`; how many bytes it took beyond what it began with.
-async fn taken(case: &'static str, url: &str) -> u64 {
+/// Runs the test `case` on `url` in its own process; returns the bytes that it used beyond its start.
+async fn memory_used(case: &'static str, url: &str) -> u64 {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("page::memory::{case}"), "--nocapture"]).env(CASE, case).env(URL, url);
     let out = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
-    let told = text.split("took ").nth(1).unwrap_or_else(|| panic!("nothing was told: {text}"));
-    told.split_whitespace().next().unwrap().parse().unwrap()
+    let number = text.split("took ").nth(1).unwrap_or_else(|| panic!("nothing was told: {text}"));
+    number.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Tells what a check took that was made in here.
-async fn tell(check: impl Future<Output = ()>) {
-    let before = most();
+/// Runs `check` and prints the bytes that it used.
+async fn print_memory_used(check: impl Future<Output = ()>) {
+    let before = peak_memory();
     check.await;
-    println!("took {} bytes", most() - before);
+    println!("took {} bytes", peak_memory() - before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn objects_without_end_take_no_memory() {
-    let case = "objects_without_end_take_no_memory";
-    if let Some(url) = under_test(case) {
-        return tell(async {
+async fn endless_objects_use_bounded_memory() {
+    let case = "endless_objects_use_bounded_memory";
+    if let Some(url) = url_under_test(case) {
+        return print_memory_used(async {
             let observation = Check::of(&url).run().await;
             for object in &page(&observation).objects {
                 let kind = object.failure.as_ref().map(|failure| failure.kind);
@@ -79,19 +79,19 @@ async fn objects_without_end_take_no_memory() {
                 })
                 .collect::<String>(),
         ),
-        _ => Reply::Endless,
+        _ => Response::Endless,
     })
     .await;
-    let taken = taken(case, &site.url("/")).await;
-    // A MiB of each of the 40 that are searched may be there at once, and what was read of all of them besides.
-    assert!(taken < 120 * MIB, "{} MiB", taken / MIB);
+    let memory_used = memory_used(case, &site.url("/")).await;
+    // Bodies of up to 1 MiB of the 40 parsed objects may be in memory at once, and the read parts of all 60.
+    assert!(memory_used < 120 * MIB, "{} MiB", memory_used / MIB);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_thousand_objects_take_no_memory() {
-    let case = "twenty_thousand_objects_take_no_memory";
-    if let Some(url) = under_test(case) {
-        return tell(async {
+async fn twenty_thousand_objects_use_bounded_memory() {
+    let case = "twenty_thousand_objects_use_bounded_memory";
+    if let Some(url) = url_under_test(case) {
+        return print_memory_used(async {
             let observation = Check::of(&url).run().await;
             assert_eq!((page(&observation).objects.len(), page(&observation).unlisted), (500, 19_500));
         })
@@ -102,11 +102,11 @@ async fn twenty_thousand_objects_take_no_memory() {
         _ => bytes(50_000),
     })
     .await;
-    let taken = taken(case, &site.url("/")).await;
-    assert!(taken < 32 * MIB, "{} MiB", taken / MIB);
+    let memory_used = memory_used(case, &site.url("/")).await;
+    assert!(memory_used < 32 * MIB, "{} MiB", memory_used / MIB);
 }
 
-/// Checks `url` by an XPath.
+/// Checks `url` with an XPath assertion.
 async fn by_xpath(url: &str) -> Observation {
     let step = json!({
         "step_number": 1, "step_name": "one", "url": url, "http_method": "GET",
@@ -123,21 +123,21 @@ async fn by_xpath(url: &str) -> Observation {
     probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await
 }
 
-/// So many bytes of XML.
-fn xml(length: usize) -> Reply {
+/// Returns a response with about `length` bytes of XML.
+fn xml(length: usize) -> Response {
     let mut body = b"<r>".to_vec();
     while body.len() < length {
         body.extend_from_slice(b"<a b='c'>text</a>");
     }
     body.extend_from_slice(b"</r>");
-    Reply::Full(200, "Content-Type: text/xml\r\n".to_owned(), body)
+    Response::Full(200, "Content-Type: text/xml\r\n".to_owned(), body)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_megabytes_of_xml_take_what_ten_take() {
-    let case = "fifty_megabytes_of_xml_take_what_ten_take";
-    if let Some(url) = under_test(case) {
-        return tell(async {
+async fn fifty_megabytes_of_xml_use_bounded_memory() {
+    let case = "fifty_megabytes_of_xml_use_bounded_memory";
+    if let Some(url) = url_under_test(case) {
+        return print_memory_used(async {
             let kind = by_xpath(&url).await.failure.map(|failure| failure.kind);
             let expected = if url.ends_with("/huge") {
                 FailureKind::ResponseTooLarge
@@ -150,12 +150,12 @@ async fn fifty_megabytes_of_xml_take_what_ten_take() {
     }
     let site = Site::start("127.0.0.1", |path| match path {
         "/huge" => xml(50_000_000),
-        // Within the bytes that a body may have, and more nodes than a document may have.
+        // Fewer bytes than the limit of a body, but more nodes than the limit of a document.
         _ => xml(8_000_000),
     })
     .await;
     for path in ["/huge", "/long"] {
-        let taken = taken(case, &site.url(path)).await;
-        assert!(taken < 64 * MIB, "{path}: {} MiB", taken / MIB);
+        let memory_used = memory_used(case, &site.url(path)).await;
+        assert!(memory_used < 64 * MIB, "{path}: {} MiB", memory_used / MIB);
     }
 }

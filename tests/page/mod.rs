@@ -1,4 +1,4 @@
-//! Full pages: what is found in HTML and CSS, and how it is loaded.
+//! Tests full pages: objects found in HTML and CSS, and how they are loaded.
 #![allow(clippy::print_stdout, clippy::format_collect)]
 
 mod check;

@@ -46,29 +46,29 @@ async fn sixty_objects_of_a_real_nginx_are_loaded() {
     write("style.css", "p { background: url(back.svg) }");
     write("back.svg", "<svg/>");
     let (plain, secure, http2) = (free_port(), free_port(), free_port());
-    let at = folder.path().display().to_string();
+    let folder_path = folder.path().display().to_string();
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    let paths = kinds.map(|kind| format!("{kind}_temp_path {at}/{kind};")).concat();
+    let paths = kinds.map(|kind| format!("{kind}_temp_path {folder_path}/{kind};")).concat();
     write(
         "nginx.conf",
         &format!(
-            "daemon off; master_process off; pid {at}/pid; error_log /dev/null;
+            "daemon off; master_process off; pid {folder_path}/pid; error_log /dev/null;
              events {{ }}
              http {{
-               {paths} access_log off; root {at}; gzip on; gzip_min_length 1; gzip_types image/svg+xml text/css;
+               {paths} access_log off; root {folder_path}; gzip on; gzip_min_length 1; gzip_types image/svg+xml text/css;
                keepalive_requests 7; types {{ text/html html; text/css css; image/svg+xml svg; }}
                server {{
                  listen 127.0.0.1:{plain}; listen 127.0.0.1:{secure} ssl; listen 127.0.0.1:{http2} ssl http2;
-                 ssl_certificate {at}/certificate.pem; ssl_certificate_key {at}/key.pem;
+                 ssl_certificate {folder_path}/certificate.pem; ssl_certificate_key {folder_path}/key.pem;
                }}
              }}"
         ),
     );
     let conf = folder.path().join("nginx.conf");
     let _nginx = Nginx(Command::new(program).arg("-c").arg(conf).stderr(Stdio::null()).spawn().unwrap());
-    let until = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while std::net::TcpStream::connect(("127.0.0.1", http2)).is_err() {
-        assert!(Instant::now() < until, "nginx does not start");
+        assert!(Instant::now() < deadline, "nginx does not start");
         std::thread::sleep(Duration::from_millis(10));
     }
     let authorities = vec![Pem { label: "test CA".to_owned(), text: ca.pem().into_bytes() }];

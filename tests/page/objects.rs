@@ -1,5 +1,5 @@
-//! Which objects a page has: one case a line. What is found stands as `kind reference`, in order; the page is
-//! `http://site.test/dir/page`, and references are shown relative to `http://site.test/dir/`.
+//! The objects that a page has, one case per line. Found objects are written as `kind reference`, in order. The page is
+//! `http://site.test/dir/page`, and references are relative to `http://site.test/dir/`.
 
 use url::Url;
 use vigie::domain::PageObjectKind;
@@ -7,7 +7,7 @@ use vigie::webpage::{MAX_OBJECTS, PageObjectQueue, scan_css, scan_html};
 
 const PAGE: &str = "http://site.test/dir/page?q";
 
-/// HTML, and what is found in it.
+/// HTML and the objects found in it.
 const HTML: &[(&str, &[&str])] = &[
     // Images.
     ("<img src=a.png>", &["image a.png"]),
@@ -131,7 +131,7 @@ const HTML: &[(&str, &[&str])] = &[
     ),
     ("<base target=_top><base href=/b/><img src=a.png>", &["image /b/a.png"]),
     ("<base href=data:x><img src=a.png>", &["image a.png"]),
-    // What is passed over.
+    // Ignored markup.
     ("<!-- <img src=a.png> --><![CDATA[<img src=b.png>]]>", &[]),
     ("<noscript><img src=a.png></noscript><img src=b.png>", &["image b.png"]),
     (
@@ -143,7 +143,7 @@ const HTML: &[(&str, &[&str])] = &[
         &[],
     ),
     ("<a href=a.html><form action=b><blockquote cite=c><q cite=d>", &[]),
-    // What is written badly.
+    // Malformed HTML.
     ("<p><b><img src=a.png<div><img src='b.png><p>c", &["image a.png%3Cdiv"]),
     ("<div <img src=a.png><img src=b.png>", &["image b.png"]),
     ("<img src=a.png", &[]),
@@ -161,7 +161,7 @@ const HTML: &[(&str, &[&str])] = &[
     ("<noscript><style>p{background:url(a.png)}</style></noscript>", &[]),
 ];
 
-/// CSS of `http://site.test/dir/css/sheet.css`, and what is found in it.
+/// CSS of `http://site.test/dir/css/sheet.css` and the objects found in it.
 const CSS: &[(&str, &[&str])] = &[
     ("a{background:url(a.png)}", &["image css/a.png"]),
     ("a{background:URL( \"../a.png\" )}", &["image a.png"]),
@@ -212,7 +212,7 @@ const CSS: &[(&str, &[&str])] = &[
     ("@media", &[]),
 ];
 
-fn shown(queue: &mut PageObjectQueue) -> Vec<String> {
+fn render(queue: &mut PageObjectQueue) -> Vec<String> {
     let kind = |kind| match kind {
         PageObjectKind::Image => "image",
         PageObjectKind::Script => "script",
@@ -232,26 +232,26 @@ fn shown(queue: &mut PageObjectQueue) -> Vec<String> {
 }
 
 #[test]
-fn every_case_of_the_tables_finds_what_it_says() {
+fn every_case_of_the_tables_finds_the_listed_objects() {
     let page = Url::parse(PAGE).unwrap();
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     for (html, expected) in HTML {
         let mut queue = PageObjectQueue::new(&page);
         scan_html(html, &page, 0, &mut queue);
-        let found = shown(&mut queue);
+        let found = render(&mut queue);
         if found != *expected {
-            wrong.push(format!("{html}\n  expected {expected:?}\n  found    {found:?}"));
+            errors.push(format!("{html}\n  expected {expected:?}\n  found    {found:?}"));
         }
     }
     for (css, expected) in CSS {
         let (mut queue, url) = sheet(&page);
         scan_css(css, &url, &url.url, &mut queue);
-        let found = shown(&mut queue);
+        let found = render(&mut queue);
         if found != *expected {
-            wrong.push(format!("{css}\n  expected {expected:?}\n  found    {found:?}"));
+            errors.push(format!("{css}\n  expected {expected:?}\n  found    {found:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), HTML.len() + CSS.len(), wrong.join("\n"));
+    assert!(errors.is_empty(), "{} of {}:\n{}", errors.len(), HTML.len() + CSS.len(), errors.join("\n"));
     assert!(HTML.len() + CSS.len() >= 60);
 }
 
@@ -263,7 +263,7 @@ fn sheet(page: &Url) -> (PageObjectQueue, vigie::webpage::FoundObject) {
 }
 
 #[test]
-fn a_sheet_that_is_not_for_the_screen_is_an_object_and_what_it_names_is_not() {
+fn objects_of_a_style_sheet_not_for_screens_are_ignored() {
     let page = Url::parse(PAGE).unwrap();
     let mut queue = PageObjectQueue::new(&page);
     scan_html("<link rel=stylesheet media=print href=a.css>", &page, 0, &mut queue);
@@ -273,12 +273,12 @@ fn a_sheet_that_is_not_for_the_screen_is_an_object_and_what_it_names_is_not() {
 }
 
 #[test]
-fn no_more_objects_than_a_check_can_bear_are_listed_and_the_rest_is_counted() {
+fn objects_beyond_the_limit_are_counted_but_not_listed() {
     use std::fmt::Write;
     let page = Url::parse(PAGE).unwrap();
     let mut html = String::new();
     for number in 0..20_000 {
-        // Neither tags nor attributes are closed as they should be, and each is set twice.
+        // Tags and attributes are not closed correctly, and each image occurs twice.
         write!(html, "<div><p><a href=x><img src='{number}.png' <b>{number}<img src={number}.png>").unwrap();
     }
     let mut queue = PageObjectQueue::new(&page);
@@ -288,11 +288,11 @@ fn no_more_objects_than_a_check_can_bear_are_listed_and_the_rest_is_counted() {
     let long = format!("<img src={}><img src=a.png>", "x".repeat(100_000));
     let mut queue = PageObjectQueue::new(&page);
     scan_html(&long, &page, 0, &mut queue);
-    assert_eq!((shown(&mut queue), queue.unlisted()), (vec!["image a.png".to_owned()], 1));
+    assert_eq!((render(&mut queue), queue.unlisted()), (vec!["image a.png".to_owned()], 1));
 }
 
 #[test]
-fn what_nests_without_end_is_read_in_the_stack_that_there_is() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let page = Url::parse(PAGE).unwrap();
     let (mut queue, url) = sheet(&page);
     for open in ["a{", "f(", "(", "[", "@media screen{", "@supports (x:y){", "url("] {
@@ -303,11 +303,11 @@ fn what_nests_without_end_is_read_in_the_stack_that_there_is() {
     let deep = "<iframe srcdoc='".repeat(10_000) + "<img src=a.png>";
     scan_html(&deep, &page, 0, &mut queue);
     scan_html(&"<template><noscript><svg><picture>".repeat(50_000), &page, 0, &mut queue);
-    assert!(shown(&mut queue).iter().all(|found| found.ends_with("a.png")));
+    assert!(render(&mut queue).iter().all(|found| found.ends_with("a.png")));
 }
 
 #[test]
-fn imports_that_go_deeper_than_is_followed_are_counted() {
+fn imports_beyond_the_depth_limit_are_counted() {
     let page = Url::parse(PAGE).unwrap();
     let (mut queue, mut found) = sheet(&page);
     let mut depth = 0;

@@ -19,12 +19,12 @@ pub struct Check {
     pub record: bool,
 }
 
-/// A GET of `url`.
+/// Returns a step that sends a GET request to `url`.
 pub fn get(name: &str, url: &str) -> Value {
     json!({"step_name": name, "url": url, "http_method": "GET", "head": {}})
 }
 
-/// `step` with these fields too.
+/// Returns `step` with these fields added.
 pub fn with(mut step: Value, fields: Value) -> Value {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     step.as_object_mut().unwrap().extend(fields);
@@ -63,7 +63,7 @@ impl Check {
     }
 }
 
-/// One attempt of these steps.
+/// Runs one attempt of these steps.
 pub async fn run(steps: &[Value]) -> Observation {
     Check::of(steps).run().await
 }
@@ -73,7 +73,7 @@ pub fn passed(observation: &Observation) {
     assert!(observation.failure.is_none(), "{observation:#?}");
 }
 
-/// The failure of the attempt, which is of this kind and status.
+/// Returns the failure of the attempt, which must have this kind and status.
 #[track_caller]
 pub fn failed(observation: &Observation, kind: FailureKind, status: u16) -> &Failure {
     let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("it passed: {observation:#?}"));
@@ -81,7 +81,7 @@ pub fn failed(observation: &Observation, kind: FailureKind, status: u16) -> &Fai
     failure
 }
 
-/// The steps as a result shows them; what differs from run to run is masked.
+/// Renders the steps as a result shows them; values that differ from run to run are masked.
 pub fn golden(observation: &Observation, port: u16) -> String {
     let mut shown = json!({"failure": observation.failure, "warnings": observation.warnings, "steps": observation.details.steps});
     mask(&mut shown);

@@ -1,34 +1,36 @@
-//! A whole flow: log in, carry what answers say on to later steps, log out; and what a result shows of it.
+//! A whole flow: log in, pass values of responses to later steps, log out; and how a result shows it.
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind, Phase};
 
 use crate::probe_api::check::{Check, failed, get, golden, passed, run, with};
-use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
+use crate::probe_api::service::{Request, Response, Service, respond, respond_json};
 
-fn shop(asked: &Asked) -> Reply {
-    let logged_in = asked.header("Cookie").is_some_and(|cookies| cookies.contains("sid=abc"));
-    let path = asked.target.split('?').next().unwrap();
-    match (asked.method.as_str(), path) {
-        ("POST", "/login") if asked.body == r#"{"user": "me", "password": "secret"}"# => says(
+fn shop(request: &Request) -> Response {
+    let logged_in = request.header("Cookie").is_some_and(|cookies| cookies.contains("sid=abc"));
+    let path = request.target.split('?').next().unwrap();
+    match (request.method.as_str(), path) {
+        ("POST", "/login") if request.body == r#"{"user": "me", "password": "secret"}"# => respond(
             200,
             "Content-Type: application/json\r\nSet-Cookie: sid=abc; Path=/\r\nX-Csrf: c-17\r\n",
             r#"{"token": "t0k3n-value", "user": {"id": 7, "name": "Ann \"A\" Bell"}}"#,
         ),
-        _ if !logged_in => says(403, "", "log in first"),
-        ("GET", "/users/7") => says_json(r#"{"orders": [{"id": "o/1 a"}, {"id": "o/2"}]}"#),
-        ("GET", "/orders/o%2F1%20a") => {
-            says(200, "Content-Type: text/xml\r\n", "<o xmlns:m='urn:m'><m:sum cur='EUR'>12.50</m:sum></o>")
+        _ if !logged_in => respond(403, "", "log in first"),
+        ("GET", "/users/7") => respond_json(r#"{"orders": [{"id": "o/1 a"}, {"id": "o/2"}]}"#),
+        ("GET", "/orders/o%2F1%20a") => respond(
+            200,
+            "Content-Type: text/xml\r\n",
+            "<o xmlns:m='urn:m'><m:sum cur='EUR'>12.50</m:sum></o>",
+        ),
+        ("POST", "/pay") => respond(201, "Location: /payments/99\r\n", "Payment-Reference: <PR-4711>"),
+        ("PUT", "/payments/99") if request.header("Authorization") == Some("Bearer t0k3n-value") => {
+            respond(204, "", "")
         }
-        ("POST", "/pay") => says(201, "Location: /payments/99\r\n", "Payment-Reference: <PR-4711>"),
-        ("PUT", "/payments/99") if asked.header("Authorization") == Some("Bearer t0k3n-value") => {
-            says(204, "", "")
-        }
-        ("GET", "/old") => says(302, "Location: /new\r\n", ""),
-        ("GET", "/new") => says(200, "Content-Type: text/plain\r\n", "moved here"),
-        ("HEAD", "/health") => says(200, "X-Health: fine\r\n", ""),
-        ("POST", "/logout") => says(200, "Set-Cookie: sid=; Max-Age=0; Path=/\r\n", "bye"),
-        other => says(404, "", format!("{other:?}")),
+        ("GET", "/old") => respond(302, "Location: /new\r\n", ""),
+        ("GET", "/new") => respond(200, "Content-Type: text/plain\r\n", "moved here"),
+        ("HEAD", "/health") => respond(200, "X-Health: fine\r\n", ""),
+        ("POST", "/logout") => respond(200, "Set-Cookie: sid=; Max-Age=0; Path=/\r\n", "bye"),
+        other => respond(404, "", format!("{other:?}")),
     }
 }
 
@@ -102,16 +104,16 @@ fn ten_steps(service: &Service) -> Vec<Value> {
 async fn ten_steps_carry_cookies_and_variables() {
     let service = Service::start(shop).await;
     let mut steps = ten_steps(&service);
-    // Their numbers count, not their places.
+    // The step numbers decide the order, not the positions.
     steps.swap(1, 8);
     steps[4]["step_number"] = json!(5);
     let observation = run(&steps).await;
     passed(&observation);
     let numbers: Vec<u32> = observation.details.steps.iter().map(|step| step.number).collect();
     assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
-    let asked = service.asked();
+    let requests = service.requests();
     let targets: Vec<String> =
-        asked.iter().map(|asked| format!("{} {}", asked.method, asked.target)).collect();
+        requests.iter().map(|request| format!("{} {}", request.method, request.target)).collect();
     assert_eq!(
         targets,
         [
@@ -128,21 +130,21 @@ async fn ten_steps_carry_cookies_and_variables() {
             "GET /users/7",
         ]
     );
-    let pay = &asked[3];
+    let pay = &requests[3];
     assert_eq!(pay.header("X-Csrf"), Some("c-17"));
     let body: Value = serde_json::from_str(&pay.body).unwrap();
     assert_eq!((&body["name"], &body["sum"]), (&json!("Ann \"A\" Bell"), &json!(12.5)));
     assert_eq!(body["request"].as_str().unwrap().len(), 36);
-    assert_eq!(asked[4].body, "reference=PR-4711&by=Ann+%22A%22+Bell");
-    assert!(asked[10].header("Cookie").is_none(), "the cookie is gone after the log out");
+    assert_eq!(requests[4].body, "reference=PR-4711&by=Ann+%22A%22+Bell");
+    assert!(requests[10].header("Cookie").is_none(), "the cookie is gone after the log out");
     let steps = &observation.details.steps;
     assert_eq!(steps[0].variables, ["token", "user", "name", "csrf"]);
     assert_eq!(steps[5].exchanges.len(), 2);
     assert!(steps.iter().all(|step| step.phases.micros(Phase::FirstByte).is_some()));
     assert!(steps.windows(2).all(|pair| pair[0].started_us + pair[0].total_us <= pair[1].started_us));
-    let kept = format!("{observation:?}");
-    assert!(!kept.contains("t0k3n"), "a token is kept nowhere");
-    assert!(!kept.contains("sid=abc"), "a cookie is kept nowhere");
+    let recorded = format!("{observation:?}");
+    assert!(!recorded.contains("t0k3n"), "a token is kept nowhere");
+    assert!(!recorded.contains("sid=abc"), "a cookie is kept nowhere");
 }
 
 #[tokio::test]
@@ -165,22 +167,22 @@ async fn results_show_each_step() {
 }
 
 #[tokio::test]
-async fn more_of_bodies_is_told_where_it_is_asked_for() {
-    let service = Service::start(|_| says(200, "", "x".repeat(100_000))).await;
+async fn recording_exchanges_keeps_longer_bodies() {
+    let service = Service::start(|_| respond(200, "", "x".repeat(100_000))).await;
     let mut check = Check::of(&[get("Long", &service.url("/"))]);
-    let told = |observation: &vigie::domain::Observation| {
+    let body_size = |observation: &vigie::domain::Observation| {
         let body = observation.details.steps[0].exchanges[0].response_body.clone().unwrap();
         (body.text.len(), body.bytes)
     };
-    assert_eq!(told(&check.run().await), (2048, 100_000));
+    assert_eq!(body_size(&check.run().await), (2048, 100_000));
     check.record = true;
-    assert_eq!(told(&check.run().await), (65_536, 100_000));
+    assert_eq!(body_size(&check.run().await), (65_536, 100_000));
 }
 
 #[tokio::test]
-async fn a_single_request_and_the_step_it_is_converted_to_are_the_same() {
+async fn a_single_request_equals_the_step_it_is_converted_to() {
     let service =
-        Service::start(|asked| says(if asked.target == "/bad" { 500 } else { 200 }, "", "one")).await;
+        Service::start(|request| respond(if request.target == "/bad" { 500 } else { 200 }, "", "one")).await;
     for (path, value, status) in [("/a", "one", 0), ("/a", "two", 5), ("/bad", "one", 7)] {
         let assertions = json!([asserts("Response", "", "equals", value)]);
         let mut single = Check::of(&[]);
@@ -190,7 +192,7 @@ async fn a_single_request_and_the_step_it_is_converted_to_are_the_same() {
             unreachable!()
         };
         single.fields = fields;
-        // As convert-api writes it.
+        // The same as convert-api writes it.
         let step = json!({"url": service.url(path), "http_method": "POST", "head": {}, "step_name": "Step 1",
             "step_number": 1, "assertions": assertions});
         let (one, other) = (single.run().await, run(&[step]).await);

@@ -1,10 +1,10 @@
-//! Who asks: Basic before and after it is asked for, Digest, bearer tokens, and where none of them goes.
+//! Logins: Basic before and after a challenge, Digest, bearer tokens, and servers that must not receive them.
 
 use serde_json::{Value, json};
 use vigie::domain::FailureKind;
 
 use crate::probe_api::check::{failed, get, passed, run, with};
-use crate::probe_api::service::{Asked, Reply, Service, says};
+use crate::probe_api::service::{Request, Response, Service, respond};
 
 const BASIC: &str = "Basic bWU6c2VjcmV0";
 
@@ -16,24 +16,24 @@ fn logged_in(url: &str, preemptive: bool) -> Value {
     )
 }
 
-fn asks_for_basic(asked: &Asked) -> Reply {
-    match asked.header("Authorization") {
-        Some(BASIC) => says(200, "", "in"),
-        _ => says(401, "WWW-Authenticate: Basic realm=\"r\"\r\n", "out"),
+fn require_basic(request: &Request) -> Response {
+    match request.header("Authorization") {
+        Some(BASIC) => respond(200, "", "in"),
+        _ => respond(401, "WWW-Authenticate: Basic realm=\"r\"\r\n", "out"),
     }
 }
 
 #[tokio::test]
-async fn basic_goes_when_it_is_asked_for_or_at_once() {
+async fn basic_is_sent_after_a_challenge_or_preemptively() {
     for (preemptive, requests) in [(false, 2), (true, 1)] {
-        let service = Service::start(asks_for_basic).await;
+        let service = Service::start(require_basic).await;
         let observation = run(&[logged_in(&service.url("/"), preemptive)]).await;
         passed(&observation);
-        assert_eq!(service.asked().len(), requests);
+        assert_eq!(service.requests().len(), requests);
         assert_eq!(observation.details.steps[0].exchanges.len(), requests);
         assert!(!format!("{observation:?}").contains("bWU6"), "the login is kept nowhere");
     }
-    let service = Service::start(asks_for_basic).await;
+    let service = Service::start(require_basic).await;
     let observation = run(&[get("Out", &service.url("/"))]).await;
     failed(&observation, FailureKind::HttpStatus, 7);
     let wrong = with(
@@ -48,12 +48,12 @@ async fn basic_goes_when_it_is_asked_for_or_at_once() {
 }
 
 #[tokio::test]
-async fn digest_is_answered() {
-    let service = Service::start(|asked| match asked.header("Authorization") {
+async fn digest_challenges_are_answered() {
+    let service = Service::start(|request| match request.header("Authorization") {
         Some(value) if value.starts_with("Digest ") && value.contains("uri=\"/a?b=c\"") => {
-            says(200, "", "in")
+            respond(200, "", "in")
         }
-        _ => says(
+        _ => respond(
             401,
             "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256\r\n",
             "",
@@ -65,10 +65,10 @@ async fn digest_is_answered() {
 }
 
 #[tokio::test]
-async fn no_login_follows_a_redirect_to_another_server() {
-    let other = Service::start(|_| says(200, "", "other")).await;
-    let away = other.url("/away");
-    let service = Service::start(move |_| says(302, &format!("Location: {away}\r\n"), "")).await;
+async fn credentials_are_not_sent_to_another_server_after_a_redirect() {
+    let other = Service::start(|_| respond(200, "", "other")).await;
+    let redirect_url = other.url("/away");
+    let service = Service::start(move |_| respond(302, &format!("Location: {redirect_url}\r\n"), "")).await;
     let bearer = with(
         get("Bearer", &service.url("/")),
         json!({"head": {"bearer_token": "t0k3n",
@@ -76,23 +76,26 @@ async fn no_login_follows_a_redirect_to_another_server() {
     );
     for step in [bearer, logged_in(&service.url("/"), true)] {
         passed(&run(&[step]).await);
-        let asked = other.last();
-        assert!(asked.header("Authorization").is_none() && asked.header("X-Api-Key").is_none(), "{asked:?}");
+        let request = other.last();
+        assert!(
+            request.header("Authorization").is_none() && request.header("X-Api-Key").is_none(),
+            "{request:?}"
+        );
     }
-    assert!(service.asked()[0].header("Authorization") == Some("Bearer t0k3n"));
-    assert_eq!(other.asked()[0].header("X-Other"), Some("goes along"));
+    assert!(service.requests()[0].header("Authorization") == Some("Bearer t0k3n"));
+    assert_eq!(other.requests()[0].header("X-Other"), Some("goes along"));
 }
 
 #[tokio::test]
 async fn cookies_stay_with_their_host_and_path() {
-    let other = Service::start(|_| says(200, "", "")).await;
-    let service = Service::start(|asked| match asked.target.as_str() {
-        "/set" => says(
+    let other = Service::start(|_| respond(200, "", "")).await;
+    let service = Service::start(|request| match request.target.as_str() {
+        "/set" => respond(
             200,
             "Set-Cookie: a=1; Path=/in\r\nSet-Cookie: b=2; Path=/\r\nSet-Cookie: c=3; Domain=other.test\r\n",
             "",
         ),
-        _ => says(200, "", ""),
+        _ => respond(200, "", ""),
     })
     .await;
     let elsewhere = format!("http://localhost:{}/in", other.address.port());
@@ -103,12 +106,12 @@ async fn cookies_stay_with_their_host_and_path() {
     ];
     passed(&run(&steps).await);
     let cookies: Vec<_> =
-        service.asked().iter().map(|asked| asked.header("Cookie").map(str::to_owned)).collect();
+        service.requests().iter().map(|request| request.header("Cookie").map(str::to_owned)).collect();
     let mut first: Vec<&str> = cookies[1].as_deref().unwrap().split("; ").collect();
     first.sort_unstable();
     assert_eq!((first, cookies[2].as_deref()), (vec!["a=1", "b=2"], Some("b=2")));
     steps.truncate(1);
     steps.push(get("Elsewhere", &elsewhere));
     let _ = run(&steps).await;
-    assert!(other.asked().iter().all(|asked| asked.header("Cookie").is_none()));
+    assert!(other.requests().iter().all(|request| request.header("Cookie").is_none()));
 }

@@ -1,10 +1,10 @@
-//! API steps against a service that answers by what it is asked, over real loopback sockets.
+//! Tests API steps against a service on loopback that derives each response from the request.
 
 mod check;
+mod evaluation;
 mod flow;
-mod judging;
 mod logins;
 mod requests;
-mod secured;
 mod service;
+mod tls;
 mod variables;

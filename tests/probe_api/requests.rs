@@ -1,21 +1,21 @@
-//! What goes out: methods, bodies, headers; and monitors that cannot be asked for.
+//! Requests as sent: methods, bodies, headers; and monitors whose requests cannot be built.
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind, MonitorType};
 use vigie::schema::MonitorDocument;
 
 use crate::probe_api::check::{failed, get, passed, run, with};
-use crate::probe_api::service::{Asked, Service, says};
+use crate::probe_api::service::{Request, Service, respond};
 
-async fn sent(step: Value) -> Asked {
-    let service = Service::start(|_| says(200, "", "")).await;
+async fn sent(step: Value) -> Request {
+    let service = Service::start(|_| respond(200, "", "")).await;
     let step = with(step, json!({"url": service.url("/x")}));
     passed(&run(&[step]).await);
     service.last()
 }
 
 #[tokio::test]
-async fn methods_and_bodies_go_out_as_they_are_written() {
+async fn methods_and_bodies_are_sent_as_written() {
     let post = |body: &str| json!({"content_type": "text/plain", "body": body});
     for (method, custom, body, line, length) in [
         ("GET", None, None, "GET /x HTTP/1.1", None),
@@ -33,28 +33,28 @@ async fn methods_and_bodies_go_out_as_they_are_written() {
         if let Some(body) = body {
             step["post"] = post(body);
         }
-        let asked = sent(step).await;
-        assert_eq!(asked.head.lines().next(), Some(line));
-        assert_eq!(asked.header("Content-Length"), length, "{line}");
-        assert_eq!(asked.body, body.unwrap_or_default());
-        assert_eq!(asked.header("Content-Type"), body.map(|_| "text/plain"));
+        let request = sent(step).await;
+        assert_eq!(request.head.lines().next(), Some(line));
+        assert_eq!(request.header("Content-Length"), length, "{line}");
+        assert_eq!(request.body, body.unwrap_or_default());
+        assert_eq!(request.header("Content-Type"), body.map(|_| "text/plain"));
     }
 }
 
 #[tokio::test]
-async fn a_form_is_the_default_and_multipart_gets_what_a_text_cannot_hold() {
+async fn a_form_is_the_default_and_multipart_bodies_are_completed() {
     let post = |post: Value| with(get("S", ""), json!({"http_method": "POST", "post": post}));
-    let asked = sent(post(json!({"body": "a=b"}))).await;
-    assert_eq!(asked.header("Content-Type"), Some("application/x-www-form-urlencoded"));
+    let request = sent(post(json!({"body": "a=b"}))).await;
+    assert_eq!(request.header("Content-Type"), Some("application/x-www-form-urlencoded"));
     let parts = "--X1\nContent-Disposition: form-data; name=\"a\"\n\n1\n--X1--\n";
-    let asked = sent(post(json!({"content_type": "multipart/form-data", "body": parts}))).await;
-    assert_eq!(asked.header("Content-Type"), Some("multipart/form-data; boundary=\"X1\""));
-    assert_eq!(asked.body, parts.replace('\n', "\r\n"));
+    let request = sent(post(json!({"content_type": "multipart/form-data", "body": parts}))).await;
+    assert_eq!(request.header("Content-Type"), Some("multipart/form-data; boundary=\"X1\""));
+    assert_eq!(request.body, parts.replace('\n', "\r\n"));
     let given =
         json!({"content_type": "multipart/form-data; boundary=X1", "body": parts.replace('\n', "\r\n")});
-    let asked = sent(post(given)).await;
-    assert_eq!(asked.header("Content-Type"), Some("multipart/form-data; boundary=X1"));
-    assert_eq!(asked.body, parts.replace('\n', "\r\n"));
+    let request = sent(post(given)).await;
+    assert_eq!(request.header("Content-Type"), Some("multipart/form-data; boundary=X1"));
+    assert_eq!(request.body, parts.replace('\n', "\r\n"));
 }
 
 #[tokio::test]
@@ -62,29 +62,29 @@ async fn own_headers_replace_the_standard_ones() {
     let headers = json!([{"name": "accept", "value": "application/json"}, {"name": "User-Agent", "value": "me"},
         {"name": "X-A", "value": "1"}, {"name": "X-A", "value": "2"}, {"name": "Content-Type", "value": "text/csv"}]);
     let step = json!({"http_method": "POST", "head": {"headers": headers}, "post": {"body": "a"}});
-    let asked = sent(with(get("S", ""), step)).await;
+    let request = sent(with(get("S", ""), step)).await;
     for (name, value) in
         [("Accept", "application/json"), ("User-Agent", "me"), ("Content-Type", "text/csv"), ("X-A", "1")]
     {
-        assert_eq!(asked.header(name), Some(value));
+        assert_eq!(request.header(name), Some(value));
     }
-    assert_eq!(asked.head.to_ascii_lowercase().matches("x-a:").count(), 2);
-    assert_eq!(asked.head.to_ascii_lowercase().matches("accept:").count(), 1);
+    assert_eq!(request.head.to_ascii_lowercase().matches("x-a:").count(), 2);
+    assert_eq!(request.head.to_ascii_lowercase().matches("accept:").count(), 1);
 }
 
 #[tokio::test]
-async fn a_monitor_that_cannot_be_asked_for_says_why() {
-    let bad = |fields: Value| with(get("S", "http://127.0.0.1:1/"), fields);
+async fn a_step_that_cannot_be_sent_fails_with_its_reason() {
+    let broken = |fields: Value| with(get("S", "http://127.0.0.1:1/"), fields);
     for (step, text) in [
-        (bad(json!({"url": "ftp://a/"})), "`url` of step 1 `S` cannot be used"),
-        (bad(json!({"http_method": "CUSTOM", "custom_method": "a b"})), "`http_method` of step 1"),
-        (bad(json!({"head": {"headers": [{"name": "a b", "value": ""}]}})), "`head.headers` of step 1"),
+        (broken(json!({"url": "ftp://a/"})), "`url` of step 1 `S` cannot be used"),
+        (broken(json!({"http_method": "CUSTOM", "custom_method": "a b"})), "`http_method` of step 1"),
+        (broken(json!({"head": {"headers": [{"name": "a b", "value": ""}]}})), "`head.headers` of step 1"),
         (
-            bad(json!({"assertions": [{"source": "Timeout", "comparison": "exists"}]})),
+            broken(json!({"assertions": [{"source": "Timeout", "comparison": "exists"}]})),
             "`assertions` of step 1 `S` cannot be used: the comparison `exists`",
         ),
         (
-            bad(json!({"variables": [{"name": "a", "property": "$[", "source": "JSON Response"}]})),
+            broken(json!({"variables": [{"name": "a", "property": "$[", "source": "JSON Response"}]})),
             "`variables` of step 1 `S` cannot be used",
         ),
     ] {
@@ -95,7 +95,7 @@ async fn a_monitor_that_cannot_be_asked_for_says_why() {
 }
 
 #[test]
-fn a_source_that_there_is_not_is_no_document() {
+fn an_unknown_source_makes_the_document_invalid() {
     let step = with(get("S", "http://127.0.0.1:1/"), json!({"assertions": [{"source": "Body"}]}));
     let Value::Object(fields) = json!({"api_steps": [step]}) else { unreachable!() };
     let error = MonitorDocument::new(MonitorType::WebsiteApi, fields).unwrap_err().to_string();

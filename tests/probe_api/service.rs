@@ -1,4 +1,4 @@
-//! A service whose answers follow from its requests; one connection each.
+//! An HTTP service that derives each response from the request; one connection per request.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -9,17 +9,17 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Request {
     pub method: String,
     pub target: String,
     pub head: String,
     pub body: String,
 }
 
-impl Asked {
-    /// The value of the first header of this name.
+impl Request {
+    /// Returns the value of the first header of this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (own, value) = line.split_once(':')?;
@@ -28,28 +28,28 @@ impl Asked {
     }
 }
 
-/// An answer.
+/// What the service does with a request.
 #[derive(Clone, Debug)]
-pub enum Reply {
-    /// Status, header lines each ended by CR LF, body.
-    Says(u16, String, Vec<u8>),
-    /// Nothing until the peer is gone.
-    Stalls,
-    /// The connection is closed.
-    Closes,
+pub enum Response {
+    /// Sends status, header lines each ended by CR LF, and body.
+    Send(u16, String, Vec<u8>),
+    /// Sends nothing until the peer closes.
+    Stall,
+    /// Closes the connection.
+    Close,
 }
 
-pub fn says(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Reply {
-    Reply::Says(status, headers.to_owned(), body.as_ref().to_vec())
+pub fn respond(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Response {
+    Response::Send(status, headers.to_owned(), body.as_ref().to_vec())
 }
 
-pub fn json(body: &str) -> Reply {
-    says(200, "Content-Type: application/json\r\n", body)
+pub fn respond_json(body: &str) -> Response {
+    respond(200, "Content-Type: application/json\r\n", body)
 }
 
 pub struct Service {
     pub address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
     task: JoinHandle<()>,
 }
 
@@ -60,76 +60,76 @@ impl Drop for Service {
 }
 
 impl Service {
-    pub async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
-        Self::over(None, answer).await
+    pub async fn start(handler: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
+        Self::start_with_tls(None, handler).await
     }
 
-    /// The same over TLS, where there is a configuration.
-    pub async fn over(
+    /// Starts a service, over TLS when `tls` is set.
+    pub async fn start_with_tls(
         tls: Option<ServerConfig>,
-        answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        handler: impl Fn(&Request) -> Response + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (log, answer) = (Arc::clone(&asked), Arc::new(answer));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (log, handler) = (Arc::clone(&requests), Arc::new(handler));
         let tls = tls.map(|config| TlsAcceptor::from(Arc::new(config)));
         let task = tokio::spawn(async move {
             while let Ok((tcp, _)) = listener.accept().await {
-                let (log, answer, tls) = (Arc::clone(&log), Arc::clone(&answer), tls.clone());
+                let (log, handler, tls) = (Arc::clone(&log), Arc::clone(&handler), tls.clone());
                 tokio::spawn(async move {
                     match tls {
-                        None => serve(tcp, &log, &*answer).await,
+                        None => serve(tcp, &log, &*handler).await,
                         Some(tls) => {
                             if let Ok(stream) = tls.accept(tcp).await {
-                                serve(stream, &log, &*answer).await;
+                                serve(stream, &log, &*handler).await;
                             }
                         }
                     }
                 });
             }
         });
-        Self { address, asked, task }
+        Self { address, requests, task }
     }
 
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// What it was asked, in order.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    /// Returns the requests, in order.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 
-    /// The last request.
-    pub fn last(&self) -> Asked {
-        self.asked().pop().unwrap()
+    /// Returns the last request.
+    pub fn last(&self) -> Request {
+        self.requests().pop().unwrap()
     }
 }
 
-async fn serve<S>(mut stream: S, log: &Mutex<Vec<Asked>>, answer: &(dyn Fn(&Asked) -> Reply + Sync))
+async fn serve<S>(mut stream: S, log: &Mutex<Vec<Request>>, handler: &(dyn Fn(&Request) -> Response + Sync))
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let Some(asked) = request(&mut stream).await else { return };
-    let is_head = asked.method == "HEAD";
-    let reply = answer(&asked);
-    log.lock().unwrap().push(asked);
-    match reply {
-        Reply::Says(status, headers, body) => {
+    let Some(request) = read_request(&mut stream).await else { return };
+    let is_head = request.method == "HEAD";
+    let response = handler(&request);
+    log.lock().unwrap().push(request);
+    match response {
+        Response::Send(status, headers, body) => {
             let head = format!("HTTP/1.1 {status} Said\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
             let body = if is_head { Vec::new() } else { body };
             let _ = stream.write_all(&[head.into_bytes(), body].concat()).await;
             let _ = stream.shutdown().await;
         }
-        Reply::Stalls => {}
-        Reply::Closes => return,
+        Response::Stall => {}
+        Response::Close => return,
     }
     let mut rest = [0; 1024];
     while matches!(stream.read(&mut rest).await, Ok(1..)) {}
 }
 
-async fn request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<Asked> {
+async fn read_request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
@@ -143,7 +143,7 @@ async fn request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<Asked> {
             let mut first = head.split(' ').map(str::to_owned);
             let (method, target) = (first.next()?, first.next()?);
             let body = String::from_utf8_lossy(&bytes[end + 4..]).into_owned();
-            return Some(Asked { method, target, head, body });
+            return Some(Request { method, target, head, body });
         }
     }
 }

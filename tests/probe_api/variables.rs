@@ -1,30 +1,32 @@
-//! Variables: where they come from, where they go, and what is made of values that mean harm.
+//! Variables: extraction, use, and values that try to inject something.
 
 use serde_json::{Value, json};
 use vigie::domain::FailureKind;
 use vigie::net::EgressPolicy;
 
 use crate::probe_api::check::{Check, failed, get, passed, run, with};
-use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
+use crate::probe_api::service::{Request, Response, Service, respond, respond_json};
 
-/// Answers with what `value` says to a variable `v`, and with `{}` to anything else.
-async fn giving(value: &str) -> Service {
+/// Starts a service that responds at `/give` with `value` in the property `v`, and with `{}` elsewhere.
+async fn service_with_value(value: &str) -> Service {
     let value = json!({ "v": value }).to_string();
     Service::start(
-        move |asked: &Asked| if asked.target == "/give" { says_json(&value) } else { says_json("{}") },
+        move |request: &Request| {
+            if request.target == "/give" { respond_json(&value) } else { respond_json("{}") }
+        },
     )
     .await
 }
 
-fn give(service: &Service) -> Value {
+fn value_step(service: &Service) -> Value {
     with(get("Give", &service.url("/give")), json!({"variables": [{"name": "v", "property": "$.v"}]}))
 }
 
-const HARM: &str = "a\r\nX-Evil: 1\r\n\r\nGET /evil HTTP/1.1\r\n&\"'<%2F";
+const INJECTION: &str = "a\r\nX-Evil: 1\r\n\r\nGET /evil HTTP/1.1\r\n&\"'<%2F";
 
 #[tokio::test]
-async fn a_value_that_would_split_a_request_never_does() {
-    let service = giving(HARM).await;
+async fn a_value_cannot_inject_headers_or_requests() {
+    let service = service_with_value(INJECTION).await;
     let header = with(
         get("Use", &service.url("/use")),
         json!({"head": {"headers": [
@@ -32,15 +34,15 @@ async fn a_value_that_would_split_a_request_never_does() {
     );
     let bearer = with(get("Use", &service.url("/use")), json!({"head": {"bearer_token": "{{v}}"}}));
     for step in [header, bearer] {
-        let observation = run(&[give(&service), step]).await;
+        let observation = run(&[value_step(&service), step]).await;
         let failure = failed(&observation, FailureKind::VariableInvalid, 5);
         assert!(failure.detail.contains("step 2 `Use`: `{{v}}` in a header"), "{}", failure.detail);
         assert!(!failure.detail.contains("Evil"), "{}", failure.detail);
     }
     let host = get("Use", "http://{{v}}/use");
-    failed(&run(&[give(&service), host]).await, FailureKind::VariableInvalid, 5);
-    assert!(service.asked().iter().all(|asked| asked.target == "/give"));
-    let places = [
+    failed(&run(&[value_step(&service), host]).await, FailureKind::VariableInvalid, 5);
+    assert!(service.requests().iter().all(|request| request.target == "/give"));
+    let steps = [
         with(get("Path", &service.url("/use/{{v}}?q={{v}}")), json!({})),
         with(
             get("Login", &service.url("/use")),
@@ -48,38 +50,38 @@ async fn a_value_that_would_split_a_request_never_does() {
             "http_basic_auth_password": "{{v}}", "preemptive_authentication": true}}),
         ),
     ];
-    for step in places {
-        passed(&run(&[give(&service), step]).await);
-        let asked = service.last();
-        assert!(asked.target.starts_with("/use") && asked.header("X-Evil").is_none(), "{asked:?}");
-        assert!(!asked.head.contains("/evil"), "{asked:?}");
+    for step in steps {
+        passed(&run(&[value_step(&service), step]).await);
+        let request = service.last();
+        assert!(request.target.starts_with("/use") && request.header("X-Evil").is_none(), "{request:?}");
+        assert!(!request.head.contains("/evil"), "{request:?}");
     }
 }
 
 #[tokio::test]
-async fn bodies_take_a_value_as_their_media_type_wants() {
-    let service = giving(HARM).await;
+async fn values_are_escaped_for_the_media_type_of_the_body() {
+    let service = service_with_value(INJECTION).await;
     let post = |content_type: &str, body: &str| {
         json!({"step_name": "Use", "url": service.url("/use"), "http_method": "POST", "head": {},
             "post": {"content_type": content_type, "body": body}})
     };
     let sent = async |step: Value| {
-        passed(&run(&[give(&service), step]).await);
+        passed(&run(&[value_step(&service), step]).await);
         service.last().body
     };
     let body = sent(post("application/json", r#"{"a": ["{{v}}"]}"#)).await;
-    assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["a"][0], HARM);
+    assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["a"][0], INJECTION);
     let body = sent(post("application/x-www-form-urlencoded", "a={{v}}&b=1")).await;
     let pairs: Vec<_> = url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
-    assert_eq!(pairs, [("a".to_owned(), HARM.to_owned()), ("b".to_owned(), "1".to_owned())]);
+    assert_eq!(pairs, [("a".to_owned(), INJECTION.to_owned()), ("b".to_owned(), "1".to_owned())]);
     let body = sent(post("text/xml", "<a>{{v}}</a>")).await;
     assert!(body.contains("&amp;&quot;&#39;&lt;%2F</a>"), "{body}");
-    assert_eq!(sent(post("text/plain", "{{v}}")).await, HARM);
+    assert_eq!(sent(post("text/plain", "{{v}}")).await, INJECTION);
 }
 
 #[tokio::test]
 async fn unknown_and_missing_variables_fail_their_step() {
-    let service = giving("x").await;
+    let service = service_with_value("x").await;
     for (step, text) in [
         (get("Use", &service.url("/{{gone}}")), "`{{gone}}` in the URL was set by no step before"),
         (get("Use", &service.url("/{{$uuidd}}")), "`{{$uuidd}}` in the URL is no built-in variable"),
@@ -92,7 +94,7 @@ async fn unknown_and_missing_variables_fail_their_step() {
             "`{{gone}}` in the value of an assertion was set by no step before",
         ),
     ] {
-        let observation = run(&[give(&service), step]).await;
+        let observation = run(&[value_step(&service), step]).await;
         let failure = failed(&observation, FailureKind::VariableUnknown, 5);
         assert_eq!(failure.detail, format!("step 2 `Use`: {text}"));
         assert_eq!(observation.details.steps.len(), 2);
@@ -111,8 +113,9 @@ async fn unknown_and_missing_variables_fail_their_step() {
 }
 
 #[tokio::test]
-async fn values_of_assertions_are_filled_in() {
-    let service = Service::start(|_| says_json(r#"{"v": "1.5", "n": 1.50, "t": "x1.5y", "u": "115"}"#)).await;
+async fn variables_are_replaced_in_values_of_assertions() {
+    let service =
+        Service::start(|_| respond_json(r#"{"v": "1.5", "n": 1.50, "t": "x1.5y", "u": "115"}"#)).await;
     let step = |property: &str, comparison: &str, value: &str| {
         with(
             get("Use", &service.url("/")),
@@ -129,61 +132,61 @@ async fn values_of_assertions_are_filled_in() {
         (step("n", "less than or equal", "{{v}}"), true),
         (step("n", "does not equal", "{{ v }}"), false),
     ] {
-        let observation = run(&[give(&service), step.clone()]).await;
+        let observation = run(&[value_step(&service), step.clone()]).await;
         assert_eq!(observation.failure.is_none(), holds, "{step} {:?}", observation.failure);
     }
 }
 
 #[tokio::test]
-async fn a_variable_may_change_the_host_and_the_egress_policy_holds() {
-    let other = Service::start(|_| says(200, "", "other")).await;
-    let service = giving(&other.url("/moved?a=b")).await;
-    let open = [give(&service), get("Go", "{{v}}")];
+async fn the_egress_policy_applies_to_hosts_from_variables() {
+    let other = Service::start(|_| respond(200, "", "other")).await;
+    let service = service_with_value(&other.url("/moved?a=b")).await;
+    let open = [value_step(&service), get("Go", "{{v}}")];
     passed(&run(&open).await);
     assert_eq!(other.last().target, "/moved?a=b");
-    let service = giving("http://169.254.169.254/latest/meta-data").await;
-    let observation = run(&[give(&service), get("Go", "{{v}}")]).await;
+    let service = service_with_value("http://169.254.169.254/latest/meta-data").await;
+    let observation = run(&[value_step(&service), get("Go", "{{v}}")]).await;
     let failure = failed(&observation, FailureKind::EgressDenied, 95);
     assert!(failure.detail.starts_with("step 2 `Go`: `169.254.169.254` is denied"), "{}", failure.detail);
-    let service = giving("127.0.0.2").await;
-    let mut check = Check::of(&[give(&service), get("Go", "http://{{v}}:9/")]);
+    let service = service_with_value("127.0.0.2").await;
+    let mut check = Check::of(&[value_step(&service), get("Go", "http://{{v}}:9/")]);
     check.config.egress = EgressPolicy::new(&[], &["127.0.0.2/32".parse().unwrap()]);
     failed(&check.run().await, FailureKind::EgressDenied, 95);
     for url in ["file:///etc/passwd", "no url", "ftp://127.0.0.1/"] {
-        let service = giving(url).await;
-        let observation = run(&[give(&service), get("Go", "{{v}}")]).await;
+        let service = service_with_value(url).await;
+        let observation = run(&[value_step(&service), get("Go", "{{v}}")]).await;
         let failure = failed(&observation, FailureKind::VariableInvalid, 5);
         assert!(failure.detail.contains("the URL with its variables cannot be used"), "{}", failure.detail);
     }
 }
 
 #[tokio::test]
-async fn secrets_are_kept_nowhere() {
-    let service = Service::start(|asked| match asked.target.as_str() {
-        "/give" => says_json(r#"{"access_token": "geheim/4711"}"#),
-        // A service that says back what it was told.
-        _ => says(
+async fn secrets_are_recorded_nowhere() {
+    let service = Service::start(|request| match request.target.as_str() {
+        "/give" => respond_json(r#"{"access_token": "geheim/4711"}"#),
+        // The service echoes what it received.
+        _ => respond(
             500,
             "X-Echo: geheim/4711\r\n",
-            format!("{} {} {}", asked.target, asked.body, r#"{"password": "w0rt"}"#),
+            format!("{} {} {}", request.target, request.body, r#"{"password": "w0rt"}"#),
         ),
     })
     .await;
-    let give = with(
+    let value_step = with(
         get("Give", &service.url("/give")),
         json!({"variables": [
         {"name": "access_token", "property": "$.access_token"}]}),
     );
-    let tell = json!({"step_name": "Tell", "url": service.url("/tell?t={{access_token}}"), "http_method": "POST",
+    let echo = json!({"step_name": "Tell", "url": service.url("/tell?t={{access_token}}"), "http_method": "POST",
         "head": {"headers": [{"name": "X-Api-Key", "value": "k-schluessel"}],
             "http_basic_auth_username": "me", "http_basic_auth_password": "p-kennwort"},
         "post": {"content_type": "application/x-www-form-urlencoded",
             "body": "t={{access_token}}&k=k-schluessel&p=p-kennwort"},
         "assertions": [{"source": "Response", "property": "", "comparison": "equals", "value": "{{access_token}}"}]});
-    let observation = run(&[give, tell]).await;
+    let observation = run(&[value_step, echo]).await;
     failed(&observation, FailureKind::HttpStatus, 7);
     assert!(service.last().body.contains("geheim%2F4711"), "it was sent");
-    let kept = serde_json::to_string(&observation.details).unwrap()
+    let recorded = serde_json::to_string(&observation.details).unwrap()
         + &format!("{:?} {:?}", observation.failure, observation.facts);
     let captures: String = observation
         .captures
@@ -192,14 +195,14 @@ async fn secrets_are_kept_nowhere() {
         .map(String::from_utf8_lossy)
         .collect();
     for secret in ["geheim", "k-schluessel", "p-kennwort", "w0rt"] {
-        assert!(!kept.contains(secret), "{secret} in {kept}");
+        assert!(!recorded.contains(secret), "{secret} in {recorded}");
         assert!(!captures.contains(secret), "{secret} in {captures}");
     }
 }
 
 #[tokio::test]
-async fn built_in_variables_stay_over_an_attempt_and_change_with_the_next() {
-    let service = Service::start(|_| says(200, "", "")).await;
+async fn built_in_variables_are_constant_within_an_attempt() {
+    let service = Service::start(|_| respond(200, "", "")).await;
     let step = |name: &str| {
         get(
             name,
@@ -209,7 +212,7 @@ async fn built_in_variables_stay_over_an_attempt_and_change_with_the_next() {
     for _ in 0..2 {
         passed(&run(&[step("A"), step("B")]).await);
     }
-    let targets: Vec<String> = service.asked().into_iter().map(|asked| asked.target).collect();
+    let targets: Vec<String> = service.requests().into_iter().map(|request| request.target).collect();
     assert_eq!(targets[0], targets[1]);
     assert_ne!(targets[1], targets[2]);
     let parts: Vec<&str> = targets[0].split('/').skip(1).collect();
@@ -220,9 +223,9 @@ async fn built_in_variables_stay_over_an_attempt_and_change_with_the_next() {
 }
 
 #[tokio::test]
-async fn a_header_that_is_too_long_is_no_variable() {
+async fn a_header_that_is_too_long_cannot_become_a_variable() {
     let service =
-        Service::start(|_| Reply::Says(200, format!("X-V: {}\r\n", "x".repeat(70_000)), Vec::new())).await;
+        Service::start(|_| Response::Send(200, format!("X-V: {}\r\n", "x".repeat(70_000)), Vec::new())).await;
     let step = with(
         get("Take", &service.url("/")),
         json!({"variables": [
@@ -232,16 +235,16 @@ async fn a_header_that_is_too_long_is_no_variable() {
 }
 
 #[tokio::test]
-async fn variables_that_are_given_stand_before_the_first_step() {
-    let service = giving("of the answer").await;
+async fn variables_of_the_settings_are_set_before_the_first_step() {
+    let service = service_with_value("of the answer").await;
     let mut check = Check::of(&[
         get("Use", &service.url("/{{v}}/{{w}}")),
-        give(&service),
+        value_step(&service),
         get("Use", &service.url("/{{v}}")),
     ]);
     let given = [("v", "given"), ("w", "too")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     check.settings.variables = std::sync::Arc::new(given.into());
     passed(&check.run().await);
-    let targets: Vec<String> = service.asked().into_iter().map(|asked| asked.target).collect();
+    let targets: Vec<String> = service.requests().into_iter().map(|request| request.target).collect();
     assert_eq!(targets, ["/given/too", "/give", "/of%20the%20answer"]);
 }

@@ -1,4 +1,4 @@
-//! Runs one attempt, and holds what must hold of every one.
+//! Runs one attempt and asserts what holds for every attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
 pub const PASSWORD: &str = "s3cret-pw";
-pub const SOON: Duration = Duration::from_secs(20);
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub fn pem(text: &str) -> Pem {
     Pem { label: "test".to_owned(), text: text.as_bytes().to_vec() }
 }
 
-/// The network of a location that trusts `authority` alone.
+/// Returns the network of a location that trusts `authority` only.
 pub fn config(authority: Option<&str>) -> NetConfig {
     let authorities = authority.map(pem).into_iter().collect();
     let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
@@ -30,7 +30,7 @@ pub fn denying(networks: &[&str]) -> NetConfig {
     NetConfig { egress: EgressPolicy::parse(&[], networks).unwrap(), ..config(None) }
 }
 
-/// Fields of a monitor of the server `at`.
+/// Returns the fields of a monitor of the server at `at`.
 pub fn fields(at: SocketAddr, more: Value) -> Value {
     let mut fields = json!({
         "hostname": at.ip().to_string(),
@@ -58,19 +58,19 @@ pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeo
         "over its timeout: {:?}",
         observation.total
     );
-    keeps_the_password(&observation);
+    assert_no_password(&observation);
     observation
 }
 
-/// Neither the password nor its Base64 stands anywhere in what was seen.
-fn keeps_the_password(observation: &Observation) {
+/// Asserts that the observation contains neither the password nor its Base64 form.
+fn assert_no_password(observation: &Observation) {
     let text = format!("{observation:?}\n{}", transcript(observation));
     for secret in [PASSWORD.to_owned(), base64::engine::general_purpose::STANDARD.encode(PASSWORD)] {
         assert!(!text.contains(&secret), "the password is told: {text}");
     }
 }
 
-/// What was said, of an attempt that failed.
+/// Returns the transcript of a failed attempt.
 pub fn transcript(observation: &Observation) -> String {
     let texts = observation.captures.iter().filter_map(|capture| capture.content.clone());
     texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()

@@ -11,29 +11,29 @@ use tempfile::TempDir;
 use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::NetConfig;
 
-use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, fields, pem, transcript};
+use crate::probe_ftp::check::{PASSWORD, TIMEOUT, attempt, config, fields, pem, transcript};
 use crate::support::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
 use crate::support::ftp_user::{User, run};
 use crate::support::lacking;
 use crate::support::tls_server::Authority;
 
 /// What all daemons of a test share: a folder with certificates and a home.
-struct House {
+struct Fixture {
     folder: TempDir,
     authority: Authority,
     clients: Authority,
 }
 
-impl House {
+impl Fixture {
     fn new() -> Self {
         let folder = open_folder();
         let (authority, clients) = (Authority::new("test CA"), Authority::new("client CA"));
         let own = authority.issue(&["127.0.0.1", "localhost"], (2020, 2090));
-        let house = Self { folder, authority, clients };
-        house.write("server.pem", &own.pem());
-        house.write("clients.pem", &house.clients.pem());
-        fs::create_dir(house.path("home")).unwrap();
-        house
+        let fixture = Self { folder, authority, clients };
+        fixture.write("server.pem", &own.pem());
+        fixture.write("clients.pem", &fixture.clients.pem());
+        fs::create_dir(fixture.path("home")).unwrap();
+        fixture
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -44,26 +44,26 @@ impl House {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// The location that trusts the house, and holds a client certificate as number 7.
+    /// Returns the network of a location that trusts the authority and has client certificate 7.
     fn network(&self) -> NetConfig {
         let mut config = config(Some(&self.authority.pem()));
-        let mine = self.clients.issue(&["me"], (2020, 2090));
-        config.trust.client_certificates.insert(7, pem(&mine.pem()));
+        let client = self.clients.issue(&["me"], (2020, 2090));
+        config.trust.client_certificates.insert(7, pem(&client.pem()));
         config
     }
 
-    fn left_behind(&self) -> Vec<PathBuf> {
+    fn files_in_home(&self) -> Vec<PathBuf> {
         fs::read_dir(self.path("home")).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 
     fn vsftpd(&self, name: &str, more: &str) -> (Daemon, SocketAddr) {
         let port = free_port();
-        let at = self.folder.path().display();
+        let folder_path = self.folder.path().display();
         let text = format!(
             "listen=YES\nlisten_address=127.0.0.1\nlisten_port={port}\nbackground=NO\nseccomp_sandbox=NO\n\
              anonymous_enable=NO\nlocal_enable=YES\nwrite_enable=YES\nchroot_local_user=YES\n\
-             allow_writeable_chroot=YES\npam_service_name=vsftpd\nsecure_chroot_dir={at}/empty\n{}",
-            more.replace("@DIR@", &at.to_string())
+             allow_writeable_chroot=YES\npam_service_name=vsftpd\nsecure_chroot_dir={folder_path}/empty\n{}",
+            more.replace("@DIR@", &folder_path.to_string())
         );
         let _ = fs::create_dir(self.path("empty"));
         self.write(name, &text);
@@ -77,7 +77,7 @@ const TLS: &str = "ssl_enable=YES\nssl_tlsv1=YES\nssl_sslv2=NO\nssl_sslv3=NO\nss
     force_local_logins_ssl=YES\nforce_local_data_ssl=YES\nrequire_ssl_reuse=YES\n\
     rsa_cert_file=@DIR@/server.pem\nrsa_private_key_file=@DIR@/server.pem\nca_certs_file=@DIR@/clients.pem\n";
 
-fn uploaded(observation: &Observation) {
+fn assert_uploaded(observation: &Observation) {
     assert!(observation.failure.is_none(), "{:?}\n{}", observation.failure, transcript(observation));
     assert!(observation.warnings.is_empty(), "{:?}", observation.warnings);
     let facts = observation.facts.ftp.as_ref().unwrap();
@@ -88,7 +88,7 @@ fn uploaded(observation: &Observation) {
     }
 }
 
-fn failed(observation: &Observation, status: u16, kind: Kind, phase: Phase) {
+fn assert_failed(observation: &Observation, status: u16, kind: Kind, phase: Phase) {
     let failure = observation.failure.as_ref().expect("it passed");
     let found = (failure.status().0, failure.kind, failure.phase);
     assert_eq!(found, (status, kind, phase), "{failure}\n{}", transcript(observation));
@@ -100,57 +100,57 @@ async fn vsftpd_plain_explicit_and_implicit() {
         lacking::lacks("probe_ftp::daemons::vsftpd", "root and vsftpd", "as root: apt-get install vsftpd");
         return;
     }
-    let house = House::new();
-    let user = User::with_home(&house.path("home"), PASSWORD);
-    let net = house.network();
-    let mine = |more: Value| {
+    let fixture = Fixture::new();
+    let user = User::with_home(&fixture.path("home"), PASSWORD);
+    let net = fixture.network();
+    let user_fields = |more: Value| {
         let mut all = json!({"ftp_username": user.name, "enable_ftp_upload": true});
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         all
     };
-    fs::write(house.path("home").join("kept"), "x").unwrap();
+    fs::write(fixture.path("home").join("kept"), "x").unwrap();
 
-    let (_plain, at) = house.vsftpd("plain.conf", "");
-    let observation = attempt(&net, MonitorType::Ftp, fields(at, mine(json!({}))), SOON).await;
-    uploaded(&observation);
+    let (_plain, at) = fixture.vsftpd("plain.conf", "");
+    let observation = attempt(&net, MonitorType::Ftp, fields(at, user_fields(json!({}))), TIMEOUT).await;
+    assert_uploaded(&observation);
     let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_listed, Some(1));
     assert!(facts.ftp_password_in_clear && facts.ftp_banner.contains("vsFTPd"), "{facts:?}");
-    let wrong = fields(at, mine(json!({"ftp_password": "wrong"})));
-    failed(&attempt(&net, MonitorType::Ftp, wrong, SOON).await, 5, Kind::LoginRefused, Phase::Auth);
-    let unencrypted = attempt(&net, MonitorType::FtpSsl, fields(at, mine(json!({}))), SOON).await;
-    failed(&unencrypted, 5, Kind::TlsNotOffered, Phase::Starttls);
+    let wrong = fields(at, user_fields(json!({"ftp_password": "wrong"})));
+    assert_failed(&attempt(&net, MonitorType::Ftp, wrong, TIMEOUT).await, 5, Kind::LoginRefused, Phase::Auth);
+    let unencrypted = attempt(&net, MonitorType::FtpSsl, fields(at, user_fields(json!({}))), TIMEOUT).await;
+    assert_failed(&unencrypted, 5, Kind::TlsNotOffered, Phase::Starttls);
 
-    let (_explicit, at) = house.vsftpd("explicit.conf", TLS);
+    let (_explicit, at) = fixture.vsftpd("explicit.conf", TLS);
     for version in ["", "12"] {
-        let asked = fields(at, mine(json!({"use_ssl_version": version})));
-        let observation = attempt(&net, MonitorType::FtpSsl, asked, SOON).await;
-        uploaded(&observation);
+        let monitor_fields = fields(at, user_fields(json!({"use_ssl_version": version})));
+        let observation = attempt(&net, MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
+        assert_uploaded(&observation);
         let facts = observation.facts.ftp.unwrap();
         assert_eq!(facts.ftp_session_reused, Some(true));
         assert!(!facts.ftp_password_in_clear);
     }
-    let unencrypted = attempt(&net, MonitorType::Ftp, fields(at, mine(json!({}))), SOON).await;
-    failed(&unencrypted, 5, Kind::LoginRefused, Phase::Auth);
+    let unencrypted = attempt(&net, MonitorType::Ftp, fields(at, user_fields(json!({}))), TIMEOUT).await;
+    assert_failed(&unencrypted, 5, Kind::LoginRefused, Phase::Auth);
     let other = config(Some(&Authority::new("another CA").pem()));
-    let distrusted = attempt(&other, MonitorType::FtpSsl, fields(at, mine(json!({}))), SOON).await;
-    failed(&distrusted, 3, Kind::CertificateIssuer, Phase::Tls);
+    let distrusted = attempt(&other, MonitorType::FtpSsl, fields(at, user_fields(json!({}))), TIMEOUT).await;
+    assert_failed(&distrusted, 3, Kind::CertificateIssuer, Phase::Tls);
 
     let strict =
         format!("{TLS}implicit_ssl=YES\nssl_request_cert=YES\nrequire_cert=YES\nvalidate_cert=YES\n");
-    let (_implicit, at) = house.vsftpd("implicit.conf", &strict);
+    let (_implicit, at) = fixture.vsftpd("implicit.conf", &strict);
     let host = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": true});
-    let observation = attempt(&net, MonitorType::FtpSsl, fields(at, mine(host)), SOON).await;
-    uploaded(&observation);
+    let observation = attempt(&net, MonitorType::FtpSsl, fields(at, user_fields(host)), TIMEOUT).await;
+    assert_uploaded(&observation);
     assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
     let without = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": false});
-    let observation = attempt(&net, MonitorType::FtpSsl, fields(at, mine(without)), SOON).await;
+    let observation = attempt(&net, MonitorType::FtpSsl, fields(at, user_fields(without)), TIMEOUT).await;
     assert_eq!(observation.failure.as_ref().map(|failure| failure.status().0), Some(3), "{observation:?}");
 
-    assert_eq!(house.left_behind(), [house.path("home").join("kept")]);
+    assert_eq!(fixture.files_in_home(), [fixture.path("home").join("kept")]);
 }
 
-/// With users of its own; at the end its folder takes no file any more.
+// With virtual users. At the end, its folder accepts no files.
 #[tokio::test(flavor = "multi_thread")]
 async fn pure_ftpd_plain_and_explicit() {
     let root = std::env::var_os("VIGIE_PURE_FTPD")
@@ -160,11 +160,11 @@ async fn pure_ftpd_plain_and_explicit() {
         lacking::lacks("probe_ftp::daemons::pure_ftpd", "root and pure-ftpd", remedy);
         return;
     }
-    let house = House::new();
-    let home = house.path("home");
-    // No user of this machine: pure-ftpd keeps its own.
+    let fixture = Fixture::new();
+    let home = fixture.path("home");
+    // pure-ftpd has its own users; no user of this machine is needed.
     fs::set_permissions(&home, fs::Permissions::from_mode(0o777)).unwrap();
-    let (passwords, database) = (house.path("passwords"), house.path("users.pdb"));
+    let (passwords, database) = (fixture.path("passwords"), fixture.path("users.pdb"));
     let mut make = Command::new(root.join("usr/bin/pure-pw"));
     make.args(["useradd", "monitor", "-u", "65534", "-g", "65534", "-d"]).arg(&home);
     make.arg("-f").arg(&passwords).arg("-F").arg(&database).arg("-m");
@@ -172,23 +172,23 @@ async fn pure_ftpd_plain_and_explicit() {
     let port = free_port();
     let mut start = Command::new(root.join("usr/sbin/pure-ftpd"));
     start.args(["-S", &format!("127.0.0.1,{port}"), "-l"]).arg(format!("puredb:{}", database.display()));
-    start.args(["-Y", "1", "-2"]).arg(house.path("server.pem")).args(["-E", "-j", "-H", "-A", "-u", "1"]);
-    start.arg("-g").arg(house.path("pid"));
+    start.args(["-Y", "1", "-2"]).arg(fixture.path("server.pem")).args(["-E", "-j", "-H", "-A", "-u", "1"]);
+    start.arg("-g").arg(fixture.path("pid"));
     let _daemon = Daemon::start(&mut start);
     wait_for(port);
     let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let net = house.network();
-    let asked = || fields(at, json!({"enable_ftp_upload": true}));
+    let net = fixture.network();
+    let monitor_fields = || fields(at, json!({"enable_ftp_upload": true}));
     let (plain, secure) = tokio::join!(
-        attempt(&net, MonitorType::Ftp, asked(), 2 * SOON),
-        attempt(&net, MonitorType::FtpSsl, asked(), 2 * SOON)
+        attempt(&net, MonitorType::Ftp, monitor_fields(), 2 * TIMEOUT),
+        attempt(&net, MonitorType::FtpSsl, monitor_fields(), 2 * TIMEOUT)
     );
-    uploaded(&plain);
-    uploaded(&secure);
+    assert_uploaded(&plain);
+    assert_uploaded(&secure);
     assert!(plain.facts.ftp.unwrap().ftp_password_in_clear);
     assert!(secure.facts.ftp.unwrap().ftp_session_reused.is_some());
-    assert!(house.left_behind().is_empty());
+    assert!(fixture.files_in_home().is_empty());
     fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).unwrap();
-    let observation = attempt(&net, MonitorType::FtpSsl, asked(), 2 * SOON).await;
-    failed(&observation, 3, Kind::DialogueUnexpected, Phase::Upload);
+    let observation = attempt(&net, MonitorType::FtpSsl, monitor_fields(), 2 * TIMEOUT).await;
+    assert_failed(&observation, 3, Kind::DialogueUnexpected, Phase::Upload);
 }

@@ -1,16 +1,16 @@
-//! Observation and verdict of each type, with times and ports masked.
+//! Golden observations of each type, with times and ports masked.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorType, Observation};
 
-use crate::probe_ftp::check::{SOON, attempt, config, fields, transcript};
-use crate::probe_ftp::server::{Rules, Server, say};
+use crate::probe_ftp::check::{TIMEOUT, attempt, config, fields, transcript};
+use crate::probe_ftp::server::{Rules, Server, send};
 use crate::probe_ftp::sessions::BOTH;
 use crate::support::tls_server::{self, Authority};
 
-/// As the result shows it; what differs from run to run is masked.
+/// Renders `observation` as text; values that differ from run to run are masked.
 fn golden(observation: &Observation, port: u16) -> String {
     let status = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
     let phases: Vec<_> = observation.phases.iter().map(|(phase, _)| phase.name()).collect();
@@ -20,7 +20,7 @@ fn golden(observation: &Observation, port: u16) -> String {
             *value = Value::from(mask);
         }
     }
-    let shown = json!({
+    let result = json!({
         "status": status,
         "address": observation.address,
         "failure": observation.failure,
@@ -28,14 +28,14 @@ fn golden(observation: &Observation, port: u16) -> String {
         "phases": phases,
         "facts": facts,
     });
-    let text = serde_json::to_string_pretty(&shown).unwrap().replace(&port.to_string(), "PORT");
-    let said: Vec<String> = transcript(observation).lines().map(masked).collect();
-    format!("{text}\n{}", said.join("\n"))
+    let text = serde_json::to_string_pretty(&result).unwrap().replace(&port.to_string(), "PORT");
+    let lines: Vec<String> = transcript(observation).lines().map(masked).collect();
+    format!("{text}\n{}", lines.join("\n"))
 }
 
-/// Ports and the names of files are drawn anew each time.
+/// Masks ports and file names, which are random.
 fn masked(line: &str) -> String {
-    let word = |word: &str| {
+    let mask_word = |word: &str| {
         if word.starts_with("(|||") || word.starts_with("127.0.0.1:") {
             "PORT".to_owned()
         } else if word.starts_with("vigie-") {
@@ -44,16 +44,18 @@ fn masked(line: &str) -> String {
             word.to_owned()
         }
     };
-    line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    line.split(' ').map(mask_word).collect::<Vec<_>>().join(" ")
 }
 
 #[tokio::test]
 async fn ftp() {
     let server = Server::start(Rules::default()).await;
-    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     insta::assert_snapshot!("ftp_ok", golden(&observation, server.address.port()));
-    let server = Server::start(Rules::default().but("PASS", say("530 Login incorrect.\r\n"))).await;
-    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    let server = Server::start(Rules::default().with_act("PASS", send("530 Login incorrect.\r\n"))).await;
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     insta::assert_snapshot!("ftp_login_refused", golden(&observation, server.address.port()));
 }
 
@@ -63,11 +65,11 @@ async fn ftp_ssl() {
     let tls = tls_server::config(&authority.issue(&["127.0.0.1"], (2020, 2090)), BOTH, None);
     let rules = Rules { tls: Some(Arc::new(tls)), ..Rules::default() };
     let trusting = config(Some(&authority.pem()));
-    let asked = |server: &Server| fields(server.address, json!({"enable_ftp_upload": true}));
+    let monitor_fields = |server: &Server| fields(server.address, json!({"enable_ftp_upload": true}));
     let server = Server::start(rules.clone()).await;
-    let observation = attempt(&trusting, MonitorType::FtpSsl, asked(&server), SOON).await;
+    let observation = attempt(&trusting, MonitorType::FtpSsl, monitor_fields(&server), TIMEOUT).await;
     insta::assert_snapshot!("ftp_ssl_ok", golden(&observation, server.address.port()));
-    let server = Server::start(rules.but("RETR data", say("other"))).await;
-    let observation = attempt(&trusting, MonitorType::FtpSsl, asked(&server), SOON).await;
+    let server = Server::start(rules.with_act("RETR data", send("other"))).await;
+    let observation = attempt(&trusting, MonitorType::FtpSsl, monitor_fields(&server), TIMEOUT).await;
     insta::assert_snapshot!("ftp_ssl_other_file", golden(&observation, server.address.port()));
 }

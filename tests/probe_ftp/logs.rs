@@ -1,4 +1,4 @@
-//! What suppaftp logs, at the level that tells most.
+//! The log of suppaftp at its most verbose level.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -8,13 +8,13 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 use vigie::domain::MonitorType;
 
-use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, fields};
+use crate::probe_ftp::check::{PASSWORD, TIMEOUT, attempt, config, fields};
 use crate::probe_ftp::server::{Rules, Server};
 
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Lines {
+impl io::Write for LogBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend(bytes);
         Ok(bytes.len())
@@ -26,9 +26,9 @@ impl io::Write for Lines {
 }
 
 #[tokio::test]
-async fn no_level_of_logs_tells_the_password() {
-    let lines = Lines::default();
-    let writer = lines.clone();
+async fn the_password_is_not_logged_at_any_level() {
+    let buffer = LogBuffer::default();
+    let writer = buffer.clone();
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new("trace,suppaftp=trace"))
         .with_writer(move || writer.clone())
@@ -36,10 +36,11 @@ async fn no_level_of_logs_tells_the_password() {
         .try_init()
         .unwrap();
     let server = Server::start(Rules::default()).await;
-    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     assert!(observation.failure.is_none(), "{:?}", observation.failure);
     assert!(server.lines().contains(&format!("PASS {PASSWORD}")));
-    let text = String::from_utf8_lossy(&lines.0.lock().unwrap()).into_owned();
+    let text = String::from_utf8_lossy(&buffer.0.lock().unwrap()).into_owned();
     assert!(text.contains("CC OUT: PASS ********"), "suppaftp logs nothing: {text}");
     assert!(!text.contains(PASSWORD), "{text}");
 }

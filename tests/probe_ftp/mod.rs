@@ -1,10 +1,10 @@
-//! The probes of `ftp` and `ftp-ssl`: cores on transcripts, servers that misbehave, real daemons, goldens.
+//! Tests the probes of `ftp` and `ftp-ssl`: protocol cores, misbehaving servers, real daemons, golden results.
 
 mod check;
-mod cores;
 mod daemons;
 mod goldens;
 mod logs;
+mod opening;
 mod server;
 mod sessions;
 mod table;

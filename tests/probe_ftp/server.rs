@@ -1,4 +1,4 @@
-//! An FTP server on loopback that does all that a check asks for, but for the steps that a test changes.
+//! An FTP server on loopback that handles everything a check sends, except for the steps that a test changes.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -11,42 +11,42 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// What the server does at a step instead of what it should.
+/// What the server does at a step instead of the correct reply.
 #[derive(Clone)]
-pub enum Do {
-    /// Sends this; on a data connection it closes then.
-    Say(Vec<u8>),
-    /// Sends this and closes.
-    Last(Vec<u8>),
-    /// Listens for a data connection and says where: the text is made of the address.
+pub enum Act {
+    /// Sends these bytes; a data connection is closed afterwards.
+    Send(Vec<u8>),
+    /// Sends these bytes and closes.
+    SendAndClose(Vec<u8>),
+    /// Listens for a data connection and sends the text made of its address.
     Listen(fn(SocketAddr) -> String),
-    /// Sends this again and again.
+    /// Sends these bytes repeatedly.
     Endless(&'static [u8]),
     Close,
     Stall,
 }
 
-pub fn say(text: impl AsRef<[u8]>) -> Do {
-    Do::Say(text.as_ref().to_vec())
+pub fn send(text: impl AsRef<[u8]>) -> Act {
+    Act::Send(text.as_ref().to_vec())
 }
 
-pub fn last(text: impl AsRef<[u8]>) -> Do {
-    Do::Last(text.as_ref().to_vec())
+pub fn send_and_close(text: impl AsRef<[u8]>) -> Act {
+    Act::SendAndClose(text.as_ref().to_vec())
 }
 
-/// How a server differs from a good one: by the command, by `greeting`, `data` (bytes of LIST and RETR),
-/// `LIST done`, `STOR done`, `RETR done`, `data tls`.
+/// How a server differs from a correct one. The keys of `steps` are commands, `greeting`, `data` (bytes of LIST),
+/// `RETR data`, `STOR data`, `LIST done`, `STOR done`, `RETR done` and `data tls`.
 #[derive(Clone, Default)]
 pub struct Rules {
-    pub steps: HashMap<&'static str, Do>,
+    pub steps: HashMap<&'static str, Act>,
     pub tls: Option<Arc<ServerConfig>>,
-    /// That of data connections, when it is another.
+    /// TLS configuration of data connections, when it differs.
     pub data_tls: Option<Arc<ServerConfig>>,
     pub implicit: bool,
 }
 
 impl Rules {
-    pub fn but(mut self, step: &'static str, act: Do) -> Self {
+    pub fn with_act(mut self, step: &'static str, act: Act) -> Self {
         self.steps.insert(step, act);
         self
     }
@@ -57,7 +57,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
 pub struct Server {
     pub address: SocketAddr,
-    seen: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
     pub files: Arc<Mutex<HashMap<String, Vec<u8>>>>,
     task: JoinHandle<()>,
 }
@@ -76,8 +76,9 @@ impl Server {
     pub async fn start_on(ip: &str, rules: Rules) -> Self {
         let listener = TcpListener::bind((ip, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (seen, files) = (Arc::default(), Arc::default());
-        let session = Session { rules: Arc::new(rules), seen: Arc::clone(&seen), files: Arc::clone(&files) };
+        let (received, files) = (Arc::default(), Arc::default());
+        let session =
+            Session { rules: Arc::new(rules), received: Arc::clone(&received), files: Arc::clone(&files) };
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
@@ -85,31 +86,31 @@ impl Server {
                 tokio::spawn(async move { session.serve(stream).await });
             }
         });
-        Self { address, seen, files, task }
+        Self { address, received, files, task }
     }
 
-    /// The commands that came, first words only.
+    /// Returns the received commands without their arguments.
     pub fn commands(&self) -> Vec<String> {
-        self.seen.lock().unwrap().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+        self.received.lock().unwrap().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
     }
 
     pub fn lines(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+        self.received.lock().unwrap().clone()
     }
 }
 
 #[derive(Clone)]
 struct Session {
     rules: Arc<Rules>,
-    seen: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
     files: Arc<Mutex<HashMap<String, Vec<u8>>>>,
 }
 
-/// Whether the control connection goes on.
-type Goes = Option<()>;
+/// `None` when the control connection is closed.
+type SessionResult = Option<()>;
 
 impl Session {
-    async fn serve(self, stream: TcpStream) -> Goes {
+    async fn serve(self, stream: TcpStream) -> SessionResult {
         let local = stream.local_addr().ok()?.ip();
         let mut tls = false;
         let mut control: Box<dyn Io> = Box::new(stream);
@@ -117,15 +118,15 @@ impl Session {
             control = Box::new(protect(self.rules.tls.as_ref()?, control).await?);
             tls = true;
         }
-        self.answer(&mut control, "greeting", "220 test server\r\n").await?;
+        self.send_reply(&mut control, "greeting", "220 test server\r\n").await?;
         let mut listener = None;
         loop {
             let line = read_line(&mut control).await?;
-            self.seen.lock().unwrap().push(line.clone());
+            self.received.lock().unwrap().push(line.clone());
             let (command, name) = line.split_once(' ').unwrap_or((&line, ""));
             match command {
                 "AUTH" => {
-                    self.answer(&mut control, "AUTH", "234 go on\r\n").await?;
+                    self.send_reply(&mut control, "AUTH", "234 go on\r\n").await?;
                     control = Box::new(protect(self.rules.tls.as_ref()?, control).await?);
                     tls = true;
                 }
@@ -138,12 +139,12 @@ impl Session {
                     } else {
                         "STOR"
                     };
-                    self.answer(&mut control, command, "150 here it comes\r\n").await?;
+                    self.send_reply(&mut control, command, "150 here it comes\r\n").await?;
                     let refused = self
                         .rules
                         .steps
                         .get(command)
-                        .is_some_and(|act| matches!(act, Do::Say(text) if !text.starts_with(b"1")));
+                        .is_some_and(|act| matches!(act, Act::Send(text) if !text.starts_with(b"1")));
                     let Some(listener) = listener.take().filter(|_| !refused) else { continue };
                     self.transfer(listener, command, name, tls).await?;
                     let (step, reply) = match command {
@@ -151,14 +152,14 @@ impl Session {
                         "RETR" => ("RETR done", "226 sent\r\n"),
                         _ => ("STOR done", "226 stored\r\n"),
                     };
-                    self.answer(&mut control, step, reply).await?;
+                    self.send_reply(&mut control, step, reply).await?;
                 }
                 _ => self.simple(&mut control, command, name).await?,
             }
         }
     }
 
-    async fn simple(&self, control: &mut Box<dyn Io>, command: &str, name: &str) -> Goes {
+    async fn simple(&self, control: &mut Box<dyn Io>, command: &str, name: &str) -> SessionResult {
         let (step, reply) = match command {
             "USER" => ("USER", "331 password\r\n"),
             "PASS" => ("PASS", "230 welcome\r\n"),
@@ -172,12 +173,12 @@ impl Session {
         if step == "DELE" && !self.rules.steps.contains_key("DELE") {
             self.files.lock().unwrap().remove(name);
         }
-        self.answer(control, step, reply).await
+        self.send_reply(control, step, reply).await
     }
 
-    async fn answer(&self, control: &mut Box<dyn Io>, step: &str, good: &str) -> Goes {
+    async fn send_reply(&self, control: &mut Box<dyn Io>, step: &str, default_reply: &str) -> SessionResult {
         match self.rules.steps.get(step) {
-            None => control.write_all(good.as_bytes()).await.ok(),
+            None => control.write_all(default_reply.as_bytes()).await.ok(),
             Some(act) => play(control, act).await,
         }
     }
@@ -188,10 +189,10 @@ impl Session {
         command: &str,
         local: IpAddr,
     ) -> Option<Option<TcpListener>> {
-        let good: fn(SocketAddr) -> String = if command == "EPSV" { extended } else { passive };
+        let default_format: fn(SocketAddr) -> String = if command == "EPSV" { extended } else { passive };
         let format = match self.rules.steps.get(command) {
-            None => good,
-            Some(Do::Listen(format)) => *format,
+            None => default_format,
+            Some(Act::Listen(format)) => *format,
             Some(act) => return play(control, act).await.map(|()| None),
         };
         let listener = TcpListener::bind((local, 0)).await.ok()?;
@@ -200,7 +201,7 @@ impl Session {
         Some(Some(listener))
     }
 
-    async fn transfer(&self, listener: TcpListener, command: &str, name: &str, tls: bool) -> Goes {
+    async fn transfer(&self, listener: TcpListener, command: &str, name: &str, tls: bool) -> SessionResult {
         let mut data: Box<dyn Io> = Box::new(listener.accept().await.ok()?.0);
         if tls {
             if let Some(act) = self.rules.steps.get("data tls") {
@@ -236,24 +237,24 @@ impl Session {
     }
 }
 
-async fn play(stream: &mut Box<dyn Io>, act: &Do) -> Goes {
+async fn play(stream: &mut Box<dyn Io>, act: &Act) -> SessionResult {
     match act {
-        Do::Say(bytes) => stream.write_all(bytes).await.ok(),
-        Do::Last(bytes) => {
+        Act::Send(bytes) => stream.write_all(bytes).await.ok(),
+        Act::SendAndClose(bytes) => {
             let _ = stream.write_all(bytes).await;
             let _ = stream.flush().await;
             let _ = stream.shutdown().await;
-            // What the client said meanwhile is read, so that this is a close and no reset.
+            // Read what the client sent meanwhile, so that this is a close and not a reset.
             let _ = tokio::time::timeout(Duration::from_secs(1), stream.read_to_end(&mut Vec::new())).await;
             None
         }
-        Do::Listen(_) | Do::Close => None,
-        Do::Endless(bytes) => {
+        Act::Listen(_) | Act::Close => None,
+        Act::Endless(bytes) => {
             let many = bytes.repeat(1 + 4096 / bytes.len());
             while stream.write_all(&many).await.is_ok() {}
             None
         }
-        Do::Stall => {
+        Act::Stall => {
             std::future::pending::<()>().await;
             None
         }

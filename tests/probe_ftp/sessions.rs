@@ -1,4 +1,4 @@
-//! Whole sessions with servers that are well, each in another way.
+//! Whole sessions with correct servers of different behaviour.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use serde_json::json;
 use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase as P, Phase};
 use vigie::net::TlsOptions;
 
-use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, denying, fields, pem, transcript};
-use crate::probe_ftp::server::{Do, Rules, Server, say};
+use crate::probe_ftp::check::{PASSWORD, TIMEOUT, attempt, config, denying, fields, pem, transcript};
+use crate::probe_ftp::server::{Act, Rules, Server, send};
 use crate::support::tls_server::{self, Authority};
 
 pub const BOTH: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
-fn passed(observation: &Observation) {
+fn assert_passed(observation: &Observation) {
     assert!(observation.failure.is_none(), "{:?}\n{}", observation.failure, transcript(observation));
 }
 
@@ -23,10 +23,11 @@ fn secure(authority: &Authority, names: &[&str]) -> Rules {
 }
 
 #[tokio::test]
-async fn a_plain_session_lists_and_says_that_the_password_went_in_clear() {
+async fn a_plain_session_lists_and_records_a_clear_text_password() {
     let server = Server::start(Rules::default()).await;
-    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    passed(&observation);
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
+    assert_passed(&observation);
     assert_eq!(server.lines(), ["USER monitor", &format!("PASS {PASSWORD}"), "EPSV", "LIST", "QUIT"]);
     let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_banner, "test server");
@@ -44,30 +45,32 @@ async fn a_plain_session_lists_and_says_that_the_password_went_in_clear() {
 }
 
 #[tokio::test]
-async fn a_login_without_a_user_name_is_anonymous_and_tells_no_password() {
-    let server = Server::start(Rules::default().but("USER", say("230 come in\r\n"))).await;
+async fn a_login_without_user_name_is_anonymous() {
+    let server = Server::start(Rules::default().with_act("USER", send("230 come in\r\n"))).await;
     let anonymous = json!({"ftp_username": "", "ftp_password": ""});
     let observation =
-        attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous.clone()), SOON).await;
-    passed(&observation);
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous.clone()), TIMEOUT).await;
+    assert_passed(&observation);
     assert_eq!(server.lines()[..2], ["USER anonymous", "EPSV"]);
     assert!(!observation.facts.ftp.unwrap().ftp_password_in_clear);
     let server = Server::start(Rules::default()).await;
-    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous), SOON).await;
-    passed(&observation);
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous), TIMEOUT).await;
+    assert_passed(&observation);
     assert_eq!(server.lines()[1], "PASS anonymous@");
     assert!(!observation.facts.ftp.unwrap().ftp_password_in_clear);
 }
 
 #[tokio::test]
-async fn a_file_goes_there_and_back_and_is_deleted() {
+async fn a_file_is_uploaded_downloaded_and_deleted() {
     let authority = Authority::new("test CA");
     let server = Server::start(secure(&authority, &["127.0.0.1"])).await;
-    let asked = fields(server.address, json!({"enable_ftp_upload": true}));
-    let observation = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
-    passed(&observation);
-    let wanted = "AUTH PBSZ PROT USER PASS EPSV LIST TYPE EPSV STOR EPSV RETR DELE QUIT";
-    assert_eq!(server.commands().join(" "), wanted);
+    let monitor_fields = fields(server.address, json!({"enable_ftp_upload": true}));
+    let observation =
+        attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
+    assert_passed(&observation);
+    let expected = "AUTH PBSZ PROT USER PASS EPSV LIST TYPE EPSV STOR EPSV RETR DELE QUIT";
+    assert_eq!(server.commands().join(" "), expected);
     let lines = server.lines();
     let names: Vec<_> = lines.iter().filter_map(|line| line.split_once("vigie-")).collect();
     assert!(names.len() == 3 && names.iter().all(|name| name.1 == names[0].1), "{lines:?}");
@@ -83,31 +86,33 @@ async fn a_file_goes_there_and_back_and_is_deleted() {
 }
 
 #[tokio::test]
-async fn tls_1_2_is_pinned_and_its_sessions_are_taken_up_again() {
+async fn tls_1_2_can_be_pinned_and_resumes_sessions() {
     let authority = Authority::new("test CA");
     let server = Server::start(secure(&authority, &["127.0.0.1"])).await;
-    let asked = fields(server.address, json!({"use_ssl_version": "12", "enable_ftp_upload": true}));
-    let observation = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
-    passed(&observation);
+    let monitor_fields = fields(server.address, json!({"use_ssl_version": "12", "enable_ftp_upload": true}));
+    let observation =
+        attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
+    assert_passed(&observation);
     assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
     assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
 }
 
 #[tokio::test]
-async fn a_server_that_keeps_no_sessions_is_told_and_passes() {
+async fn a_server_without_session_resumption_passes() {
     let authority = Authority::new("test CA");
-    let mut cold = tls_server::config(&authority.issue(&["127.0.0.1"], (2020, 2090)), BOTH, None);
-    cold.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
-    cold.send_tls13_tickets = 0;
-    let server = Server::start(Rules { tls: Some(Arc::new(cold)), ..Rules::default() }).await;
-    let asked = fields(server.address, json!({}));
-    let observation = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
-    passed(&observation);
+    let mut stateless = tls_server::config(&authority.issue(&["127.0.0.1"], (2020, 2090)), BOTH, None);
+    stateless.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+    stateless.send_tls13_tickets = 0;
+    let server = Server::start(Rules { tls: Some(Arc::new(stateless)), ..Rules::default() }).await;
+    let monitor_fields = fields(server.address, json!({}));
+    let observation =
+        attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
+    assert_passed(&observation);
     assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(false));
 }
 
 #[tokio::test]
-async fn nothing_is_taken_up_from_one_check_to_the_next() {
+async fn tls_sessions_are_not_shared_between_checks() {
     let authority = Authority::new("test CA");
     let config_once = config(Some(&authority.pem()));
     let net = vigie::net::Net::new(&config_once).unwrap();
@@ -117,49 +122,49 @@ async fn nothing_is_taken_up_from_one_check_to_the_next() {
         tls_server::config(&authority.issue(&["127.0.0.1"], (2020, 2090)), BOTH, None),
     )
     .await;
-    let deadline = vigie::net::Deadline::within(SOON);
-    let shake = async |tls: &vigie::net::TlsSession| {
+    let deadline = vigie::net::Deadline::within(TIMEOUT);
+    let is_resumed = async |tls: &vigie::net::TlsSession| {
         let stream = tokio::net::TcpStream::connect(server).await.unwrap();
         let mut trace = vigie::net::ConnectTrace::default();
         let mut stream = tls.handshake(stream, deadline, &mut trace).await.unwrap();
-        // Tickets come with the first bytes.
+        // Tickets arrive with the first application data.
         tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await.unwrap();
         vigie::net::was_resumed(&stream)
     };
     let one = net.tls_session("127.0.0.1", &options, true).unwrap();
-    assert!(!shake(&one).await);
-    assert!(shake(&one).await);
+    assert!(!is_resumed(&one).await);
+    assert!(is_resumed(&one).await);
     let other = net.tls_session("127.0.0.1", &options, true).unwrap();
-    assert!(!shake(&other).await);
-    let cold = net.tls_session("127.0.0.1", &options, false).unwrap();
-    assert!(!shake(&cold).await && !shake(&cold).await);
+    assert!(!is_resumed(&other).await);
+    let disabled = net.tls_session("127.0.0.1", &options, false).unwrap();
+    assert!(!is_resumed(&disabled).await && !is_resumed(&disabled).await);
 }
 
 #[tokio::test]
-async fn implicit_tls_is_spoken_by_scheme_whatever_the_type() {
+async fn the_ftps_scheme_means_implicit_tls_for_both_types() {
     let authority = Authority::new("test CA");
     for kind in [MonitorType::Ftp, MonitorType::FtpSsl] {
         let rules = Rules { implicit: true, ..secure(&authority, &["127.0.0.1"]) };
         let server = Server::start(rules).await;
-        let asked = fields(server.address, json!({"hostname": "ftps://127.0.0.1"}));
-        let observation = attempt(&config(Some(&authority.pem())), kind, asked, SOON).await;
-        passed(&observation);
+        let monitor_fields = fields(server.address, json!({"hostname": "ftps://127.0.0.1"}));
+        let observation = attempt(&config(Some(&authority.pem())), kind, monitor_fields, TIMEOUT).await;
+        assert_passed(&observation);
         assert_eq!(server.commands().join(" "), "PBSZ PROT USER PASS EPSV LIST QUIT");
         assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
     }
 }
 
 #[tokio::test]
-async fn a_client_certificate_is_shown_where_it_is_switched_on() {
+async fn a_client_certificate_is_sent_when_enabled() {
     let (authority, clients) = (Authority::new("test CA"), Authority::new("client CA"));
-    let mine = clients.issue(&["me"], (2020, 2090));
+    let client = clients.issue(&["me"], (2020, 2090));
     let mut config = config(Some(&authority.pem()));
-    config.trust.client_certificates.insert(7, pem(&mine.pem()));
+    config.trust.client_certificates.insert(7, pem(&client.pem()));
     let tls = tls_server::config(&authority.issue(&["127.0.0.1"], (2020, 2090)), BOTH, Some(&clients));
     for (on, passes) in [(true, true), (false, false)] {
         let server = Server::start(Rules { tls: Some(Arc::new(tls.clone())), ..Rules::default() }).await;
-        let asked = fields(server.address, json!({"use_client_ssl_cert": on, "ssl_cert_id": 7}));
-        let observation = attempt(&config, MonitorType::FtpSsl, asked, SOON).await;
+        let monitor_fields = fields(server.address, json!({"use_client_ssl_cert": on, "ssl_cert_id": 7}));
+        let observation = attempt(&config, MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
         assert_eq!(
             observation.failure.is_none(),
             passes,
@@ -174,22 +179,23 @@ async fn a_client_certificate_is_shown_where_it_is_switched_on() {
 }
 
 #[tokio::test]
-async fn pasv_is_asked_where_epsv_is_refused_and_its_address_is_not_believed() {
+async fn pasv_follows_a_refused_epsv_and_its_address_is_ignored() {
     let forms: [fn(std::net::SocketAddr) -> String; 3] = [
         crate::probe_ftp::server::passive,
-        // A private address of somebody else, as servers behind a router tell.
+        // A private address, as sent by servers behind NAT.
         |at| format!("227 Passive (10,1,2,3,{},{})\r\n", at.port() >> 8, at.port() & 255),
-        // A public one: a server must not make us knock there. And no parentheses.
+        // A public address, which the client must not connect to. And no parentheses.
         |at| format!("227 ok 192,0,2,1,{},{}\r\n", at.port() >> 8, at.port() & 255),
     ];
     for form in forms {
-        let rules = Rules::default().but("EPSV", say("500 what?\r\n")).but("PASV", Do::Listen(form));
+        let rules =
+            Rules::default().with_act("EPSV", send("500 what?\r\n")).with_act("PASV", Act::Listen(form));
         let server = Server::start(rules).await;
-        let asked = fields(server.address, json!({"enable_ftp_upload": true}));
-        let observation = attempt(&config(None), MonitorType::Ftp, asked, SOON).await;
-        passed(&observation);
-        let wanted = "USER PASS EPSV PASV LIST TYPE PASV STOR PASV RETR DELE QUIT";
-        assert_eq!(server.commands().join(" "), wanted);
+        let monitor_fields = fields(server.address, json!({"enable_ftp_upload": true}));
+        let observation = attempt(&config(None), MonitorType::Ftp, monitor_fields, TIMEOUT).await;
+        assert_passed(&observation);
+        let expected = "USER PASS EPSV PASV LIST TYPE PASV STOR PASV RETR DELE QUIT";
+        assert_eq!(server.commands().join(" "), expected);
         let facts = observation.facts.ftp.unwrap();
         assert_eq!(facts.ftp_passive.as_deref(), Some("PASV"));
         assert_eq!(facts.ftp_data_address.unwrap().ip(), server.address.ip());
@@ -197,38 +203,39 @@ async fn pasv_is_asked_where_epsv_is_refused_and_its_address_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_session_over_ipv6_asks_for_epsv_alone() {
+async fn a_session_over_ipv6_uses_epsv_only() {
     let server = Server::start_on("::1", Rules::default()).await;
-    let asked = fields(server.address, json!({"enable_ftp_upload": true}));
-    let observation = attempt(&config(None), MonitorType::Ftp, asked, SOON).await;
-    passed(&observation);
-    let server = Server::start_on("::1", Rules::default().but("EPSV", say("522 no\r\n"))).await;
-    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    let monitor_fields = fields(server.address, json!({"enable_ftp_upload": true}));
+    let observation = attempt(&config(None), MonitorType::Ftp, monitor_fields, TIMEOUT).await;
+    assert_passed(&observation);
+    let server = Server::start_on("::1", Rules::default().with_act("EPSV", send("522 no\r\n"))).await;
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.phase), (Kind::DialogueUnexpected, Phase::Passive));
     assert_eq!(server.commands().join(" "), "USER PASS EPSV");
 }
 
 #[tokio::test]
-async fn servers_that_say_things_in_their_own_way_pass() {
-    let ways: [(&str, &'static str, Do); 12] = [
-        ("a greeting of many lines", "greeting", say("220-hello\r\n150 users\r\n\r\n 220 x\r\n220 ok\r\n")),
-        ("a greeting that comes later", "greeting", say("120 in a moment\r\n220 here\r\n")),
-        ("bare line feeds", "greeting", say("220 hello\n")),
-        ("no text", "PASS", say("230\r\n")),
-        ("many lines after the login", "PASS", say("230-a\r\n500 b\r\n230 c\r\n")),
-        ("no password needed", "USER", say("232 certificate\r\n")),
-        ("a superfluous password", "PASS", say("202 superfluous\r\n")),
-        ("data connection already open", "LIST", say("125 open\r\n")),
-        ("250 ends a list", "LIST done", say("250 listed\r\n")),
-        ("an empty list", "data", say("")),
-        ("450 for an empty folder", "LIST", say("450 no files\r\n")),
-        ("other delimiters", "EPSV", Do::Listen(|at| format!("229 ok (!!!{}!)\r\n", at.port()))),
+async fn unusual_but_valid_replies_pass() {
+    let cases: [(&str, &'static str, Act); 12] = [
+        ("a greeting of many lines", "greeting", send("220-hello\r\n150 users\r\n\r\n 220 x\r\n220 ok\r\n")),
+        ("a greeting that comes later", "greeting", send("120 in a moment\r\n220 here\r\n")),
+        ("bare line feeds", "greeting", send("220 hello\n")),
+        ("no text", "PASS", send("230\r\n")),
+        ("many lines after the login", "PASS", send("230-a\r\n500 b\r\n230 c\r\n")),
+        ("no password needed", "USER", send("232 certificate\r\n")),
+        ("a superfluous password", "PASS", send("202 superfluous\r\n")),
+        ("data connection already open", "LIST", send("125 open\r\n")),
+        ("250 ends a list", "LIST done", send("250 listed\r\n")),
+        ("an empty list", "data", send("")),
+        ("450 for an empty folder", "LIST", send("450 no files\r\n")),
+        ("other delimiters", "EPSV", Act::Listen(|at| format!("229 ok (!!!{}!)\r\n", at.port()))),
     ];
-    for (name, step, act) in ways {
-        let server = Server::start(Rules::default().but(step, act)).await;
+    for (name, step, act) in cases {
+        let server = Server::start(Rules::default().with_act(step, act)).await;
         let observation =
-            attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+            attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
         assert!(
             observation.failure.is_none(),
             "{name}: {:?}\n{}",
@@ -240,12 +247,12 @@ async fn servers_that_say_things_in_their_own_way_pass() {
 }
 
 #[tokio::test]
-async fn a_farewell_that_does_not_come_is_a_note() {
-    for act in [Do::Stall, Do::Close, say("500 no\r\n"), Do::Endless(b"x")] {
-        let server = Server::start(Rules::default().but("QUIT", act)).await;
+async fn a_missing_reply_to_quit_is_a_note() {
+    for act in [Act::Stall, Act::Close, send("500 no\r\n"), Act::Endless(b"x")] {
+        let server = Server::start(Rules::default().with_act("QUIT", act)).await;
         let observation =
-            attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-        passed(&observation);
+            attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
+        assert_passed(&observation);
         assert_eq!(observation.warnings.len(), 1);
         assert!(observation.warnings[0].detail.starts_with("QUIT failed: "), "{:?}", observation.warnings);
         assert!(!observation.warnings[0].kind.affects_outcome());
@@ -254,14 +261,15 @@ async fn a_farewell_that_does_not_come_is_a_note() {
 }
 
 #[tokio::test]
-async fn the_egress_policy_holds_and_a_login_of_two_lines_never_leaves() {
+async fn the_egress_policy_applies_and_logins_with_line_breaks_are_refused() {
     let server = Server::start(Rules::default()).await;
     let observation =
-        attempt(&denying(&["127.0.0.0/8"]), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+        attempt(&denying(&["127.0.0.0/8"]), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT)
+            .await;
     assert_eq!(observation.failure.unwrap().kind, Kind::EgressDenied);
     for broken in [json!({"ftp_username": "a\r\nDELE b"}), json!({"ftp_password": "a\nDELE b"})] {
         let observation =
-            attempt(&config(None), MonitorType::Ftp, fields(server.address, broken), SOON).await;
+            attempt(&config(None), MonitorType::Ftp, fields(server.address, broken), TIMEOUT).await;
         let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status().0), (Kind::NotConfigured, 95), "{failure}");
     }
@@ -280,7 +288,7 @@ async fn versions_and_certificates_that_this_location_lacks_are_its_own_fault() 
     let server = Server::start(Rules::default()).await;
     for (more, kind, text) in cases {
         let observation =
-            attempt(&config(None), MonitorType::FtpSsl, fields(server.address, more), SOON).await;
+            attempt(&config(None), MonitorType::FtpSsl, fields(server.address, more), TIMEOUT).await;
         let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status().0), (kind, 95));
         assert!(failure.detail.contains(text), "{failure}");

@@ -1,4 +1,4 @@
-//! The table of servers that misbehave: what one does, and what the probe makes of it.
+//! The table of misbehaving servers: what each does, and how the probe classifies it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use vigie::domain::MonitorType::{Ftp, FtpSsl};
 use vigie::domain::{FailureKind as Kind, MonitorType, Phase as P};
 
 use crate::probe_ftp::check::{attempt, config, fields, transcript};
-use crate::probe_ftp::server::{Do, Rules, Server, last, say};
+use crate::probe_ftp::server::{Act, Rules, Server, send, send_and_close};
 use crate::probe_ftp::sessions::BOTH;
 use crate::support::tls_server::{self, Authority, Identity, self_signed};
 
-/// One server, and what is expected: status, kind, phase, a part of the text.
+/// One server and the expected status, kind, phase and a part of the text.
 struct Case {
     name: String,
     kind: MonitorType,
@@ -22,7 +22,7 @@ struct Case {
     rules: Rules,
     timeout: Duration,
     expect: (u16, Kind, P, &'static str),
-    /// Commands that have to come at the end, for those that tidy up.
+    /// Commands that must come last, for sessions that clean up.
     ends: &'static str,
 }
 
@@ -39,8 +39,8 @@ impl Case {
 
     async fn run(self, authority: &str) -> Result<(), String> {
         let server = Server::start(self.rules).await;
-        let asked = fields(server.address, self.fields);
-        let observation = attempt(&config(Some(authority)), self.kind, asked, self.timeout).await;
+        let monitor_fields = fields(server.address, self.fields);
+        let observation = attempt(&config(Some(authority)), self.kind, monitor_fields, self.timeout).await;
         let Some(failure) = &observation.failure else { return Err(format!("{}: it passed", self.name)) };
         let found = (failure.status().0, failure.kind, failure.phase);
         let (status, kind, phase, text) = self.expect;
@@ -62,8 +62,8 @@ impl Case {
     }
 }
 
-fn case(name: impl Into<String>, step: &'static str, act: Do, expect: (u16, Kind, P, &'static str)) -> Case {
-    let rules = Rules::default().but(step, act);
+fn case(name: impl Into<String>, step: &'static str, act: Act, expect: (u16, Kind, P, &'static str)) -> Case {
+    let rules = Rules::default().with_act(step, act);
     let timeout = Duration::from_secs(20);
     Case { name: name.into(), kind: Ftp, fields: json!({}), rules, timeout, expect, ends: "" }
 }
@@ -71,13 +71,13 @@ fn case(name: impl Into<String>, step: &'static str, act: Do, expect: (u16, Kind
 fn uploading(
     name: impl Into<String>,
     step: &'static str,
-    act: Do,
+    act: Act,
     expect: (u16, Kind, P, &'static str),
 ) -> Case {
     Case { fields: json!({"enable_ftp_upload": true}), ..case(name, step, act, expect) }
 }
 
-/// Every step of a session with its phase, and whether it comes with uploads alone.
+/// Every step of a session with its phase, and whether it occurs in uploads only.
 const STEPS: &[(&str, P, bool)] = &[
     ("greeting", P::Banner, false),
     ("USER", P::Auth, false),
@@ -97,35 +97,43 @@ const STEPS: &[(&str, P, bool)] = &[
 fn at_each_step() -> Vec<Case> {
     let mut cases = Vec::new();
     for &(step, phase, uploads) in STEPS {
-        let with = |name: &str, act: Do, expect| Case {
+        let with = |name: &str, act: Act, expect| Case {
             fields: json!({"enable_ftp_upload": uploads}),
             ..case(format!("{name} at {step}"), step, act, expect)
         };
         let stalled = "no data within";
-        cases.push(with("stall", Do::Stall, (2, TimedOut, phase, stalled)).stalls());
+        cases.push(with("stall", Act::Stall, (2, TimedOut, phase, stalled)).stalls());
         if step == "data" {
             continue;
         }
-        cases.push(with("close", last(""), (6, NoResponse, phase, "")));
-        cases.push(with("half a line", last("22"), (3, ResponseTruncated, phase, "closed after 2 bytes")));
+        cases.push(with("close", send_and_close(""), (6, NoResponse, phase, "")));
+        cases.push(with(
+            "half a line",
+            send_and_close("22"),
+            (3, ResponseTruncated, phase, "closed after 2 bytes"),
+        ));
         let garbage = "expected a reply that starts with three digits, got `";
         cases.push(with(
             "garbage",
-            say(b"\x00\xff\x80 \x1b[2J\r\n"),
+            send(b"\x00\xff\x80 \x1b[2J\r\n"),
             (3, DialogueUnexpected, phase, garbage),
         ));
-        let line = Do::Endless(b"2");
+        let line = Act::Endless(b"2");
         cases.push(with("a line without end", line, (3, ResponseTooLarge, phase, "more than")));
-        let lines = Do::Endless(b"220-and on\r\n");
+        let lines = Act::Endless(b"220-and on\r\n");
         cases.push(with("lines without end", lines, (3, ResponseTooLarge, phase, "more than")));
-        let gone = last("421 shutting down\r\n");
-        cases.push(with("421", gone, (3, DialogueUnexpected, phase, "421 shutting down")));
-        // What PASV would do after this stands below.
+        let shutdown = send_and_close("421 shutting down\r\n");
+        cases.push(with("421", shutdown, (3, DialogueUnexpected, phase, "421 shutting down")));
+        // PASV follows after this; see below.
         if step != "EPSV" {
             let kind = if phase == P::Auth { LoginRefused } else { DialogueUnexpected };
             let status = if phase == P::Auth { 5 } else { 3 };
-            cases.push(with("5xx", say("550 no such thing\r\n"), (status, kind, phase, "550 no such thing")));
-            let later = say("451 local error\r\n");
+            cases.push(with(
+                "5xx",
+                send("550 no such thing\r\n"),
+                (status, kind, phase, "550 no such thing"),
+            ));
+            let later = send("451 local error\r\n");
             cases.push(with("4xx", later, (3, DialogueUnexpected, phase, "451 local error")));
         }
     }
@@ -138,30 +146,30 @@ fn logins() -> Vec<Case> {
         case(
             "530",
             "PASS",
-            say("530 Login incorrect.\r\n"),
+            send("530 Login incorrect.\r\n"),
             refused("it replies to `PASS` with `530 Login inc"),
         ),
-        case("430", "PASS", say("430 wrong\r\n"), refused("it replies to `PASS` with `430 wrong`")),
-        case("user refused", "USER", say("530 no anonymous\r\n"), refused("it replies to `USER` with `530")),
-        case("an account", "USER", say("332 which account?\r\n"), refused("it replies to `USER` with `332")),
-        case("an account then", "PASS", say("332 account?\r\n"), refused("it replies to `PASS` with `332")),
-        case("the password", "PASS", say("530 s3cret-pw is wrong\r\n"), refused("`530 ******** is wrong`")),
+        case("430", "PASS", send("430 wrong\r\n"), refused("it replies to `PASS` with `430 wrong`")),
+        case("user refused", "USER", send("530 no anonymous\r\n"), refused("it replies to `USER` with `530")),
+        case("an account", "USER", send("332 which account?\r\n"), refused("it replies to `USER` with `332")),
+        case("an account then", "PASS", send("332 account?\r\n"), refused("it replies to `PASS` with `332")),
+        case("the password", "PASS", send("530 s3cret-pw is wrong\r\n"), refused("`530 ******** is wrong`")),
         case(
             "a banner of SSH",
             "greeting",
-            say("SSH-2.0-x\r\n"),
+            send("SSH-2.0-x\r\n"),
             (3, DialogueUnexpected, P::Banner, "`SSH-2.0-x`"),
         ),
         case(
             "a busy server",
             "greeting",
-            last("421 too many\r\n"),
+            send_and_close("421 too many\r\n"),
             (3, DialogueUnexpected, P::Banner, "`421 too many`"),
         ),
         case(
             "120 and no more",
             "greeting",
-            say("120 in 5 minutes\r\n"),
+            send("120 in 5 minutes\r\n"),
             (2, TimedOut, P::Banner, "nothing more"),
         )
         .stalls(),
@@ -171,67 +179,67 @@ fn logins() -> Vec<Case> {
 fn data_connections() -> Vec<Case> {
     let passive = |kind, status, text| (status, kind, P::Passive, text);
     let no_port = passive(ResponseInvalid, 3, "contains no port");
-    let refuses = Rules::default().but("EPSV", say("502 no\r\n"));
-    let pasv = |name: &str, act: Do, expect| {
-        let asked = case(name, "PASV", act, expect);
+    let refuses = Rules::default().with_act("EPSV", send("502 no\r\n"));
+    let pasv = |name: &str, act: Act, expect| {
+        let refused = case(name, "PASV", act, expect);
         Case {
             rules: Rules {
-                steps: asked.rules.steps.into_iter().chain(refuses.steps.clone()).collect(),
+                steps: refused.rules.steps.into_iter().chain(refuses.steps.clone()).collect(),
                 ..Rules::default()
             },
-            ..asked
+            ..refused
         }
     };
     vec![
-        case("229 without a port", "EPSV", say("229 ok\r\n"), no_port),
-        case("229 with port 0", "EPSV", say("229 (|||0|)\r\n"), no_port),
-        case("229 with port 99999", "EPSV", say("229 (|||99999|)\r\n"), no_port),
+        case("229 without a port", "EPSV", send("229 ok\r\n"), no_port),
+        case("229 with port 0", "EPSV", send("229 (|||0|)\r\n"), no_port),
+        case("229 with port 99999", "EPSV", send("229 (|||99999|)\r\n"), no_port),
         case(
             "227 to EPSV",
             "EPSV",
-            say("227 (127,0,0,1,1,1)\r\n"),
+            send("227 (127,0,0,1,1,1)\r\n"),
             passive(DialogueUnexpected, 3, "`EPSV` with `227"),
         ),
         case(
             "data refused",
             "EPSV",
-            say("229 (|||1|)\r\n"),
+            send("229 (|||1|)\r\n"),
             passive(ConnectRefused, 1, "on the data connection: 127.0.0.1:1"),
         ),
-        pasv("both refused", say("502 no\r\n"), passive(DialogueUnexpected, 3, "`PASV` with `502 no`")),
-        pasv("227 without numbers", say("227 ok\r\n"), no_port),
-        pasv("227 with 999", say("227 (999,0,0,1,1,1)\r\n"), no_port),
-        pasv("227 with port 0", say("227 (127,0,0,1,0,0)\r\n"), no_port),
-        // To the address of the control connection, where nobody listens at that port.
+        pasv("both refused", send("502 no\r\n"), passive(DialogueUnexpected, 3, "`PASV` with `502 no`")),
+        pasv("227 without numbers", send("227 ok\r\n"), no_port),
+        pasv("227 with 999", send("227 (999,0,0,1,1,1)\r\n"), no_port),
+        pasv("227 with port 0", send("227 (127,0,0,1,0,0)\r\n"), no_port),
+        // To the address of the control connection, where that port is closed.
         pasv(
             "227 to another host",
-            say("227 (192,0,2,1,0,1)\r\n"),
+            send("227 (192,0,2,1,0,1)\r\n"),
             passive(ConnectRefused, 1, "127.0.0.1:1"),
         ),
-        pasv("PASV stalls", Do::Stall, passive(TimedOut, 2, "no data within")).stalls(),
+        pasv("PASV stalls", Act::Stall, passive(TimedOut, 2, "no data within")).stalls(),
         case(
             "425",
             "LIST",
-            say("425 no data connection\r\n"),
+            send("425 no data connection\r\n"),
             (3, DialogueUnexpected, P::List, "`425 no data"),
         ),
-        case("426", "LIST done", say("426 aborted\r\n"), (3, DialogueUnexpected, P::List, "`426 aborted`")),
+        case("426", "LIST done", send("426 aborted\r\n"), (3, DialogueUnexpected, P::List, "`426 aborted`")),
         case(
             "551",
             "LIST done",
-            say("551 page type\r\n"),
+            send("551 page type\r\n"),
             (3, DialogueUnexpected, P::List, "`551 page type`"),
         ),
         case(
             "a list without end",
             "data",
-            Do::Endless(b"-rw-r--r-- 1 a a 1 x\r\n"),
+            Act::Endless(b"-rw-r--r-- 1 a a 1 x\r\n"),
             (3, ResponseTooLarge, P::List, "its list has more than 8388608 bytes"),
         ),
         case(
             "one name without end",
             "data",
-            Do::Endless(b"x"),
+            Act::Endless(b"x"),
             (3, ResponseTooLarge, P::List, "its list has more than"),
         ),
     ]
@@ -241,47 +249,47 @@ fn uploads() -> Vec<Case> {
     let upload = |text| (3, DialogueUnexpected, P::Upload, text);
     let differs = |text| (5, FileDiffers, P::Download, text);
     vec![
-        uploading("553", "STOR", say("553 not allowed\r\n"), upload("`STOR` with `553 not"))
+        uploading("553", "STOR", send("553 not allowed\r\n"), upload("`STOR` with `553 not"))
             .ends("EPSV STOR"),
-        uploading("552", "STOR done", say("552 disk full\r\n"), upload("`552 disk full`")).ends("STOR DELE"),
-        uploading("452", "STOR", say("452 no space\r\n"), upload("`452 no space`")).ends("EPSV STOR"),
+        uploading("552", "STOR done", send("552 disk full\r\n"), upload("`552 disk full`")).ends("STOR DELE"),
+        uploading("452", "STOR", send("452 no space\r\n"), upload("`452 no space`")).ends("EPSV STOR"),
         uploading(
             "data reset",
             "STOR data",
-            Do::Close,
+            Act::Close,
             (5, FileDiffers, P::Download, "1024 bytes were uploaded, 0 bytes were downloaded"),
         )
         .ends("RETR DELE"),
         uploading(
             "another file",
             "RETR data",
-            say("other"),
+            send("other"),
             differs("1024 bytes were uploaded, 5 bytes were downloaded; the first difference is at byte 0"),
         )
         .ends("RETR DELE"),
-        uploading("no file", "RETR data", say(""), differs("0 bytes were downloaded")).ends("RETR DELE"),
+        uploading("no file", "RETR data", send(""), differs("0 bytes were downloaded")).ends("RETR DELE"),
         uploading(
             "a file without end",
             "RETR data",
-            Do::Endless(b"\x00"),
+            Act::Endless(b"\x00"),
             differs("more than 1024 bytes were downloaded"),
         )
         .ends("RETR DELE"),
         uploading(
             "a download that stalls",
             "RETR data",
-            Do::Stall,
+            Act::Stall,
             (2, TimedOut, P::Download, "no data within 1.2 s"),
         )
         .stalls(),
         uploading(
             "deleted by nobody",
             "DELE",
-            say("550 denied\r\n"),
+            send("550 denied\r\n"),
             (3, DialogueUnexpected, P::Delete, "may have been left there: the target replied differently than expected: it replies to `DELE` with `550 denied`"),
         )
         .ends("RETR DELE"),
-        uploading("type refused", "TYPE", say("504 no\r\n"), upload("`TYPE` with `504 no`"))
+        uploading("type refused", "TYPE", send("504 no\r\n"), upload("`TYPE` with `504 no`"))
             .ends("LIST TYPE"),
     ]
 }
@@ -291,14 +299,14 @@ fn tls_of(identity: &Identity) -> Rules {
 }
 
 fn secure(name: &str, rules: Rules, expect: (u16, Kind, P, &'static str)) -> Case {
-    Case { kind: FtpSsl, rules, ..case(name, "none", Do::Close, expect) }
+    Case { kind: FtpSsl, rules, ..case(name, "none", Act::Close, expect) }
 }
 
 fn encryption(authority: &Authority) -> Vec<Case> {
     let good = || tls_of(&authority.issue(&["127.0.0.1"], (2020, 2090)));
     let other = Authority::new("other CA");
     let starttls = |kind, status, text| (status, kind, P::Starttls, text);
-    let injected = say("234 go on\r\n230 you are in\r\n");
+    let injected = send("234 go on\r\n230 you are in\r\n");
     let data_tls = |identity: &Identity| Rules { data_tls: tls_of(identity).tls, ..good() };
     let two = (
         3,
@@ -309,19 +317,20 @@ fn encryption(authority: &Authority) -> Vec<Case> {
     vec![
         secure(
             "AUTH refused",
-            good().but("AUTH", say("502 no TLS\r\n")),
+            good().with_act("AUTH", send("502 no TLS\r\n")),
             starttls(TlsNotOffered, 5, "`AUTH TLS` with `502 no TLS`"),
         ),
         secure(
             "AUTH not now",
-            good().but("AUTH", say("431 later\r\n")),
+            good().with_act("AUTH", send("431 later\r\n")),
             starttls(DialogueUnexpected, 3, "`431 later`"),
         ),
-        secure("AUTH closed", good().but("AUTH", last("")), starttls(NoResponse, 6, "")),
-        secure("AUTH stalls", good().but("AUTH", Do::Stall), starttls(TimedOut, 2, "nothing more")).stalls(),
+        secure("AUTH closed", good().with_act("AUTH", send_and_close("")), starttls(NoResponse, 6, "")),
+        secure("AUTH stalls", good().with_act("AUTH", Act::Stall), starttls(TimedOut, 2, "nothing more"))
+            .stalls(),
         secure(
             "bytes before TLS",
-            good().but("AUTH", injected),
+            good().with_act("AUTH", injected),
             (
                 3,
                 DialogueUnexpected,
@@ -331,21 +340,22 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         ),
         secure(
             "no TLS after 234",
-            good().but("AUTH", last("234 go on\r\n")),
+            good().with_act("AUTH", send_and_close("234 go on\r\n")),
             (3, TlsHandshake, P::Tls, "closed the connection during the handshake"),
         ),
         secure(
             "PBSZ refused",
-            good().but("PBSZ", say("503 no\r\n")),
+            good().with_act("PBSZ", send("503 no\r\n")),
             starttls(DialogueUnexpected, 3, "`PBSZ` with `503 no`"),
         ),
         secure(
             "PROT refused",
-            good().but("PROT", say("536 no\r\n")),
+            good().with_act("PROT", send("536 no\r\n")),
             starttls(DialogueUnexpected, 3, "`PROT` with `536 no`"),
         ),
-        secure("PROT stalls", good().but("PROT", Do::Stall), starttls(TimedOut, 2, "nothing more")).stalls(),
-        secure("PROT closes", good().but("PROT", last("")), starttls(NoResponse, 6, "")),
+        secure("PROT stalls", good().with_act("PROT", Act::Stall), starttls(TimedOut, 2, "nothing more"))
+            .stalls(),
+        secure("PROT closes", good().with_act("PROT", send_and_close("")), starttls(NoResponse, 6, "")),
         secure(
             "expired",
             tls_of(&authority.issue(&["127.0.0.1"], (2020, 2021))),
@@ -369,18 +379,18 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure("another certificate for data", data_tls(&authority.issue(&["b.test"], (2020, 2090))), two),
         secure(
             "data in plain text",
-            good().but("data tls", say("-rw a\r\n")),
+            good().with_act("data tls", send("-rw a\r\n")),
             (3, TlsHandshake, P::Passive, "on the data connection: "),
         ),
         secure(
             "TLS of data stalls",
-            good().but("data tls", Do::Stall),
+            good().with_act("data tls", Act::Stall),
             (2, TimedOut, P::Passive, "on the data connection: nothing more"),
         )
         .stalls(),
         secure(
             "522 for data",
-            good().but("LIST", say("522 data must be encrypted\r\n")),
+            good().with_act("LIST", send("522 data must be encrypted\r\n")),
             (3, DialogueUnexpected, P::List, "522 data must"),
         ),
         Case {

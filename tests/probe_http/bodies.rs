@@ -1,4 +1,4 @@
-//! Bodies: codings, charsets, keywords, and bombs.
+//! Bodies: codings, charsets, keywords and decompression bombs.
 
 use std::time::Duration;
 
@@ -10,36 +10,36 @@ use vigie::domain::{FailureKind as Kind, Observation, Phase};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes};
-use crate::probe_http::server::{Server, answers, page, with_headers};
+use crate::probe_http::server::{Server, page, respond, with_headers};
 use crate::support::alone::alone;
 
 const TRANSFER: Option<Phase> = Some(Phase::Transfer);
 const VALIDATE: Option<Phase> = Some(Phase::Validate);
 
-async fn all(mut coder: impl AsyncRead + Unpin) -> Vec<u8> {
-    let mut coded = Vec::new();
-    coder.read_to_end(&mut coded).await.unwrap();
-    coded
+async fn encode_all(mut coder: impl AsyncRead + Unpin) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    coder.read_to_end(&mut encoded).await.unwrap();
+    encoded
 }
 
-async fn coded(coding: &str, plain: &[u8]) -> Vec<u8> {
+async fn encode(coding: &str, plain: &[u8]) -> Vec<u8> {
     match coding {
-        "gzip" | "x-gzip" => all(coders::GzipEncoder::new(plain)).await,
-        "zlib" => all(coders::ZlibEncoder::new(plain)).await,
-        "raw" => all(coders::DeflateEncoder::new(plain)).await,
-        "br" => all(coders::BrotliEncoder::new(plain)).await,
-        "zstd" => all(coders::ZstdEncoder::new(plain)).await,
+        "gzip" | "x-gzip" => encode_all(coders::GzipEncoder::new(plain)).await,
+        "zlib" => encode_all(coders::ZlibEncoder::new(plain)).await,
+        "raw" => encode_all(coders::DeflateEncoder::new(plain)).await,
+        "br" => encode_all(coders::BrotliEncoder::new(plain)).await,
+        "zstd" => encode_all(coders::ZstdEncoder::new(plain)).await,
         _ => plain.to_vec(),
     }
 }
 
-async fn seen(headers: &str, body: &[u8], fields: Value) -> Observation {
-    let server = Server::start(vec![answers(with_headers(headers, body))]).await;
-    Check::of(&server.url("/")).with(fields).run().await
+async fn observe(headers: &str, body: &[u8], fields: Value) -> Observation {
+    let server = Server::start(vec![respond(with_headers(headers, body))]).await;
+    Check::new(&server.url("/")).with(fields).run().await
 }
 
 async fn expect(expected: Expect, headers: &str, body: &[u8], fields: Value) {
-    let observation = seen(headers, body, fields).await;
+    let observation = observe(headers, body, fields).await;
     expected.compare(&observation).unwrap_or_else(|difference| panic!("{headers:?}: {difference}"));
 }
 
@@ -48,7 +48,7 @@ fn keyword(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_coding_is_undone() {
+async fn every_content_coding_is_decoded() {
     let plain = "where is the needle in this hay? ".repeat(4000);
     for (coding, name) in [
         ("gzip", "gzip"),
@@ -60,8 +60,8 @@ async fn every_coding_is_undone() {
         ("plain", "identity"),
         ("plain", ""),
     ] {
-        let body = coded(coding, plain.as_bytes()).await;
-        let observation = seen(&format!("Content-Encoding: {name}\r\n"), &body, keyword("needle")).await;
+        let body = encode(coding, plain.as_bytes()).await;
+        let observation = observe(&format!("Content-Encoding: {name}\r\n"), &body, keyword("needle")).await;
         Passes.compare(&observation).unwrap_or_else(|difference| panic!("{coding}: {difference}"));
         let facts = observation.facts.http.unwrap();
         assert_eq!(
@@ -73,9 +73,9 @@ async fn every_coding_is_undone() {
 }
 
 #[tokio::test]
-async fn codings_on_top_of_each_other_are_undone_in_turn() {
-    let inner = coded("gzip", b"the needle").await;
-    let body = coded("br", &coded("zlib", &inner).await).await;
+async fn stacked_content_codings_are_decoded() {
+    let inner = encode("gzip", b"the needle").await;
+    let body = encode("br", &encode("zlib", &inner).await).await;
     expect(Passes, "Content-Encoding: gzip, deflate\r\nContent-Encoding: br\r\n", &body, keyword("needle"))
         .await;
     let five = Fails(3, Kind::EncodingInvalid, TRANSFER);
@@ -83,15 +83,15 @@ async fn codings_on_top_of_each_other_are_undone_in_turn() {
 }
 
 #[tokio::test]
-async fn members_of_a_gzip_body_follow_each_other() {
-    let body = [coded("gzip", b"the nee").await, coded("gzip", b"dle").await].concat();
+async fn a_gzip_body_of_several_members_is_decoded() {
+    let body = [encode("gzip", b"the nee").await, encode("gzip", b"dle").await].concat();
     expect(Passes, "Content-Encoding: gzip\r\n", &body, keyword("needle")).await;
 }
 
 #[tokio::test]
-async fn a_body_of_countless_empty_members_is_refused_and_keeps_its_deadline() {
-    let empty = coded("gzip", b"").await;
-    let few = [empty.repeat(1999), coded("gzip", b"needle").await].concat();
+async fn a_gzip_body_of_too_many_empty_members_is_invalid() {
+    let empty = encode("gzip", b"").await;
+    let few = [empty.repeat(1999), encode("gzip", b"needle").await].concat();
     expect(Passes, "Content-Encoding: gzip\r\n", &few, keyword("needle")).await;
     let many = empty.repeat(50_000);
     expect(Fails(3, Kind::EncodingInvalid, TRANSFER), "Content-Encoding: gzip\r\n", &many, json!({})).await;
@@ -99,7 +99,7 @@ async fn a_body_of_countless_empty_members_is_refused_and_keeps_its_deadline() {
 
 #[tokio::test]
 async fn a_body_that_cannot_be_decoded_is_invalid() {
-    let whole = coded("gzip", &b"needle ".repeat(500)).await;
+    let whole = encode("gzip", &b"needle ".repeat(500)).await;
     let mut flipped = whole.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0xff;
@@ -125,8 +125,8 @@ async fn an_empty_body_needs_no_decoding() {
     }
 }
 
-/// Bytes of memory that this process holds, and the most that it held since [`forget_the_most`], without the pages of
-/// its program, of which more are read the more it does.
+/// Returns the memory of this process in bytes, and its maximum since [`reset_max_memory`]. Mapped program pages are
+/// left out, since their number grows with the code that runs.
 fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = |name: &str| {
@@ -137,13 +137,13 @@ fn memory() -> (u64, u64) {
     (line("VmRSS:") - program, line("VmHWM:") - program)
 }
 
-fn forget_the_most() {
+fn reset_max_memory() {
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
 }
 
 #[tokio::test]
-async fn a_bomb_is_too_large_and_costs_no_memory() {
-    if !alone("probe_http::bodies::a_bomb_is_too_large_and_costs_no_memory") {
+async fn a_decompression_bomb_is_too_large_and_uses_little_memory() {
+    if !alone("probe_http::bodies::a_decompression_bomb_is_too_large_and_uses_little_memory") {
         return;
     }
     let mebibytes = 64;
@@ -151,12 +151,15 @@ async fn a_bomb_is_too_large_and_costs_no_memory() {
         let zeros = tokio::io::repeat(0).take(mebibytes * 1024 * 1024);
         let zeros = tokio::io::BufReader::new(zeros);
         let bomb = match coding {
-            "gzip" => all(coders::GzipEncoder::new(zeros)).await,
-            "zlib" => all(coders::ZlibEncoder::new(zeros)).await,
-            "br" => all(coders::BrotliEncoder::with_quality(zeros, async_compression::Level::Fastest)).await,
-            _ => all(coders::ZstdEncoder::new(zeros)).await,
+            "gzip" => encode_all(coders::GzipEncoder::new(zeros)).await,
+            "zlib" => encode_all(coders::ZlibEncoder::new(zeros)).await,
+            "br" => {
+                encode_all(coders::BrotliEncoder::with_quality(zeros, async_compression::Level::Fastest))
+                    .await
+            }
+            _ => encode_all(coders::ZstdEncoder::new(zeros)).await,
         };
-        forget_the_most();
+        reset_max_memory();
         let (before, _) = memory();
         let too_large = Fails(3, Kind::ResponseTooLarge, TRANSFER);
         expect(
@@ -168,14 +171,14 @@ async fn a_bomb_is_too_large_and_costs_no_memory() {
         .await;
         let (_, max) = memory();
         assert!(max < before + 32 * 1024 * 1024, "{coding}: {before} before, {max} at most");
-        // A bomb in a bomb: the outer stage may not fill memory, nor keep the thread, either.
-        let twice = coded("gzip", &bomb[..bomb.len().min(1_000_000)]).await;
+        // A bomb in a bomb: the outer stage must not fill memory or block the thread either.
+        let twice = encode("gzip", &bomb[..bomb.len().min(1_000_000)]).await;
         expect(too_large, &format!("Content-Encoding: {name}, gzip\r\n"), &twice, keyword("x")).await;
     }
 }
 
 #[tokio::test]
-async fn keywords_are_looked_for_in_the_decoded_text() {
+async fn keywords_are_searched_in_the_decoded_text() {
     let missing = Fails(5, Kind::KeywordMissing, VALIDATE);
     let found = Fails(5, Kind::KeywordFound, VALIDATE);
     let invert = json!({"keyword_string": "hello", "keyword_match_invert": true});
@@ -199,9 +202,9 @@ async fn keywords_are_looked_for_in_the_decoded_text() {
 }
 
 #[tokio::test]
-async fn a_failing_status_is_told_before_a_missing_keyword() {
-    let server = Server::start(vec![answers("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno")]).await;
-    let observation = Check::of(&server.url("/")).with(keyword("hello")).run().await;
+async fn a_failing_status_wins_over_a_missing_keyword() {
+    let server = Server::start(vec![respond("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno")]).await;
+    let observation = Check::new(&server.url("/")).with(keyword("hello")).run().await;
     Fails(7, Kind::HttpStatus, VALIDATE).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().body_bytes, 2);
 }
@@ -209,27 +212,27 @@ async fn a_failing_status_is_told_before_a_missing_keyword() {
 #[tokio::test]
 async fn details_hold_neither_body_nor_secret() {
     let body = "the body of the page";
-    let answer = format!("HTTP/1.1 401 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    let server = Server::start(vec![answers(answer)]).await;
+    let response = format!("HTTP/1.1 401 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let server = Server::start(vec![respond(response)]).await;
     let url = server.url("/").replace("http://", "http://me:topsecret@");
-    let observation = Check::of(&url).run().await;
+    let observation = Check::new(&url).run().await;
     Fails(5, Kind::LoginRefused, VALIDATE).compare(&observation).unwrap();
     let text = format!("{observation:?}");
     assert!(!text.contains("topsecret") && !text.contains(body), "{text}");
 }
 
 #[tokio::test]
-async fn a_search_that_takes_long_holds_up_nobody_else() {
-    // The places for long searches are those of a process.
-    if !alone("probe_http::bodies::a_search_that_takes_long_holds_up_nobody_else") {
+async fn a_long_search_does_not_block_the_runtime() {
+    // The threads for long searches are shared by the process.
+    if !alone("probe_http::bodies::a_long_search_does_not_block_the_runtime") {
         return;
     }
     let body = b"aaaa bbbb cccc ".repeat(200_000);
-    let server = Server::start(vec![answers(page(&body))]).await;
+    let server = Server::start(vec![respond(page(&body))]).await;
     let pattern = "(?:[a-c ]{100,200}){8}y";
     let fields = json!({"keyword_string": pattern, "keyword_match_type": "Regular Expression"});
-    // Patience for a machine that is busy: how long the search would take is told from how fast it begins.
-    let mut check = Check::of(&server.url("/")).with(fields).within(Duration::from_mins(2));
+    // Generous, for a busy machine: the duration of the search is estimated from its start.
+    let mut check = Check::new(&server.url("/")).with(fields).within(Duration::from_mins(2));
     check.settings.max_body_bytes = 10 * 1024 * 1024;
     let mut run = std::pin::pin!(check.run());
     let (mut longest, mut last) = (Duration::ZERO, Instant::now());

@@ -1,4 +1,4 @@
-//! Runs one attempt and compares it with what is expected.
+//! Runs one attempt and compares it with the expectation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,13 +17,13 @@ pub struct Check {
     pub timeout: Duration,
     pub settings: ProbeSettings,
     pub config: NetConfig,
-    /// The proxies of the settings, by id.
+    /// Upstream proxies by id.
     pub proxies: std::collections::BTreeMap<i64, vigie::net::UpstreamProxy>,
 }
 
 impl Check {
-    /// A check of `url` with the defaults of every field.
-    pub fn of(url: &str) -> Self {
+    /// Creates a check of `url` with the default of every other field.
+    pub fn new(url: &str) -> Self {
         let fields = json!({ "url": url });
         let Value::Object(fields) = fields else { unreachable!() };
         let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
@@ -66,17 +66,17 @@ impl Check {
     }
 }
 
-/// What a table expects of an attempt.
+/// Expected result of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub enum Expect {
     Passes,
     Warns(WarningKind),
-    /// Status code, kind, phase; no phase where the system may notice in one or the other.
+    /// Status code, kind, phase. No phase where the system may report the failure in either of two.
     Fails(u16, FailureKind, Option<Phase>),
 }
 
 impl Expect {
-    /// Says how `seen` differs.
+    /// Compares `observation` with this expectation; the error describes the difference.
     pub fn compare(self, observation: &Observation) -> Result<(), String> {
         let failure = observation.failure.as_ref();
         let fits = match self {
@@ -89,7 +89,7 @@ impl Expect {
             }),
         };
         let reached = match failure.map(|f| f.phase) {
-            // A failing phase has a duration, too. A denied address is refused before anything is tried.
+            // A failing phase has a duration too. A denied address is refused before any phase starts.
             _ if failure.is_some_and(|f| f.kind == FailureKind::EgressDenied) => true,
             Some(phase) if (Phase::Resolve..Phase::Validate).contains(&phase) => {
                 observation.phases.micros(phase).is_some()

@@ -27,12 +27,12 @@ fn hash(algorithm: &str, text: &str) -> String {
     }
 }
 
-/// The file of passwords, with `me` and `secret`.
+/// Returns a password file with the user `me` and the password `secret`.
 fn passwords(algorithm: &str) -> String {
     format!("me:inner:{}:{}\n", hash(algorithm, "me:inner:secret"), hash(algorithm, "me:inner"))
 }
 
-async fn logs_in(url: &str) {
+async fn check_logins(url: &str) {
     let refused = Fails(5, Kind::LoginRefused, Some(Phase::Validate));
     let cases: [(Value, Expect); 4] = [
         (json!({"realm_userid": "me", "realm_password": "secret", "keyword_string": "the needle"}), Passes),
@@ -41,23 +41,23 @@ async fn logs_in(url: &str) {
         (json!({}), Fails(7, Kind::HttpStatus, None)),
     ];
     for (fields, expected) in cases {
-        let observation = Check::of(url).with(fields.clone()).run().await;
+        let observation = Check::new(url).with(fields.clone()).run().await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{url} {fields}: {difference}"));
         let text = format!("{observation:?}");
         assert!(!text.contains("username="), "{text}");
     }
 }
 
-fn page(folder: &Path, name: &str) {
+fn write_page(folder: &Path, name: &str) {
     fs::create_dir_all(folder.join(name)).unwrap();
     fs::write(folder.join(name).join("page.html"), "a page for the needle\n").unwrap();
 }
 
 #[tokio::test]
-async fn a_real_lighttpd_lets_digests_in() {
+async fn a_real_lighttpd_accepts_digest_logins() {
     if !has("lighttpd") {
         let remedy = "`apt-get install lighttpd`";
-        return lacks("probe_http::digest::a_real_lighttpd_lets_digests_in", "lighttpd", remedy);
+        return lacks("probe_http::digest::a_real_lighttpd_accepts_digest_logins", "lighttpd", remedy);
     }
     let (folder, port) = (open_folder(), free_port());
     let root = folder.path().display().to_string();
@@ -73,7 +73,7 @@ async fn a_real_lighttpd_lets_digests_in() {
         ("long", "SHA-512-256", ""),
     ];
     for (name, algorithm, more) in kinds {
-        page(folder.path(), name);
+        write_page(folder.path(), name);
         let file = format!("{root}/{name}.passwords");
         fs::write(&file, passwords(algorithm)).unwrap();
         let _ = write!(
@@ -88,20 +88,20 @@ async fn a_real_lighttpd_lets_digests_in() {
         Daemon::start(Command::new("lighttpd").args(["-D", "-f"]).arg(folder.path().join("lighttpd.conf")));
     wait_for(port);
     for (name, ..) in kinds {
-        logs_in(&format!("http://127.0.0.1:{port}/{name}/page.html")).await;
+        check_logins(&format!("http://127.0.0.1:{port}/{name}/page.html")).await;
     }
 }
 
 #[tokio::test]
-async fn a_real_apache_lets_a_digest_in() {
+async fn a_real_apache_accepts_a_digest_login() {
     let modules = "/usr/lib/apache2/modules";
     if !has("apache2") {
         let remedy = "`apt-get install apache2`";
-        return lacks("probe_http::digest::a_real_apache_lets_a_digest_in", "apache2", remedy);
+        return lacks("probe_http::digest::a_real_apache_accepts_a_digest_login", "apache2", remedy);
     }
     let (folder, port) = (open_folder(), free_port());
     let root = folder.path().display().to_string();
-    page(folder.path(), "site");
+    write_page(folder.path(), "site");
     fs::write(folder.path().join("passwords"), format!("me:inner:{}\n", hash("MD5", "me:inner:secret")))
         .unwrap();
     let load: String = [
@@ -116,7 +116,7 @@ async fn a_real_apache_lets_a_digest_in() {
     .map(|(name, file)| format!("LoadModule {name}_module {modules}/mod_{file}.so\n"))
     .collect::<Vec<_>>()
     .concat();
-    // Its threads may not run as root; without root it stays who it is.
+    // Apache cannot run its threads as root. Without root it stays the user that started it.
     let user = if crate::support::daemon::is_root() { "User nobody\nGroup nogroup\n" } else { "" };
     let text = format!(
         "ServerRoot {root}\nPidFile {root}/pid\nListen 127.0.0.1:{port}\nServerName 127.0.0.1\nErrorLog /dev/null\n\
@@ -127,5 +127,5 @@ async fn a_real_apache_lets_a_digest_in() {
     let _daemon =
         Daemon::start(Command::new("apache2").args(["-X", "-f"]).arg(folder.path().join("apache.conf")));
     wait_for(port);
-    logs_in(&format!("http://127.0.0.1:{port}/page.html")).await;
+    check_logins(&format!("http://127.0.0.1:{port}/page.html")).await;
 }

@@ -1,4 +1,4 @@
-//! HTTP/2: by prior knowledge and by ALPN, fall back, and peers that break it.
+//! HTTP/2: by prior knowledge and by ALPN, with fallback, and peers that violate the protocol.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -17,11 +17,11 @@ use vigie::domain::{FailureKind as Kind, Phase, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{Fails, Passes, Warns};
-use crate::probe_http::server::{Act, Server, answers, page, send};
+use crate::probe_http::server::{Act, Server, page, respond, send};
 use crate::probe_http::tls::{acceptor, pem};
 use crate::support::tls_server::{Authority, config};
 
-/// A page of `bytes` bytes; a redirect at `/old`; an error at `/broken`; what was asked at `/echo`.
+/// Serves a page of `bytes` bytes, a redirect at `/old`, an error at `/broken`, and the method at `/echo`.
 async fn serve<S>(stream: S, bytes: usize)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -32,9 +32,9 @@ where
             "/old" => hyper::Response::builder().status(302).header("location", "/new").body(Bytes::new()),
             "/broken" => hyper::Response::builder().status(503).body(Bytes::new()),
             "/echo" => {
-                let banned = ["connection", "host", "transfer-encoding"];
-                let bad = banned.iter().filter(|name| request.headers().contains_key(**name)).count();
-                let text = format!("{} {} {bad} banned", request.method(), uri.path());
+                let forbidden = ["connection", "host", "transfer-encoding"];
+                let found = forbidden.iter().filter(|name| request.headers().contains_key(**name)).count();
+                let text = format!("{} {} {found} banned", request.method(), uri.path());
                 hyper::Response::builder().body(text.into())
             }
             _ => hyper::Response::builder().body(vec![b'x'; bytes].into()),
@@ -64,7 +64,7 @@ async fn start(bytes: usize, tls: Option<TlsAcceptor>) -> SocketAddr {
 }
 
 fn check(url: &str) -> Check {
-    Check::of(url).with(json!({"http_version": "2"}))
+    Check::new(url).with(json!({"http_version": "2"}))
 }
 
 #[tokio::test]
@@ -95,18 +95,18 @@ async fn redirects_errors_and_posts() {
 async fn alpn_over_https_and_the_fall_back_to_1_1() {
     let ca = Authority::new("test CA");
     let own = ca.issue(&["127.0.0.1"], (2020, 2090));
-    let mut speaks_2 = config(&own, &[&TLS13], None);
-    speaks_2.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let address = start(10, Some(TlsAcceptor::from(Arc::new(speaks_2)))).await;
-    let mut two = check(&format!("https://{address}/"));
-    two.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    let observation = two.run().await;
+    let mut http2_config = config(&own, &[&TLS13], None);
+    http2_config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let address = start(10, Some(TlsAcceptor::from(Arc::new(http2_config)))).await;
+    let mut http2_check = check(&format!("https://{address}/"));
+    http2_check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    let observation = http2_check.run().await;
     Passes.compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/2");
-    let old = Server::tls(acceptor(config(&own, &[&TLS13], None)), vec![answers(page("x"))]).await;
-    let mut one = check(&format!("https://{}/", old.address));
-    one.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    let observation = one.run().await;
+    let old = Server::tls(acceptor(config(&own, &[&TLS13], None)), vec![respond(page("x"))]).await;
+    let mut http1_check = check(&format!("https://{}/", old.address));
+    http1_check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    let observation = http1_check.run().await;
     Passes.compare(&observation).unwrap();
     Warns(WarningKind::FellBack).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
@@ -121,15 +121,15 @@ async fn a_body_over_the_limit_is_too_large() {
 }
 
 #[tokio::test]
-async fn peers_that_break_http_2() {
+async fn http2_violations_fail_with_their_kind() {
     let settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00";
     let goaway = b"\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02";
     let reset = b"\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x07";
     let ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa";
-    // HEADERS with an index that no table has.
+    // HEADERS with an index that is in no table.
     let headers = b"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff";
     for (name, script, kinds) in [
-        ("HTTP/1.1 instead", answers(page("x")), &[Kind::ResponseInvalid][..]),
+        ("HTTP/1.1 instead", respond(page("x")), &[Kind::ResponseInvalid][..]),
         ("closed", vec![Act::Request], &[Kind::NoResponse]),
         ("reset", vec![Act::Request, Act::Reset], &[Kind::ResponseReset]),
         ("closed after settings", vec![Act::Request, send(settings)], &[Kind::ResponseTruncated]),

@@ -1,4 +1,4 @@
-//! HTTP/3 against a server of its own on loopback that plays scripts.
+//! HTTP/3 against a scripted server on loopback.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use vigie::net::{EgressPolicy, Endpoint, NameServers, ProxyKind, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
-use crate::probe_http::server::{Server, answers, page as page_of};
+use crate::probe_http::server::{Server, page as page_of, respond};
 use crate::probe_http::tls::pem;
 use crate::support::name_server::{NameServer, Reply};
 use crate::support::tls_server::{Authority, Identity, config};
@@ -28,46 +28,51 @@ const NAMES: &[&str] = &["127.0.0.1", "localhost"];
 /// What the server does with a request, by its path.
 #[derive(Clone, Debug)]
 enum Act {
-    /// A status, header fields, a body.
-    Answer(u16, Vec<(&'static str, String)>, Vec<u8>),
-    /// What was sent, and the method and fields that it came with.
+    /// Sends a status, header fields and a body.
+    Respond(u16, Vec<(&'static str, String)>, Vec<u8>),
+    /// Sends back the body, method and fields of the request.
     Echo,
-    /// The head and a part of the body, then a reset.
+    /// Sends the head and a part of the body, then resets the stream.
     CutBody,
-    /// The head and a part of the body, then nothing.
+    /// Sends the head and a part of the body, then nothing.
     StallBody,
-    /// Nothing at all.
+    /// Sends nothing.
     Stall,
     /// Resets the stream.
     Reset,
     /// Closes the connection.
     Close,
-    /// Informational answers without end.
+    /// Sends informational responses without end.
     Hints,
 }
 
-struct Quic {
+struct QuicServer {
     port: u16,
     endpoint: quinn::Endpoint,
     connections: Arc<AtomicUsize>,
 }
 
-impl Drop for Quic {
+impl Drop for QuicServer {
     fn drop(&mut self) {
         self.endpoint.close(0_u32.into(), b"");
     }
 }
 
-impl Quic {
-    fn start(own: &Identity, clients: Option<&Authority>, alpn: &[u8], acts: fn(&str) -> Act) -> Self {
-        Self::over(config(own, &[&TLS13], clients), "127.0.0.1:0", alpn, acts)
+impl QuicServer {
+    fn start(own: &Identity, clients: Option<&Authority>, alpn: &[u8], act_for: fn(&str) -> Act) -> Self {
+        Self::with_config(config(own, &[&TLS13], clients), "127.0.0.1:0", alpn, act_for)
     }
 
-    fn over(mut tls: rustls::ServerConfig, at: &str, alpn: &[u8], acts: fn(&str) -> Act) -> Self {
+    fn with_config(
+        mut tls: rustls::ServerConfig,
+        address: &str,
+        alpn: &[u8],
+        act_for: fn(&str) -> Act,
+    ) -> Self {
         tls.alpn_protocols = vec![alpn.to_vec()];
         let crypto = QuicServerConfig::try_from(tls).unwrap();
         let config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
-        let endpoint = quinn::Endpoint::server(config, at.parse().unwrap()).unwrap();
+        let endpoint = quinn::Endpoint::server(config, address.parse().unwrap()).unwrap();
         let port = endpoint.local_addr().unwrap().port();
         let (accepting, connections) = (endpoint.clone(), Arc::new(AtomicUsize::new(0)));
         let count = connections.clone();
@@ -76,7 +81,7 @@ impl Quic {
                 count.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(async move {
                     if let Ok(connection) = incoming.await {
-                        serve(connection, acts).await;
+                        serve(connection, act_for).await;
                     }
                 });
             }
@@ -84,7 +89,7 @@ impl Quic {
         Self { port, endpoint, connections }
     }
 
-    /// Connections so far.
+    /// Returns the number of connections so far.
     fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -94,8 +99,8 @@ impl Quic {
     }
 }
 
-/// What fails here fails for the client too, who is the one that is looked at.
-async fn serve(quic: quinn::Connection, acts: fn(&str) -> Act) {
+/// Serves a connection. Errors are ignored here, since they show in the observation of the client.
+async fn serve(quic: quinn::Connection, act_for: fn(&str) -> Act) {
     let Ok(mut connection) =
         h3::server::Connection::<_, Bytes>::new(h3_quinn::Connection::new(quic.clone())).await
     else {
@@ -106,8 +111,8 @@ async fn serve(quic: quinn::Connection, acts: fn(&str) -> Act) {
         tokio::spawn(async move {
             let Ok((request, mut stream)) = resolver.resolve_request().await else { return };
             let head = |status: u16| Response::builder().status(StatusCode::from_u16(status).unwrap());
-            match acts(request.uri().path()) {
-                Act::Answer(status, fields, body) => {
+            match act_for(request.uri().path()) {
+                Act::Respond(status, fields, body) => {
                     let mut response = head(status);
                     for (name, value) in fields {
                         response = response.header(name, value);
@@ -128,7 +133,7 @@ async fn serve(quic: quinn::Connection, acts: fn(&str) -> Act) {
                 Act::CutBody => {
                     let _ = stream.send_response(head(200).body(()).unwrap()).await;
                     let _ = stream.send_data(Bytes::from_static(b"half")).await;
-                    // Else the reset overtakes what was sent.
+                    // Otherwise the reset overtakes the data.
                     tokio::time::sleep(Duration::from_millis(200)).await;
                     stream.stop_stream(Code::H3_INTERNAL_ERROR);
                 }
@@ -152,34 +157,34 @@ async fn serve(quic: quinn::Connection, acts: fn(&str) -> Act) {
     }
 }
 
-fn acts(path: &str) -> Act {
-    let said = |status, body: &str| Act::Answer(status, Vec::new(), body.as_bytes().to_vec());
-    let with = |fields, body: &str| Act::Answer(200, fields, body.as_bytes().to_vec());
+fn act_for(path: &str) -> Act {
+    let respond_with = |status, body: &str| Act::Respond(status, Vec::new(), body.as_bytes().to_vec());
+    let with_fields = |fields, body: &str| Act::Respond(200, fields, body.as_bytes().to_vec());
     match path {
-        "/" => said(200, "a page for the needle"),
+        "/" => respond_with(200, "a page for the needle"),
         "/echo" => Act::Echo,
-        "/503" => said(503, "busy"),
-        "/old" => Act::Answer(
+        "/503" => respond_with(503, "busy"),
+        "/old" => Act::Respond(
             302,
             vec![("location", "/echo".to_owned()), ("set-cookie", "sid=7; Secure; Path=/".to_owned())],
             Vec::new(),
         ),
-        "/large" => Act::Answer(200, Vec::new(), vec![b'x'; 2 * 1024 * 1024]),
-        "/fields" => with((0..300).map(|_| ("x-a", "b".to_owned())).collect(), ""),
-        "/short" => with(vec![("content-length", "99".to_owned())], "short"),
-        "/coded" => with(vec![("content-encoding", "gzip".to_owned())], "no gzip at all"),
+        "/large" => Act::Respond(200, Vec::new(), vec![b'x'; 2 * 1024 * 1024]),
+        "/fields" => with_fields((0..300).map(|_| ("x-a", "b".to_owned())).collect(), ""),
+        "/short" => with_fields(vec![("content-length", "99".to_owned())], "short"),
+        "/coded" => with_fields(vec![("content-encoding", "gzip".to_owned())], "no gzip at all"),
         "/cut" => Act::CutBody,
         "/stall-body" => Act::StallBody,
         "/stall" => Act::Stall,
         "/reset" => Act::Reset,
         "/close" => Act::Close,
         "/hints" => Act::Hints,
-        _ => said(404, "nothing"),
+        _ => respond_with(404, "nothing"),
     }
 }
 
-async fn seen(url: &str, fields: Value, ca: &Authority) -> Observation {
-    let mut check = Check::of(url).with(json!({"http_version": "3"})).with(fields);
+async fn observe(url: &str, fields: Value, ca: &Authority) -> Observation {
+    let mut check = Check::new(url).with(json!({"http_version": "3"})).with(fields);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     if url.contains("/stall") {
         check.timeout = Duration::from_millis(1_500);
@@ -188,10 +193,10 @@ async fn seen(url: &str, fields: Value, ca: &Authority) -> Observation {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_http3_is_asked_over_quic() {
+async fn http3_checks_run_over_quic() {
     let ca = Authority::new("test CA");
-    let server = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", acts);
-    let observation = seen(&server.url("/"), json!({"keyword_string": "the needle"}), &ca).await;
+    let server = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", act_for);
+    let observation = observe(&server.url("/"), json!({"keyword_string": "the needle"}), &ca).await;
     Passes.compare(&observation).unwrap();
     let http = observation.facts.http.as_ref().unwrap();
     assert_eq!((http.http_version.as_str(), http.http_status, http.body_bytes), ("HTTP/3", 200, 21));
@@ -209,9 +214,9 @@ async fn a_server_that_speaks_http3_is_asked_over_quic() {
 }
 
 #[tokio::test]
-async fn requests_over_http3_carry_what_others_do() {
+async fn http3_requests_carry_methods_fields_and_cookies() {
     let ca = Authority::new("test CA");
-    let server = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", acts);
+    let server = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", act_for);
     let post = json!({"http_method": "POST", "post_body": "a=b", "keyword_string": "\"application/x-www-form-urlencoded\""});
     for (path, fields) in [
         ("/echo", post),
@@ -220,20 +225,20 @@ async fn requests_over_http3_carry_what_others_do() {
             "/echo",
             json!({"http_headers": [{"name": "X-A", "value": "one"}], "keyword_string": "\"x-a\": \"one\""}),
         ),
-        // The cookie of the redirect goes along.
+        // The cookie of the redirect is sent as well.
         ("/old", json!({"keyword_string": "sid=7"})),
     ] {
-        let observation = seen(&server.url(path), fields.clone(), &ca).await;
+        let observation = observe(&server.url(path), fields.clone(), &ca).await;
         Passes.compare(&observation).unwrap_or_else(|difference| panic!("{path} {fields}: {difference}"));
     }
-    let head = seen(&server.url("/short"), json!({"http_method": "HEAD"}), &ca).await;
+    let head = observe(&server.url("/short"), json!({"http_method": "HEAD"}), &ca).await;
     Passes.compare(&head).unwrap();
 }
 
 #[tokio::test]
-async fn what_goes_wrong_over_http3_says_where_and_why() {
+async fn http3_failures_have_their_status_kind_and_phase() {
     let ca = Authority::new("test CA");
-    let server = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", acts);
+    let server = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", act_for);
     let transfer = Some(Phase::Transfer);
     let cases: Vec<(&str, Expect)> = vec![
         ("/503", Fails(7, Kind::HttpStatus, Some(Phase::Validate))),
@@ -249,13 +254,13 @@ async fn what_goes_wrong_over_http3_says_where_and_why() {
         ("/hints", Fails(3, Kind::ResponseTooLarge, Some(Phase::FirstByte))),
     ];
     for (path, expected) in cases {
-        let observation = seen(&server.url(path), json!({}), &ca).await;
+        let observation = observe(&server.url(path), json!({}), &ca).await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{path}: {difference}"));
     }
 }
 
 #[tokio::test]
-async fn certificates_are_judged_over_quic_as_over_tcp() {
+async fn certificates_are_verified_over_quic_as_over_tcp() {
     let (ca, stranger) = (Authority::new("test CA"), Authority::new("another CA"));
     let tls = Some(Phase::Tls);
     for (own, expected) in [
@@ -264,54 +269,55 @@ async fn certificates_are_judged_over_quic_as_over_tcp() {
         (ca.issue(NAMES, (2019, 2020)), Fails(5, Kind::CertificateExpired, tls)),
         (stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuer, tls)),
     ] {
-        let server = Quic::start(&own, None, b"h3", acts);
-        let observation = seen(&server.url("/"), json!({}), &ca).await;
+        let server = QuicServer::start(&own, None, b"h3", act_for);
+        let observation = observe(&server.url("/"), json!({}), &ca).await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{difference}"));
         assert!(!observation.facts.tls.unwrap().certificates.is_empty());
     }
-    let untrusted = Quic::start(&stranger.issue(NAMES, VALID), None, b"h3", acts);
-    let seen_anyway = seen(&untrusted.url("/"), json!({"verify_certificate": false}), &ca).await;
-    Passes.compare(&seen_anyway).unwrap();
+    let untrusted = QuicServer::start(&stranger.issue(NAMES, VALID), None, b"h3", act_for);
+    let unverified = observe(&untrusted.url("/"), json!({"verify_certificate": false}), &ca).await;
+    Passes.compare(&unverified).unwrap();
 
-    let picky = Quic::start(&ca.issue(NAMES, VALID), Some(&ca), b"h3", acts);
-    for (fields, fine) in [(json!({"use_client_ssl_cert": true, "ssl_cert_id": 3}), true), (json!({}), false)]
+    let mutual = QuicServer::start(&ca.issue(NAMES, VALID), Some(&ca), b"h3", act_for);
+    for (fields, passes) in
+        [(json!({"use_client_ssl_cert": true, "ssl_cert_id": 3}), true), (json!({}), false)]
     {
-        let mut check = Check::of(&picky.url("/")).with(json!({"http_version": "3"})).with(fields);
+        let mut check = Check::new(&mutual.url("/")).with(json!({"http_version": "3"})).with(fields);
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
         check.config.trust.client_certificates =
             [(3, pem("client", ca.issue(&["client.test"], VALID).pem()))].into();
         let observation = check.run().await;
-        let expected = if fine { Passes } else { Fails(3, Kind::TlsHandshake, None) };
+        let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 
 #[tokio::test]
-async fn who_does_not_speak_http3_is_told_in_words_that_people_understand() {
+async fn targets_without_http3_fail_with_a_clear_detail() {
     let ca = Authority::new("test CA");
-    // Nobody listens; somebody listens and is silent, or talks of something else; QUIC, but not HTTP/3.
-    // A socket that hears one peer alone: nobody else gets its port, and for everybody else nobody is there.
-    let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    deaf.connect("127.0.0.1:9").unwrap();
-    let gone = deaf.local_addr().unwrap().port();
+    // A port without listener; a silent one; one that sends something else; QUIC, but not HTTP/3.
+    // A connected socket reserves its port, and is closed for everyone but its peer.
+    let connected = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    connected.connect("127.0.0.1:9").unwrap();
+    let closed = connected.local_addr().unwrap().port();
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let other = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let babble = other.local_addr().unwrap().port();
+    let noise = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let noise_port = noise.local_addr().unwrap().port();
     tokio::spawn(async move {
-        let mut heard = [0; 2048];
-        while let Ok((_, from)) = other.recv_from(&mut heard).await {
-            let _ = other.send_to(b"\x80\x00\x00\x00\x01what do you want of me?", from).await;
+        let mut buffer = [0; 2048];
+        while let Ok((_, from)) = noise.recv_from(&mut buffer).await {
+            let _ = noise.send_to(b"\x80\x00\x00\x00\x01what do you want of me?", from).await;
         }
     });
-    let doq = Quic::start(&ca.issue(NAMES, VALID), None, b"doq", acts);
+    let doq = QuicServer::start(&ca.issue(NAMES, VALID), None, b"doq", act_for);
     let silent_port = silent.local_addr().unwrap().port();
     for (port, expected, text) in [
-        (gone, Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "(QUIC, over UDP)"),
+        (closed, Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "(QUIC, over UDP)"),
         (silent_port, Fails(2, Kind::TimedOut, Some(Phase::Connect)), "may not support HTTP/3"),
-        (babble, Fails(2, Kind::TimedOut, None), ""),
+        (noise_port, Fails(2, Kind::TimedOut, None), ""),
         (doq.port, Fails(3, Kind::TlsHandshake, None), "not HTTP/3"),
     ] {
-        let mut check = Check::of(&format!("https://127.0.0.1:{port}/")).with(json!({"http_version": "3"}));
+        let mut check = Check::new(&format!("https://127.0.0.1:{port}/")).with(json!({"http_version": "3"}));
         check.timeout = Duration::from_millis(1_500);
         let observation = check.run().await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{text}: {difference}"));
@@ -320,27 +326,27 @@ async fn who_does_not_speak_http3_is_told_in_words_that_people_understand() {
 }
 
 #[tokio::test]
-async fn the_policy_holds_and_proxies_carry_no_udp() {
+async fn http3_obeys_the_egress_policy_and_refuses_proxies() {
     let ca = Authority::new("test CA");
-    let server = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", acts);
-    let mut denied = Check::of(&server.url("/")).with(json!({"http_version": "3"}));
+    let server = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", act_for);
+    let mut denied = Check::new(&server.url("/")).with(json!({"http_version": "3"}));
     denied.config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
     Fails(95, Kind::EgressDenied, Some(Phase::Connect)).compare(&denied.run().await).unwrap();
 
-    let mut proxied = Check::of(&server.url("/")).with(json!({"http_version": "3", "proxy_id": 4}));
+    let mut proxied = Check::new(&server.url("/")).with(json!({"http_version": "3", "proxy_id": 4}));
     proxied.proxies = [(4, UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", 1)))].into();
     let failure = proxied.run().await.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::NotConfigured));
     assert!(failure.detail.contains("does not relay"), "{failure}");
 
-    let pinned = seen(&server.url("/"), json!({"use_ssl_version": "12"}), &ca).await;
+    let pinned = observe(&server.url("/"), json!({"use_ssl_version": "12"}), &ca).await;
     assert_eq!(pinned.failure.map(|failure| failure.kind), Some(Kind::TlsUnsupported));
 }
 
-/// A server of TLS 1.3 that takes this suite alone.
-fn of_suite(own: &Identity, suite: rustls::SupportedCipherSuite) -> rustls::ServerConfig {
+/// Returns the configuration of a TLS 1.3 server that accepts this suite only.
+fn config_with_suite(own: &Identity, suite: rustls::SupportedCipherSuite) -> rustls::ServerConfig {
     let provider = rustls::crypto::CryptoProvider {
-        // Initial packets are protected by this one, whatever is agreed on afterwards (RFC 9001 5.2).
+        // This suite protects Initial packets, whatever is negotiated later (RFC 9001 5.2).
         cipher_suites: vec![suite, rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256],
         ..rustls::crypto::aws_lc_rs::default_provider()
     };
@@ -355,15 +361,20 @@ fn of_suite(own: &Identity, suite: rustls::SupportedCipherSuite) -> rustls::Serv
 }
 
 #[tokio::test]
-async fn the_cipher_suite_is_told_as_over_tcp() {
+async fn the_cipher_suite_is_recorded_over_quic() {
     use rustls::crypto::aws_lc_rs::cipher_suite::{TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256};
     let ca = Authority::new("test CA");
     for (suite, name) in [
         (TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384"),
         (TLS13_CHACHA20_POLY1305_SHA256, "TLS_CHACHA20_POLY1305_SHA256"),
     ] {
-        let server = Quic::over(of_suite(&ca.issue(NAMES, VALID), suite), "127.0.0.1:0", b"h3", acts);
-        let observation = seen(&server.url("/"), json!({}), &ca).await;
+        let server = QuicServer::with_config(
+            config_with_suite(&ca.issue(NAMES, VALID), suite),
+            "127.0.0.1:0",
+            b"h3",
+            act_for,
+        );
+        let observation = observe(&server.url("/"), json!({}), &ca).await;
         Passes.compare(&observation).unwrap();
         let tls = observation.facts.tls.unwrap();
         assert_eq!((tls.tls_version.as_deref(), tls.tls_cipher.as_deref()), (Some("TLSv1.3"), Some(name)));
@@ -374,8 +385,8 @@ async fn the_cipher_suite_is_told_as_over_tcp() {
 async fn every_address_of_a_name_is_tried_in_time() {
     let ca = Authority::new("test CA");
     let own = ca.issue(&["site.test"], VALID);
-    let server = Quic::over(config(&own, &[&TLS13], None), "127.0.0.9:0", b"h3", acts);
-    // Nobody listens at one, the others say nothing at all; waiting 2 s for each would outlast the timeout.
+    let server = QuicServer::with_config(config(&own, &[&TLS13], None), "127.0.0.9:0", b"h3", act_for);
+    // One address has no listener, the others are silent. Waiting 2 s for each would exceed the timeout.
     let silent: Vec<_> = (3..9)
         .map(|last| std::net::UdpSocket::bind(format!("127.0.0.{last}:{}", server.port)).unwrap())
         .collect();
@@ -387,7 +398,7 @@ async fn every_address_of_a_name_is_tried_in_time() {
     let check = |port: u16, timeout| {
         let url = format!("https://site.test:{port}/");
         let mut check =
-            Check::of(&url).with(json!({"http_version": "3", "resolve_dns": true})).within(timeout);
+            Check::new(&url).with(json!({"http_version": "3", "resolve_dns": true})).within(timeout);
         check.config.name_servers = NameServers::Explicit(vec![names.at]);
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
         check
@@ -399,7 +410,7 @@ async fn every_address_of_a_name_is_tried_in_time() {
     let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
     assert!(u128::from(sum) <= observation.total.as_micros(), "{:?}", observation.phases);
 
-    // With nobody behind any address that answers, all that was tried is told.
+    // When no address responds, the failure lists all that were tried.
     let port = server.port;
     drop(server);
     let _taken = std::net::UdpSocket::bind(format!("127.0.0.9:{port}"));
@@ -413,8 +424,8 @@ async fn every_address_of_a_name_is_tried_in_time() {
     drop(silent);
 }
 
-/// The bytes of a HEADERS frame with status 200 and one field whose value has this length (RFC 9114 7.2.2, RFC 9204
-/// 4.5), up to that value.
+/// Returns the bytes of a HEADERS frame with status 200 and one field whose value has this length (RFC 9114 7.2.2,
+/// RFC 9204 4.5), up to that value.
 fn head_with(value: usize) -> Vec<u8> {
     let mut fields = vec![0, 0, 0xd9, 0x21, b'x', 0x7f];
     let mut rest = value - 127;
@@ -428,9 +439,9 @@ fn head_with(value: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn heads_are_read_no_further_than_their_limit() {
+async fn response_heads_are_read_up_to_their_limit() {
     let ca = Authority::new("test CA");
-    // One that fits; one that is too long; one that says that it has half a gigabyte, and goes on.
+    // One that fits, one that is too long, and one that announces half a gigabyte and continues to send.
     for (value, expected) in [
         (30_000, Passes),
         (200_000, Fails(3, Kind::ResponseTooLarge, Some(Phase::FirstByte))),
@@ -443,50 +454,50 @@ async fn heads_are_read_no_further_than_their_limit() {
         let url = format!("https://{}/", endpoint.local_addr().unwrap());
         let serving = tokio::spawn(async move {
             let connection = endpoint.accept().await.unwrap().await.unwrap();
-            let (mut answer, _request) = connection.accept_bi().await.unwrap();
-            answer.write_all(&head_with(value)).await.unwrap();
+            let (mut stream, _request) = connection.accept_bi().await.unwrap();
+            stream.write_all(&head_with(value)).await.unwrap();
             let mut left = value;
             while left > 0 {
-                let piece = left.min(16 * 1024);
-                if answer.write_all(&vec![b'y'; piece]).await.is_err() {
+                let chunk = left.min(16 * 1024);
+                if stream.write_all(&vec![b'y'; chunk]).await.is_err() {
                     return value - left;
                 }
-                left -= piece;
+                left -= chunk;
             }
-            let _ = answer.finish();
+            let _ = stream.finish();
             connection.closed().await;
             value
         });
-        let observation = seen(&url, json!({}), &ca).await;
+        let observation = observe(&url, json!({}), &ca).await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{value}: {difference}"));
-        let taken = serving.await.unwrap();
-        assert!(taken < 32 * 1024 * 1024, "{taken} bytes were taken");
+        let accepted = serving.await.unwrap();
+        assert!(accepted < 32 * 1024 * 1024, "{accepted} bytes were taken");
     }
 }
 
 #[tokio::test]
-async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() {
+async fn only_objects_of_the_same_origin_use_http3() {
     let ca = Authority::new("test CA");
-    let own = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", |path| match path {
+    let own = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", |path| match path {
         "/page" => {
             let objects: Vec<String> = (0..40).map(|number| format!("<img src=/{number}.png>")).collect();
             let objects = objects.concat();
             let html = format!("<link rel=stylesheet href=/style.css>{objects}<img src=/missing>");
-            Act::Answer(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
+            Act::Respond(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
         }
         "/style.css" => {
             let css = b"p { background: url(/in-style.png) }".to_vec();
-            Act::Answer(200, vec![("content-type", "text/css".to_owned())], css)
+            Act::Respond(200, vec![("content-type", "text/css".to_owned())], css)
         }
-        "/missing" => Act::Answer(404, Vec::new(), Vec::new()),
-        _ => Act::Answer(200, Vec::new(), vec![b'x'; 300_000]),
+        "/missing" => Act::Respond(404, Vec::new(), Vec::new()),
+        _ => Act::Respond(200, Vec::new(), vec![b'x'; 300_000]),
     });
     let fields = json!({
         "http_version": "3", "interval_fullpage": 60, "fullpage_object_timeout": 60, "notify_on_fullpage_errors": true,
     });
-    let mut check = Check::of(&own.url("/page")).with(fields.clone()).within(Duration::from_mins(2));
+    let mut check = Check::new(&own.url("/page")).with(fields.clone()).within(Duration::from_mins(2));
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    // They come to more than a connection lets in at first.
+    // The objects exceed the initial window of a connection.
     let observation = check.run().await;
     let page = observation.details.page.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
     assert_eq!(page.objects.len(), 43);
@@ -500,17 +511,17 @@ async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() 
             assert!(end == "style.css" || object.body_bytes == 300_000, "{object:?}");
         }
     }
-    // One connection for the page, one for all of its objects.
+    // One connection for the page and one for all of its objects.
     assert_eq!(own.connections(), 2);
 
-    let other = Server::start(vec![answers(page_of("x"))]).await;
+    let other = Server::start(vec![respond(page_of("x"))]).await;
     let url = other.url("/other.png");
-    FOREIGN.set(url.clone()).unwrap();
-    let own = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", |_| {
-        let html = format!("<img src={}>", FOREIGN.get().unwrap());
-        Act::Answer(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
+    OTHER_URL.set(url.clone()).unwrap();
+    let own = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", |_| {
+        let html = format!("<img src={}>", OTHER_URL.get().unwrap());
+        Act::Respond(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
     });
-    let mut check = Check::of(&own.url("/page")).with(fields);
+    let mut check = Check::new(&own.url("/page")).with(fields);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     let observation = check.run().await;
     let objects = &observation.details.page.as_ref().unwrap().objects;
@@ -518,13 +529,13 @@ async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() 
     Passes.compare(&observation).unwrap();
 }
 
-/// What the page of another server names.
-static FOREIGN: OnceLock<String> = OnceLock::new();
+/// URL of the object that the page of the second server contains.
+static OTHER_URL: OnceLock<String> = OnceLock::new();
 
 #[tokio::test]
-async fn a_plain_url_is_asked_with_http_1_1_and_it_is_said() {
-    let target = Server::start(vec![answers(page_of("ok"))]).await;
-    let observation = seen(&target.url("/"), json!({}), &Authority::new("test CA")).await;
+async fn a_plain_url_falls_back_to_http_1_1_with_a_warning() {
+    let target = Server::start(vec![respond(page_of("ok"))]).await;
+    let observation = observe(&target.url("/"), json!({}), &Authority::new("test CA")).await;
     Warns(WarningKind::FellBack).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
 }

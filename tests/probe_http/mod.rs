@@ -1,18 +1,18 @@
-//! The HTTP probe against targets that do what a script says, over real loopback sockets.
+//! Tests the HTTP probe against scripted servers and real daemons, over loopback sockets.
 
+mod addresses;
 mod bodies;
 mod check;
-mod crowd;
+mod concurrent_searches;
+mod cut_responses;
 mod digest;
 mod http2;
 mod http3;
 mod logins;
 mod nginx;
-mod places;
-mod prefixes;
+mod object_proxies;
 mod proxies;
 mod requests;
 mod server;
 mod table;
-mod through;
 mod tls;

@@ -31,13 +31,17 @@ impl Drop for Nginx {
 }
 
 impl Nginx {
-    /// Starts one; `None` when it does not exist on this machine, which only a developer's may lack.
+    /// Starts nginx; returns `None` when it is not installed, which is allowed on a developer's machine only.
     fn start() -> Option<Self> {
         let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
             .into_iter()
             .find(|path| std::path::Path::new(path).exists());
         let Some(program) = program else {
-            lacks("probe_http::nginx::a_real_nginx_is_understood", "nginx", "`apt-get install nginx-light`");
+            lacks(
+                "probe_http::nginx::a_real_nginx_gives_the_expected_results",
+                "nginx",
+                "`apt-get install nginx-light`",
+            );
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
@@ -68,7 +72,7 @@ impl Nginx {
     }
 
     async fn check(&self, url: String, fields: Value) -> Observation {
-        let mut check = Check::of(&url).with(fields);
+        let mut check = Check::new(&url).with(fields);
         check.config.trust.authorities = vec![pem("test CA", self.ca.pem())];
         check.run().await
     }
@@ -106,7 +110,7 @@ fn configuration(folder: &str, [plain, secure, http2, mutual]: [u16; 4]) -> Stri
 }
 
 #[tokio::test]
-async fn a_real_nginx_is_understood() {
+async fn a_real_nginx_gives_the_expected_results() {
     let Some(nginx) = Nginx::start() else { return };
     let plain = |path: &str| format!("http://127.0.0.1:{}{path}", nginx.plain);
     let secure = |path: &str| format!("https://127.0.0.1:{}{path}", nginx.secure);
@@ -172,7 +176,7 @@ async fn a_real_nginx_is_understood() {
 }
 
 #[tokio::test]
-async fn a_real_nginx_gets_client_certificates_and_is_known_by_its_private_authority() {
+async fn client_certificates_and_private_cas_work_with_a_real_nginx() {
     let Some(nginx) = Nginx::start() else { return };
     let stranger = Authority::new("another CA");
     let client = |ca: &Authority| pem("client", ca.issue(&["client.test"], (2020, 2090)).pem());
@@ -203,7 +207,7 @@ async fn a_real_nginx_gets_client_certificates_and_is_known_by_its_private_autho
         ),
     ];
     for (fields, expected) in cases {
-        let mut check = Check::of(&format!("https://127.0.0.1:{}/", nginx.mutual)).with(fields.clone());
+        let mut check = Check::new(&format!("https://127.0.0.1:{}/", nginx.mutual)).with(fields.clone());
         check.config.trust.client_certificates = clients.clone().into();
         check.config.trust.named_authorities = [(5, pem("private CA", nginx.ca.pem()))].into();
         let observation = check.run().await;

@@ -8,30 +8,30 @@ use vigie::net::{Endpoint, ProxyKind, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes};
-use crate::probe_http::server::{Server, answers, page};
+use crate::probe_http::server::{Server, page, respond};
 use crate::probe_http::tls::{acceptor, pem};
 use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
 use crate::support::lacking::lacks;
 use crate::support::tls_server::{self, Authority};
 
-/// `watch` with `s3cret`, as `openssl passwd -apr1` writes it.
+/// User `watch` with password `s3cret`, in the format of `openssl passwd -apr1`.
 const PASSWORD: &str = "watch:$apr1$abcdefgh$M2T3erDstkD7SsE2QQnfH0\n";
 
 /// A running proxy.
-struct Running {
+struct Proxy {
     port: u16,
     _daemon: Daemon,
     _folder: tempfile::TempDir,
 }
 
-impl Running {
-    /// The way through it.
-    fn way(&self, kind: ProxyKind) -> UpstreamProxy {
+impl Proxy {
+    /// Returns this proxy as an upstream proxy.
+    fn upstream(&self, kind: ProxyKind) -> UpstreamProxy {
         UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", self.port))
     }
 }
 
-fn squid(login: bool) -> Running {
+fn squid(login: bool) -> Proxy {
     let (folder, port) = (open_folder(), free_port());
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("passwords"), PASSWORD).unwrap();
@@ -52,10 +52,10 @@ fn squid(login: bool) -> Running {
     std::fs::write(at("squid.conf"), text).unwrap();
     let daemon = Daemon::start(Command::new("squid").args(["-N", "-f"]).arg(at("squid.conf")));
     wait_for(port);
-    Running { port, _daemon: daemon, _folder: folder }
+    Proxy { port, _daemon: daemon, _folder: folder }
 }
 
-fn microsocks(login: bool) -> Running {
+fn microsocks(login: bool) -> Proxy {
     let port = free_port();
     let mut command = Command::new("microsocks");
     command.args(["-i", "127.0.0.1", "-p", &port.to_string()]);
@@ -64,89 +64,94 @@ fn microsocks(login: bool) -> Running {
     }
     let daemon = Daemon::start(&mut command);
     wait_for(port);
-    Running { port, _daemon: daemon, _folder: open_folder() }
+    Proxy { port, _daemon: daemon, _folder: open_folder() }
 }
 
-async fn seen(url: &str, fields: Value, way: UpstreamProxy, ca: &Authority) -> Observation {
-    let mut check = Check::of(url).with(fields).with(json!({"proxy_id": 4}));
-    check.proxies = [(4, way)].into();
+async fn observe(url: &str, fields: Value, upstream: UpstreamProxy, ca: &Authority) -> Observation {
+    let mut check = Check::new(url).with(fields).with(json!({"proxy_id": 4}));
+    check.proxies = [(4, upstream)].into();
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     check.run().await
 }
 
-/// A target over TLS.
+/// Starts a target over TLS.
 async fn secure(ca: &Authority) -> Server {
     let own = ca.issue(&["127.0.0.1"], (2020, 2090));
     let config = tls_server::config(&own, rustls::ALL_VERSIONS, None);
-    Server::tls(acceptor(config), vec![answers(page("ok"))]).await
+    Server::tls(acceptor(config), vec![respond(page("ok"))]).await
 }
 
-async fn meets(kind: ProxyKind, open: Running, closed: Running) {
+async fn check_through(kind: ProxyKind, open: Proxy, closed: Proxy) {
     let ca = Authority::new("test CA");
-    let target = Server::start(vec![answers(page("ok"))]).await;
+    let target = Server::start(vec![respond(page("ok"))]).await;
     let over_tls = secure(&ca).await;
     let secure = format!("https://{}/", over_tls.address);
-    let nobody = format!("http://127.0.0.1:{}/", free_port());
+    let unused = format!("http://127.0.0.1:{}/", free_port());
     let plain = target.url("/");
     let unusable = Fails(95, Kind::NotConfigured, Some(Phase::Connect));
-    let (named, wrong) = (
-        closed.way(kind).with_credentials("watch", "s3cret"),
-        closed.way(kind).with_credentials("watch", "wrong"),
+    let (authenticated, wrong) = (
+        closed.upstream(kind).with_credentials("watch", "s3cret"),
+        closed.upstream(kind).with_credentials("watch", "wrong"),
     );
     let cases: Vec<(&str, UpstreamProxy, Expect, &str)> = vec![
-        (&plain, open.way(kind), Passes, ""),
-        (&secure, open.way(kind), Passes, ""),
-        (&nobody, open.way(kind), Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "was refused by it"),
-        (&plain, named.clone(), Passes, ""),
-        (&secure, named, Passes, ""),
-        (&plain, closed.way(kind), unusable, "login"),
+        (&plain, open.upstream(kind), Passes, ""),
+        (&secure, open.upstream(kind), Passes, ""),
+        (
+            &unused,
+            open.upstream(kind),
+            Fails(1, Kind::ConnectRefused, Some(Phase::Connect)),
+            "was refused by it",
+        ),
+        (&plain, authenticated.clone(), Passes, ""),
+        (&secure, authenticated, Passes, ""),
+        (&plain, closed.upstream(kind), unusable, "login"),
         (&plain, wrong, unusable, "it refused the login"),
     ];
-    for (url, way, expected, text) in cases {
-        let observation = seen(url, json!({}), way.clone(), &ca).await;
+    for (url, upstream, expected, text) in cases {
+        let observation = observe(url, json!({}), upstream.clone(), &ca).await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{kind:?} {url}: {difference}"));
-        let told = observation.failure.as_ref().map(ToString::to_string).unwrap_or_default();
-        assert!(told.contains(text), "{kind:?} {url}: {told}");
+        let failure = observation.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert!(failure.contains(text), "{kind:?} {url}: {failure}");
         if matches!(expected, Passes) {
             let port = url::Url::parse(url).unwrap().port();
             assert_eq!(observation.address.map(|at| at.port()), port, "the target, not the proxy");
         }
     }
-    // HTTP/2 under TLS goes through as well, or falls back as it does without a proxy.
-    let observation = seen(&secure, json!({"http_version": "2"}), open.way(kind), &ca).await;
+    // HTTP/2 over TLS works through a proxy as well, or falls back as it does without one.
+    let observation = observe(&secure, json!({"http_version": "2"}), open.upstream(kind), &ca).await;
     Passes.compare(&observation).unwrap_or_else(|difference| panic!("{kind:?}: {difference}"));
 }
 
 #[tokio::test]
-async fn a_real_squid_is_gone_through() {
+async fn checks_run_through_a_real_squid() {
     if !has("squid") {
         return lacks(
-            "probe_http::proxies::a_real_squid_is_gone_through",
+            "probe_http::proxies::checks_run_through_a_real_squid",
             "squid",
             "`apt-get install squid`",
         );
     }
-    meets(ProxyKind::Http, squid(false), squid(true)).await;
-    // What its rules forbid is no fault of the target.
+    check_through(ProxyKind::Http, squid(false), squid(true)).await;
+    // A refusal by the rules of the proxy is not the fault of the target.
     let (open, ca) = (squid(false), Authority::new("test CA"));
-    let observation = seen("http://127.0.0.9:1/", json!({}), open.way(ProxyKind::Http), &ca).await;
+    let observation = observe("http://127.0.0.9:1/", json!({}), open.upstream(ProxyKind::Http), &ca).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.fault), (Kind::NotConfigured, Fault::Ours), "{failure}");
     assert!(failure.detail.contains("with status 403"), "{failure}");
 }
 
 #[tokio::test]
-async fn a_real_microsocks_is_gone_through() {
+async fn checks_run_through_a_real_microsocks() {
     if !has("microsocks") {
         let remedy = "`apt-get install microsocks`";
-        return lacks("probe_http::proxies::a_real_microsocks_is_gone_through", "microsocks", remedy);
+        return lacks("probe_http::proxies::checks_run_through_a_real_microsocks", "microsocks", remedy);
     }
-    meets(ProxyKind::Socks5, microsocks(false), microsocks(true)).await;
+    check_through(ProxyKind::Socks5, microsocks(false), microsocks(true)).await;
 }
 
 #[tokio::test]
-async fn a_proxy_that_the_settings_do_not_have_is_ours() {
-    let observation = Check::of("http://127.0.0.1:1/").with(json!({"proxy_id": 4})).run().await;
+async fn an_unknown_proxy_id_is_an_own_fault() {
+    let observation = Check::new("http://127.0.0.1:1/").with(json!({"proxy_id": 4})).run().await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::NotConfigured));
     assert!(failure.detail.contains("no proxy `4`"), "{failure}");

@@ -1,20 +1,20 @@
-//! What goes out: request lines, header fields, bodies, cookies and logins.
+//! Requests as sent: request lines, header fields, bodies, cookies and logins.
 
 use serde_json::{Value, json};
 use vigie::domain::{Observation, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{Passes, Warns};
-use crate::probe_http::server::{Act, Server, answers, page, redirect};
+use crate::probe_http::server::{Act, Server, page, redirect, respond};
 
 async fn requests(scripts: Vec<Vec<Act>>, path: &str, fields: Value) -> (Vec<String>, Observation) {
     let server = Server::start(scripts).await;
-    let observation = Check::of(&server.url(path)).with(fields).run().await;
+    let observation = Check::new(&server.url(path)).with(fields).run().await;
     (server.requests(), observation)
 }
 
-async fn first(fields: Value) -> String {
-    let (requests, observation) = requests(vec![answers(page("x"))], "/a/b?c=d#e", fields).await;
+async fn first_request(fields: Value) -> String {
+    let (requests, observation) = requests(vec![respond(page("x"))], "/a/b?c=d#e", fields).await;
     Passes.compare(&observation).unwrap();
     requests[0].clone()
 }
@@ -24,8 +24,8 @@ fn field<'a>(request: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[tokio::test]
-async fn a_plain_request_says_who_asks_and_wants_no_cache() {
-    let request = first(json!({})).await;
+async fn a_plain_request_has_a_user_agent_and_disables_caches() {
+    let request = first_request(json!({})).await;
     assert!(request.starts_with("GET /a/b?c=d HTTP/1.1\r\nHost: 127.0.0.1:"), "{request}");
     for (name, value) in [
         ("User-Agent", concat!("vigie/", env!("CARGO_PKG_VERSION"))),
@@ -44,13 +44,13 @@ async fn a_plain_request_says_who_asks_and_wants_no_cache() {
 
 #[tokio::test]
 async fn fields_of_the_monitor_shape_the_request() {
-    let cached = first(json!({"http_caching": "Enabled"})).await;
+    let cached = first_request(json!({"http_caching": "Enabled"})).await;
     assert_eq!(field(&cached, "Cache-Control"), None);
-    let old = first(json!({"http_version": "1.0"})).await;
+    let old = first_request(json!({"http_version": "1.0"})).await;
     assert!(old.starts_with("GET /a/b?c=d HTTP/1.0\r\nHost: "), "{old}");
-    let head = first(json!({"http_method": "HEAD"})).await;
+    let head = first_request(json!({"http_method": "HEAD"})).await;
     assert!(head.starts_with("HEAD /a/b?c=d HTTP/1.1\r\n"), "{head}");
-    let own = first(
+    let own = first_request(
         json!({"http_headers": [{"name": "X-Own", "value": "yes"}, {"name": "Accept", "value": "text/css"}]}),
     )
     .await;
@@ -59,24 +59,25 @@ async fn fields_of_the_monitor_shape_the_request() {
 
 #[tokio::test]
 async fn a_post_carries_its_body() {
-    let post = first(json!({"http_method": "POST", "post_body": "é=1"})).await;
+    let post = first_request(json!({"http_method": "POST", "post_body": "é=1"})).await;
     assert!(post.starts_with("POST ") && post.ends_with("\r\n\r\né=1"), "{post}");
     assert_eq!(field(&post, "Content-Length"), Some("4"));
     assert_eq!(field(&post, "Content-Type"), Some("application/x-www-form-urlencoded"));
-    let json =
-        first(json!({"http_method": "POST", "post_body": "{}", "post_content_type": "application/json"}))
-            .await;
+    let json = first_request(
+        json!({"http_method": "POST", "post_body": "{}", "post_content_type": "application/json"}),
+    )
+    .await;
     assert_eq!(field(&json, "Content-Type"), Some("application/json"));
-    let empty = first(json!({"http_method": "POST"})).await;
+    let empty = first_request(json!({"http_method": "POST"})).await;
     assert_eq!(field(&empty, "Content-Length"), Some("0"));
-    let large = first(json!({"http_method": "POST", "post_body": "x".repeat(65_535)})).await;
+    let large = first_request(json!({"http_method": "POST", "post_body": "x".repeat(65_535)})).await;
     assert!(large.ends_with(&"x".repeat(65_535)));
 }
 
 #[tokio::test]
 async fn redirects_change_the_method_as_browsers_do() {
     for (status, method) in [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")] {
-        let scripts = vec![answers(redirect(status, "next?q")), answers(page("x"))];
+        let scripts = vec![respond(redirect(status, "next?q")), respond(page("x"))];
         let fields = json!({"http_method": "POST", "post_body": "a=b"});
         let (requests, observation) = requests(scripts, "/a/b", fields).await;
         Passes.compare(&observation).unwrap();
@@ -95,9 +96,9 @@ async fn redirects_change_the_method_as_browsers_do() {
 }
 
 #[tokio::test]
-async fn phases_are_kept_per_hop_and_summed() {
+async fn phases_are_recorded_per_redirect_and_summed() {
     let (_, observation) =
-        requests(vec![answers(redirect(302, "/b")), answers(page("x"))], "/a", json!({})).await;
+        requests(vec![respond(redirect(302, "/b")), respond(page("x"))], "/a", json!({})).await;
     let hop = &observation.facts.http.as_ref().unwrap().redirects[0];
     assert!(hop.address.is_some());
     for (phase, micros) in hop.phases.iter() {
@@ -114,24 +115,24 @@ async fn cookies_are_kept_within_the_check() {
     let set = "HTTP/1.1 302 Go\r\nLocation: /next\r\nContent-Length: 0\r\n\
                Set-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Path=/elsewhere\r\nSet-Cookie: c=3; Path=/; Secure\r\n\
                Set-Cookie: d=4; Domain=example.test\r\nSet-Cookie: e=5; Max-Age=0\r\nSet-Cookie: nonsense\r\n\r\n";
-    let (requests, _) = requests(vec![answers(set), answers(page("x"))], "/", json!({})).await;
+    let (requests, _) = requests(vec![respond(set), respond(page("x"))], "/", json!({})).await;
     assert_eq!(field(&requests[0], "Cookie"), None);
-    // Loopback counts as a safe place, so that `Secure` does not keep the third back.
+    // Loopback counts as secure, so that `Secure` does not hold back the third cookie.
     assert_eq!(field(&requests[1], "Cookie"), Some("a=1; c=3"));
 }
 
 #[tokio::test]
-async fn a_gate_that_needs_its_cookie_opens() {
+async fn a_redirect_that_requires_its_cookie_passes() {
     let set = "HTTP/1.1 302 Go\r\nLocation: /\r\nContent-Length: 0\r\nSet-Cookie: pass=1\r\n\r\n";
-    let (requests, observation) = requests(vec![answers(set), answers(page("x"))], "/", json!({})).await;
+    let (requests, observation) = requests(vec![respond(set), respond(page("x"))], "/", json!({})).await;
     Passes.compare(&observation).unwrap();
     assert_eq!(field(&requests[1], "Cookie"), Some("pass=1"));
 }
 
 #[tokio::test]
-async fn a_login_is_sent_when_asked_for_and_then_kept() {
-    let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"a\", Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n";
-    let scripts = vec![answers(asks), answers(redirect(302, "/in")), answers(page("x"))];
+async fn credentials_are_sent_after_a_challenge_and_then_reused() {
+    let challenge = "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"a\", Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n";
+    let scripts = vec![respond(challenge), respond(redirect(302, "/in")), respond(page("x"))];
     let (requests, observation) =
         requests(scripts, "/", json!({"realm_userid": "me", "realm_password": "pä:ss"})).await;
     Passes.compare(&observation).unwrap();
@@ -141,16 +142,16 @@ async fn a_login_is_sent_when_asked_for_and_then_kept() {
 }
 
 #[tokio::test]
-async fn nothing_can_be_smuggled_in_by_a_location() {
-    let evil = answers(redirect(302, "/x\u{1}y%0d%0aX-Evil:%201 z"));
-    let (requests, observation) = requests(vec![evil, answers(page("x"))], "/", json!({})).await;
+async fn a_location_cannot_inject_header_fields() {
+    let evil = respond(redirect(302, "/x\u{1}y%0d%0aX-Evil:%201 z"));
+    let (requests, observation) = requests(vec![evil, respond(page("x"))], "/", json!({})).await;
     if observation.failure.is_none() {
         assert_eq!(field(&requests[1], "X-Evil"), None, "{}", requests[1]);
         assert!(requests[1].starts_with("GET /x"), "{}", requests[1]);
         assert_eq!(requests[1].lines().next().unwrap().split(' ').count(), 3, "{}", requests[1]);
     }
     let (requests, observation) =
-        self::requests(vec![answers(redirect(302, "/x\tX-Evil: 1")), answers(page("x"))], "/", json!({}))
+        self::requests(vec![respond(redirect(302, "/x\tX-Evil: 1")), respond(page("x"))], "/", json!({}))
             .await;
     Passes.compare(&observation).unwrap();
     assert!(requests[1].starts_with("GET /xX-Evil:%201 HTTP/1.1\r\n"), "{}", requests[1]);
@@ -159,8 +160,8 @@ async fn nothing_can_be_smuggled_in_by_a_location() {
 #[tokio::test]
 async fn a_redirect_that_is_not_followed_is_still_read() {
     let fields = json!({"http_follow_redirects": false, "keyword_string": "moved"});
-    let answer = "HTTP/1.1 302 Go\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved";
-    let (requests, observation) = requests(vec![answers(answer)], "/", fields).await;
+    let response = "HTTP/1.1 302 Go\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved";
+    let (requests, observation) = requests(vec![respond(response)], "/", fields).await;
     Warns(WarningKind::RedirectNotFollowed).compare(&observation).unwrap();
     assert_eq!(requests.len(), 1);
 }

@@ -1,4 +1,4 @@
-//! A server that plays scripts: one for each connection, the last one for all further ones.
+//! A scripted server: one script per connection; the last one serves all further connections.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -9,22 +9,22 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// What a target does next.
+/// One act of a scripted server.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// Reads one request, its body included.
     Request,
-    /// Sends bytes.
+    /// Sends these bytes.
     Send(Vec<u8>),
-    /// Sends bytes one by one with a pause after each.
+    /// Sends the bytes one by one with a pause after each.
     Drip(Vec<u8>, Duration),
-    /// Sends the same bytes again and again until the peer is gone.
+    /// Sends the bytes repeatedly until the peer closes.
     Endless(Vec<u8>),
-    /// Does nothing until the peer is gone.
+    /// Does nothing until the peer closes.
     Stall,
     /// Resets the connection.
     Reset,
-    /// Closes at once, without the closing words of TLS.
+    /// Closes at once, without a TLS close_notify.
     Cut,
 }
 
@@ -32,24 +32,24 @@ pub fn send(bytes: impl AsRef<[u8]>) -> Act {
     Act::Send(bytes.as_ref().to_vec())
 }
 
-/// A script that reads the request and sends these bytes.
-pub fn answers(bytes: impl AsRef<[u8]>) -> Vec<Act> {
+/// Returns a script that reads the request and sends these bytes.
+pub fn respond(bytes: impl AsRef<[u8]>) -> Vec<Act> {
     vec![Act::Request, send(bytes)]
 }
 
-/// A good page with this body.
+/// Returns a valid response with this body.
 pub fn page(body: impl AsRef<[u8]>) -> Vec<u8> {
     with_headers("", body)
 }
 
-/// A good page with further header lines, each ended by CR LF.
+/// Returns a valid response with further header lines, each ended by CR LF.
 pub fn with_headers(headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let head = format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-/// A redirect without a body.
+/// Returns a redirect without a body.
 pub fn redirect(status: u16, to: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
 }
@@ -104,7 +104,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests that were read, as text.
+    /// Returns the requests that were read, as text.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -115,7 +115,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     for act in script {
-        let done = match act {
+        let result = match act {
             Act::Request => request(&mut stream).await.map(|request| log.lock().unwrap().push(request)),
             Act::Send(bytes) => write(&mut stream, bytes).await,
             Act::Drip(bytes, pause) => drip(&mut stream, bytes, *pause).await,
@@ -138,12 +138,12 @@ where
                 return;
             }
         };
-        if done.is_none() {
+        if result.is_none() {
             return;
         }
     }
     let _ = stream.shutdown().await;
-    // Closing with unread bytes would turn into a reset.
+    // A close with unread bytes would cause a reset.
     drain(&mut stream).await;
 }
 
@@ -167,15 +167,15 @@ async fn drip<S: AsyncWrite + Unpin>(stream: &mut S, bytes: &[u8], pause: Durati
 
 async fn request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<String> {
     let mut bytes = Vec::new();
-    let mut wanted = usize::MAX;
-    while bytes.len() < wanted {
+    let mut expected_length = usize::MAX;
+    while bytes.len() < expected_length {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
             return None;
         }
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
-            wanted = end + 4 + length.unwrap_or(0);
+            expected_length = end + 4 + length.unwrap_or(0);
         }
     }
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,4 +1,4 @@
-//! The table of target behaviours: what a target does, and what the probe makes of it.
+//! The table of target behaviours: what a target does, and how the probe classifies it.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use vigie::domain::{FailureKind as Kind, Phase, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
-use crate::probe_http::server::{Act, Server, answers, page, redirect, send, with_headers};
+use crate::probe_http::server::{Act, Server, page, redirect, respond, send, with_headers};
 use crate::support::alone::alone;
 
-/// One behaviour: its name, a script for each connection, fields of the monitor, what is expected.
+/// One behaviour: its name, a script per connection, fields of the monitor, the expected result.
 struct Case {
     name: &'static str,
     scripts: Vec<Vec<Act>>,
@@ -35,7 +35,7 @@ impl Case {
         self
     }
 
-    /// For targets that stall: the timeout is what ends the attempt.
+    /// Shortens the timeout, which ends the attempt at a target that stalls.
     fn stalls(mut self) -> Self {
         self.timeout = Duration::from_secs(1);
         self
@@ -43,7 +43,7 @@ impl Case {
 
     async fn run(self) -> Result<(), String> {
         let server = Server::start(self.scripts).await;
-        let check = Check::of(&server.url("/")).with(self.fields).within(self.timeout);
+        let check = Check::new(&server.url("/")).with(self.fields).within(self.timeout);
         let observation = check.run().await;
         self.expect.compare(&observation).map_err(|difference| format!("{}: {difference}", self.name))
     }
@@ -65,57 +65,57 @@ fn too_large() -> Expect {
     Fails(3, Kind::ResponseTooLarge, TRANSFER)
 }
 
-/// Header lines, `count` of them.
+/// Returns `count` header lines.
 fn fields(count: usize) -> String {
     (0..count).map(|n| format!("X-Field-{n}: {n}\r\n")).collect::<Vec<_>>().concat()
 }
 
-fn good_answers() -> Vec<Case> {
+fn valid_responses() -> Vec<Case> {
     let many = fields(120);
     let wide = format!("X-Wide: {}\r\n", "w".repeat(60_000));
     vec![
-        case("content length", answers(page("hello")), Passes),
+        case("content length", respond(page("hello")), Passes),
         case(
             "chunked",
-            answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
+            respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
             Passes,
         ),
         case(
             "chunks with extensions and trailers",
-            answers(
+            respond(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nX-T: 1\r\n\r\n",
             ),
             Passes,
         ),
-        case("ended by closing", answers("HTTP/1.1 200 OK\r\n\r\nhello"), Passes),
-        case("HTTP/1.0", answers("HTTP/1.0 200 OK\r\n\r\nhello"), Passes),
-        case("no reason phrase", answers("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"), Passes),
-        case("204", answers("HTTP/1.1 204 No Content\r\n\r\n"), Passes),
-        case("100 first", answers([b"HTTP/1.1 100 Continue\r\n\r\n", &*page("x")].concat()), Passes),
+        case("ended by closing", respond("HTTP/1.1 200 OK\r\n\r\nhello"), Passes),
+        case("HTTP/1.0", respond("HTTP/1.0 200 OK\r\n\r\nhello"), Passes),
+        case("no reason phrase", respond("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"), Passes),
+        case("204", respond("HTTP/1.1 204 No Content\r\n\r\n"), Passes),
+        case("100 first", respond([b"HTTP/1.1 100 Continue\r\n\r\n", &*page("x")].concat()), Passes),
         case(
             "103 first",
-            answers([b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", &*page("x")].concat()),
+            respond([b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", &*page("x")].concat()),
             Passes,
         ),
         case("byte by byte", vec![Act::Request, Act::Drip(page("hello"), Duration::from_millis(1))], Passes),
         case("answer before the request", vec![send(page("hello"))], Passes),
         case("answer and stall", vec![Act::Request, send(page("hello")), Act::Stall], Passes),
         case("answer and reset after a length", vec![Act::Request, send(page("hello")), Act::Stall], Passes),
-        case("bytes after the end", answers([&*page("hello"), b"more"].concat()), Passes),
-        case("bare line feeds", answers("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), Passes),
-        case("an empty line first", answers([b"\r\n", &*page("x")].concat()), Passes),
+        case("bytes after the end", respond([&*page("hello"), b"more"].concat()), Passes),
+        case("bare line feeds", respond("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), Passes),
+        case("an empty line first", respond([b"\r\n", &*page("x")].concat()), Passes),
         case(
             "the same length twice",
-            answers("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
+            respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
             Passes,
         ),
-        case("120 fields", answers(with_headers(&many, "x")), Passes),
-        case("a field of 60,000 bytes", answers(with_headers(&wide, "x")), Passes),
-        case("HEAD", answers("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"), Passes)
+        case("120 fields", respond(with_headers(&many, "x")), Passes),
+        case("a field of 60,000 bytes", respond(with_headers(&wide, "x")), Passes),
+        case("HEAD", respond("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"), Passes)
             .fields(json!({"http_method": "HEAD"})),
-        case("POST", answers(page("x")), Passes).fields(json!({"http_method": "POST", "post_body": "a=b"})),
-        case("HTTP/1.0 asked", answers(page("x")), Passes).fields(json!({"http_version": "1.0"})),
-        case("a body of 1 MiB", answers(page(vec![b'x'; 1024 * 1024])), Passes),
+        case("POST", respond(page("x")), Passes).fields(json!({"http_method": "POST", "post_body": "a=b"})),
+        case("HTTP/1.0 asked", respond(page("x")), Passes).fields(json!({"http_version": "1.0"})),
+        case("a body of 1 MiB", respond(page(vec![b'x'; 1024 * 1024])), Passes),
     ]
 }
 
@@ -157,16 +157,16 @@ fn endings() -> Vec<Case> {
             timed_out(TRANSFER),
         )
         .stalls(),
-        case("closes in the status line", answers("HTTP/1."), truncated()),
-        case("closes in the head", answers(half_head), truncated()),
-        case("closes in the body", answers(half), truncated()),
-        case("closes in a chunk", answers(half_chunk), truncated()),
+        case("closes in the status line", respond("HTTP/1."), truncated()),
+        case("closes in the head", respond(half_head), truncated()),
+        case("closes in the body", respond(half), truncated()),
+        case("closes in a chunk", respond(half_chunk), truncated()),
         case(
             "closes before the last chunk",
-            answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+            respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
             truncated(),
         ),
-        case("closes after 100", answers("HTTP/1.1 100 Continue\r\n\r\n"), truncated()),
+        case("closes after 100", respond("HTTP/1.1 100 Continue\r\n\r\n"), truncated()),
         case(
             "resets in the head",
             vec![Act::Request, send(half_head), Act::Reset],
@@ -193,7 +193,7 @@ fn floods() -> Vec<Case> {
         case("fields without end", endless("HTTP/1.1 200 OK\r\n", "X-More: and more\r\n"), too_large()),
         case("a field without end", endless("HTTP/1.1 200 OK\r\nX-More: ", "and more"), too_large()),
         case("a status line without end", endless("HTTP/1.1 200 ", "O"), too_large()),
-        case("400 fields", answers(with_headers(&many, "x")), too_large()),
+        case("400 fields", respond(with_headers(&many, "x")), too_large()),
         case("a body without end", endless("HTTP/1.1 200 OK\r\n\r\n", "more"), too_large()),
         case(
             "chunks without end",
@@ -225,21 +225,21 @@ fn floods() -> Vec<Case> {
 }
 
 fn nonsense() -> Vec<Case> {
-    let head = |line: &str| answers(format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\nok"));
+    let head = |line: &str| respond(format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\nok"));
     let chunks =
-        |chunks: &str| answers(format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"));
+        |chunks: &str| respond(format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"));
     vec![
-        case("HTTP/0.9", answers("<html>hello</html>"), invalid()),
+        case("HTTP/0.9", respond("<html>hello</html>"), invalid()),
         case("an SSH banner", vec![send("SSH-2.0-OpenSSH_9.2\r\n"), Act::Stall], invalid()),
         case("an SMTP banner", vec![send("220 mail.test ESMTP\r\n"), Act::Stall], invalid()),
-        case("zeros", answers([0; 64]), invalid()),
-        case("a TLS alert", answers(b"\x15\x03\x01\x00\x02\x02\x46"), invalid()),
-        case("HTTP/2 frames", answers(b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"), invalid()),
-        case("HTTP/9.9", answers("HTTP/9.9 200 OK\r\n\r\n"), invalid()),
-        case("ICY", answers("ICY 200 OK\r\n\r\n"), invalid()),
-        case("a status of letters", answers("HTTP/1.1 abc OK\r\n\r\n"), invalid()),
-        case("a status of two digits", answers("HTTP/1.1 20 OK\r\n\r\n"), invalid()),
-        case("a status of 0", answers("HTTP/1.1 000 OK\r\n\r\n"), invalid()),
+        case("zeros", respond([0; 64]), invalid()),
+        case("a TLS alert", respond(b"\x15\x03\x01\x00\x02\x02\x46"), invalid()),
+        case("HTTP/2 frames", respond(b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"), invalid()),
+        case("HTTP/9.9", respond("HTTP/9.9 200 OK\r\n\r\n"), invalid()),
+        case("ICY", respond("ICY 200 OK\r\n\r\n"), invalid()),
+        case("a status of letters", respond("HTTP/1.1 abc OK\r\n\r\n"), invalid()),
+        case("a status of two digits", respond("HTTP/1.1 20 OK\r\n\r\n"), invalid()),
+        case("a status of 0", respond("HTTP/1.1 000 OK\r\n\r\n"), invalid()),
         case("a field without colon", head("Nonsense"), invalid()),
         case("a zero in a field", head("X: a\0b"), invalid()),
         case("a space before the colon", head("X : a"), invalid()),
@@ -262,22 +262,22 @@ fn nonsense() -> Vec<Case> {
         ),
         case(
             "101 unasked",
-            answers("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
+            respond("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
             Fails(3, Kind::ResponseInvalid, None),
         ),
     ]
 }
 
 fn statuses() -> Vec<Case> {
-    let status = |line: &str| answers(format!("HTTP/1.1 {line}\r\nContent-Length: 2\r\n\r\nno"));
+    let status = |line: &str| respond(format!("HTTP/1.1 {line}\r\nContent-Length: 2\r\n\r\nno"));
     let basic =
-        || answers("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
+        || respond("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
     let digest = || {
-        answers(
+        respond(
             "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\r\nContent-Length: 0\r\n\r\n",
         )
     };
-    let negotiate = || answers("HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n");
+    let negotiate = || respond("HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n");
     let login = || json!({"realm_userid": "me", "realm_password": "secret"});
     let error = Fails(7, Kind::HttpStatus, VALIDATE);
     let refused = Fails(5, Kind::LoginRefused, VALIDATE);
@@ -293,19 +293,19 @@ fn statuses() -> Vec<Case> {
         case("599", status("599 Odd"), error),
         case("999", status("999 Denied"), error),
         case("299", status("299 Odd"), Passes),
-        case("304", answers("HTTP/1.1 304 Not Modified\r\n\r\n"), Warns(WarningKind::RedirectNotFollowed)),
+        case("304", respond("HTTP/1.1 304 Not Modified\r\n\r\n"), Warns(WarningKind::RedirectNotFollowed)),
         case("300", status("300 Many"), Warns(WarningKind::RedirectNotFollowed)),
         case("401", status("401 Who"), error),
         case("401 allowed", status("401 Who"), Passes).fields(json!({"http_401_is_error": false})),
         case("403 with 401 allowed", status("403 No"), error).fields(json!({"http_401_is_error": false})),
-        case("401, then let in", basic(), Passes).then(answers(page("in"))).fields(login()),
+        case("401, then let in", basic(), Passes).then(respond(page("in"))).fields(login()),
         case("401 without challenge, then let in", status("401 Who"), Passes)
-            .then(answers(page("in")))
+            .then(respond(page("in")))
             .fields(login()),
         case("401 again after the login", basic(), refused).fields(login()),
         case("401 after the login, though 401 is allowed", basic(), refused)
             .fields(json!({"realm_userid": "me", "realm_password": "secret", "http_401_is_error": false})),
-        case("401 with Digest, then let in", digest(), Passes).then(answers(page("in"))).fields(login()),
+        case("401 with Digest, then let in", digest(), Passes).then(respond(page("in"))).fields(login()),
         case("401 again after Digest", digest(), refused).fields(login()),
         case("401 with a login that is not spoken", negotiate(), Fails(95, Kind::Unsupported, VALIDATE))
             .fields(login()),
@@ -314,11 +314,11 @@ fn statuses() -> Vec<Case> {
 }
 
 fn redirects() -> Vec<Case> {
-    let to = |status, to: &str| answers(redirect(status, to));
+    let to = |status, to: &str| respond(redirect(status, to));
     let invalid = || Fails(3, Kind::RedirectInvalid, VALIDATE);
     let ten = (0..9).fold(case("ten redirects", to(302, "/1"), Passes), |case, _| case.then(to(302, "/2")));
     vec![
-        case("301 to a page", to(301, "/next"), Passes).then(answers(page("x"))),
+        case("301 to a page", to(301, "/next"), Passes).then(respond(page("x"))),
         case(
             "a redirect with an endless body",
             vec![
@@ -328,7 +328,7 @@ fn redirects() -> Vec<Case> {
             ],
             Passes,
         )
-        .then(answers(page("x"))),
+        .then(respond(page("x"))),
         case(
             "a redirect that stalls in its body",
             vec![
@@ -338,8 +338,8 @@ fn redirects() -> Vec<Case> {
             ],
             Passes,
         )
-        .then(answers(page("x"))),
-        ten.then(answers(page("x"))),
+        .then(respond(page("x"))),
+        ten.then(respond(page("x"))),
         case("a loop", to(302, "/"), Fails(3, Kind::RedirectLoop, VALIDATE)),
         case("not followed", to(302, "/next"), Warns(WarningKind::RedirectNotFollowed))
             .fields(json!({"http_follow_redirects": false})),
@@ -359,9 +359,9 @@ fn redirects() -> Vec<Case> {
         .then(to(302, "/more"))
         .fields(json!({"http_302_is_error": true})),
         case("301 with 302 forbidden", to(301, "/next"), Passes)
-            .then(answers(page("x")))
+            .then(respond(page("x")))
             .fields(json!({"http_302_is_error": true})),
-        case("no Location", answers("HTTP/1.1 302 Go\r\nContent-Length: 0\r\n\r\n"), invalid()),
+        case("no Location", respond("HTTP/1.1 302 Go\r\nContent-Length: 0\r\n\r\n"), invalid()),
         case("a Location that is no URL", to(302, "http://[::1"), invalid()),
         case("a Location to ftp", to(302, "ftp://127.0.0.1/"), invalid()),
         case("a Location to script", to(302, "javascript:alert(1)"), invalid()),
@@ -381,7 +381,7 @@ fn redirects() -> Vec<Case> {
             Fails(1, Kind::ConnectRefused, Some(Phase::Connect)),
         ),
         case("to an error page", to(302, "/next"), Fails(7, Kind::HttpStatus, VALIDATE))
-            .then(answers("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")),
+            .then(respond("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")),
         case("to a stall", to(302, "/next"), Fails(2, Kind::TimedOut, FIRST_BYTE))
             .then(vec![Act::Request, Act::Stall])
             .stalls(),
@@ -391,7 +391,7 @@ fn redirects() -> Vec<Case> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_behaviour_gives_its_status_and_phase() {
-    let cases: Vec<Case> = [good_answers(), endings(), floods(), nonsense(), statuses(), redirects()]
+    let cases: Vec<Case> = [valid_responses(), endings(), floods(), nonsense(), statuses(), redirects()]
         .into_iter()
         .flatten()
         .collect();
@@ -407,29 +407,29 @@ async fn every_behaviour_gives_its_status_and_phase() {
 }
 
 #[tokio::test]
-async fn a_port_that_nobody_listens_on_refuses() {
+async fn a_port_without_listener_refuses() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    let observation = Check::of(&url).run().await;
+    let observation = Check::new(&url).run().await;
     Fails(1, Kind::ConnectRefused, Some(Phase::Connect)).compare(&observation).unwrap();
 }
 
 #[tokio::test]
-async fn a_reset_right_after_the_handshake_is_one_of_connect_or_answer() {
+async fn a_reset_after_the_handshake_is_one_of_connect_or_response() {
     let server = Server::start(vec![vec![Act::Reset]]).await;
-    let observation = Check::of(&server.url("/")).run().await;
-    // The system tells the connection's end before or after its beginning, as it comes.
+    let observation = Check::new(&server.url("/")).run().await;
+    // The system reports the reset before or after the end of the handshake.
     let connect = Fails(1, Kind::ConnectReset, Some(Phase::Connect)).compare(&observation);
     let answer = Fails(6, Kind::ResponseReset, None).compare(&observation);
     assert!(connect.is_ok() || answer.is_ok(), "{observation:#?}");
 }
 
 #[tokio::test]
-async fn a_cancelled_attempt_ends_at_once_and_is_ours() {
+async fn a_cancelled_attempt_ends_at_once_as_an_own_fault() {
     let server = Server::start(vec![vec![Act::Stall]]).await;
     let cancel = tokio_util::sync::CancellationToken::new();
-    let check = Check::of(&server.url("/"));
+    let check = Check::new(&server.url("/"));
     let (observation, ()) = tokio::join!(check.run_until(&cancel), async {
         tokio::task::yield_now().await;
         cancel.cancel();
@@ -438,7 +438,7 @@ async fn a_cancelled_attempt_ends_at_once_and_is_ours() {
     assert!(observation.total < Duration::from_secs(5), "{:?}", observation.total);
 }
 
-/// Sockets that this process has open.
+/// Counts the open sockets of this process.
 fn sockets() -> usize {
     let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
     open.filter(|fd| {
@@ -448,27 +448,32 @@ fn sockets() -> usize {
 }
 
 #[test]
-fn nothing_is_left_behind_by_attempts_that_end_early() {
-    // In a process of its own: the tests beside this one open sockets, too.
-    if !alone("probe_http::table::nothing_is_left_behind_by_attempts_that_end_early") {
+fn attempts_that_end_early_leave_no_sockets_or_tasks() {
+    // In its own process, since other tests open sockets too.
+    if !alone("probe_http::table::attempts_that_end_early_leave_no_sockets_or_tasks") {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let server =
             Server::start(vec![vec![Act::Request, send("HTTP/1.1 200 OK\r\n\r\nhalf"), Act::Stall]]).await;
-        // The runtime's own and the listener.
+        // The sockets of the runtime and of the listener.
         let before = sockets();
         for version in ["1.1", "2"] {
-            let check = Check::of(&server.url("/")).within(Duration::from_millis(50));
+            let check = Check::new(&server.url("/")).within(Duration::from_millis(50));
             let observation = check.with(json!({"http_version": version})).run().await;
             assert!(observation.failure.is_some());
         }
-        // The accepting task stays; the server's ends close when it sees that ours are gone.
-        let until = tokio::time::Instant::now() + Duration::from_secs(10);
+        // The accepting task stays. The server closes its ends when it sees that those of the client are closed.
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
         let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
         while sockets() > before || tasks() > 1 {
-            assert!(tokio::time::Instant::now() < until, "{} sockets, {} tasks are left", sockets(), tasks());
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "{} sockets, {} tasks are left",
+                sockets(),
+                tasks()
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     });

@@ -1,4 +1,4 @@
-//! TLS: certificates of every kind, handshakes that go wrong, and answers that end inside of TLS.
+//! TLS: certificates of every kind, failing handshakes, and responses that end inside TLS.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use vigie::net::Pem;
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
-use crate::probe_http::server::{Act, Server, answers, page, redirect, send};
+use crate::probe_http::server::{Act, Server, page, redirect, respond, send};
 use crate::support::tls_server::{Authority, Identity, config, self_signed};
 
 const TLS: Option<Phase> = Some(Phase::Tls);
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
 const ONLY_13: &[&SupportedProtocolVersion] = &[&TLS13];
 const VALID: (i32, i32) = (2020, 2090);
-const OURS: &[&str] = &["localhost", "127.0.0.1"];
+const NAMES: &[&str] = &["localhost", "127.0.0.1"];
 
 pub fn pem(label: &str, text: String) -> Pem {
     Pem { label: label.to_owned(), text: text.into_bytes() }
@@ -33,11 +33,11 @@ fn https(server: &Server) -> String {
     format!("https://{}/", server.address)
 }
 
-/// Checks a server that shows `identity` and plays `script`; `ca` is trusted.
-async fn seen(ca: &Authority, config: ServerConfig, script: Vec<Act>, fields: Value) -> Observation {
+/// Checks a server with the TLS configuration `config` that plays `script`. `ca` is trusted.
+async fn observe(ca: &Authority, config: ServerConfig, script: Vec<Act>, fields: Value) -> Observation {
     let script_stalls = matches!(script.last(), Some(Act::Stall));
     let server = Server::tls(acceptor(config), vec![script]).await;
-    let mut check = Check::of(&https(&server)).with(fields);
+    let mut check = Check::new(&https(&server)).with(fields);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     if script_stalls {
         check.timeout = Duration::from_secs(1);
@@ -45,8 +45,8 @@ async fn seen(ca: &Authority, config: ServerConfig, script: Vec<Act>, fields: Va
     check.run().await
 }
 
-async fn shows(ca: &Authority, identity: &Identity, fields: Value) -> Observation {
-    seen(ca, config(identity, BOTH, None), answers(page("hello")), fields).await
+async fn observe_certificate(ca: &Authority, identity: &Identity, fields: Value) -> Observation {
+    observe(ca, config(identity, BOTH, None), respond(page("hello")), fields).await
 }
 
 fn compare(name: &str, expected: Expect, observation: &Observation) {
@@ -54,9 +54,9 @@ fn compare(name: &str, expected: Expect, observation: &Observation) {
 }
 
 #[tokio::test]
-async fn a_good_certificate_is_accepted_and_its_facts_are_kept() {
+async fn a_good_certificate_is_accepted_and_its_facts_are_recorded() {
     let ca = Authority::new("test CA");
-    let observation = shows(&ca, &ca.issue(OURS, VALID), json!({})).await;
+    let observation = observe_certificate(&ca, &ca.issue(NAMES, VALID), json!({})).await;
     compare("good", Passes, &observation);
     let facts = observation.facts.tls.as_ref().unwrap();
     assert_eq!(facts.tls_version.as_deref(), Some("TLSv1.3"));
@@ -73,41 +73,41 @@ async fn a_bad_certificate_fails_by_its_kind() {
     let ca = Authority::new("test CA");
     let other_ca = Authority::new("another CA");
     for (name, identity, status, kind) in [
-        ("expired", ca.issue(OURS, (2000, 2010)), 5, Kind::CertificateExpired),
-        ("not yet valid", ca.issue(OURS, (2085, 2090)), 3, Kind::CertificateNotYetValid),
+        ("expired", ca.issue(NAMES, (2000, 2010)), 5, Kind::CertificateExpired),
+        ("not yet valid", ca.issue(NAMES, (2085, 2090)), 3, Kind::CertificateNotYetValid),
         ("another name", ca.issue(&["example.test"], VALID), 3, Kind::CertificateName),
-        ("unknown issuer", other_ca.issue(OURS, VALID), 3, Kind::CertificateIssuer),
-        ("self-signed", self_signed(OURS, false), 3, Kind::CertificateIssuer),
-        ("self-signed authority", self_signed(OURS, true), 3, Kind::CertificateIssuer),
+        ("unknown issuer", other_ca.issue(NAMES, VALID), 3, Kind::CertificateIssuer),
+        ("self-signed", self_signed(NAMES, false), 3, Kind::CertificateIssuer),
+        ("self-signed authority", self_signed(NAMES, true), 3, Kind::CertificateIssuer),
     ] {
-        let observation = shows(&ca, &identity, json!({})).await;
+        let observation = observe_certificate(&ca, &identity, json!({})).await;
         compare(name, Fails(status, kind, TLS), &observation);
         assert!(!observation.facts.tls.unwrap().certificates.is_empty(), "{name}");
-        // Without verification all of them pass, and their facts are kept.
-        let taken = shows(&ca, &identity, json!({"verify_certificate": false})).await;
-        compare(name, Passes, &taken);
-        assert!(!taken.facts.tls.unwrap().certificates.is_empty(), "{name}");
+        // Without verification all of them pass, and their facts are still recorded.
+        let unverified = observe_certificate(&ca, &identity, json!({"verify_certificate": false})).await;
+        compare(name, Passes, &unverified);
+        assert!(!unverified.facts.tls.unwrap().certificates.is_empty(), "{name}");
     }
 }
 
 #[tokio::test]
-async fn dates_are_judged_as_the_monitor_asks() {
+async fn expiration_dates_are_checked_as_the_monitor_says() {
     let ca = Authority::new("test CA");
-    let expired = ca.issue(OURS, (2000, 2010));
+    let expired = ca.issue(NAMES, (2000, 2010));
     let unverified = |rule: &str| json!({"verify_certificate": false, "check_ssl_expiration_dates": rule});
     let failure = Fails(5, Kind::CertificateExpired, Some(Phase::Validate));
-    compare("disabled", Passes, &shows(&ca, &expired, unverified("Disabled")).await);
-    compare("expired", failure, &shows(&ca, &expired, unverified("Expired")).await);
-    compare("expiring", failure, &shows(&ca, &expired, unverified("Expiring")).await);
-    let good = ca.issue(OURS, VALID);
-    let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![answers(page("x"))]).await;
+    compare("disabled", Passes, &observe_certificate(&ca, &expired, unverified("Disabled")).await);
+    compare("expired", failure, &observe_certificate(&ca, &expired, unverified("Expired")).await);
+    compare("expiring", failure, &observe_certificate(&ca, &expired, unverified("Expiring")).await);
+    let good = ca.issue(NAMES, VALID);
+    let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![respond(page("x"))]).await;
     for (rule, days, expected) in [
         ("Expiring", 30, Passes),
         ("Expiring", 100 * 366, Warns(WarningKind::CertificateExpiring)),
         ("Expired", 100 * 366, Passes),
         ("Disabled", 100 * 366, Passes),
     ] {
-        let mut check = Check::of(&https(&server)).with(json!({"check_ssl_expiration_dates": rule}));
+        let mut check = Check::new(&https(&server)).with(json!({"check_ssl_expiration_dates": rule}));
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
         check.settings.certificate_days = days;
         let observation = check.run().await;
@@ -121,12 +121,12 @@ async fn dates_are_judged_as_the_monitor_asks() {
 #[tokio::test]
 async fn a_private_ca_is_named_by_its_id() {
     let (ca, other) = (Authority::new("private CA"), Authority::new("another CA"));
-    let good = ca.issue(OURS, VALID);
-    let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![answers(page("x"))]).await;
+    let good = ca.issue(NAMES, VALID);
+    let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![respond(page("x"))]).await;
     for (id, expected) in
         [(7, Passes), (8, Fails(3, Kind::CertificateIssuer, TLS)), (9, Fails(95, Kind::NotConfigured, TLS))]
     {
-        let mut check = Check::of(&https(&server)).with(json!({"ca_cert_id": id}));
+        let mut check = Check::new(&https(&server)).with(json!({"ca_cert_id": id}));
         check.config.trust.named_authorities =
             [(7, pem("private", ca.pem())), (8, pem("another", other.pem()))].into();
         let observation = check.run().await;
@@ -145,21 +145,21 @@ async fn a_private_ca_is_named_by_its_id() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_client_certificate_gets_it() {
+async fn a_requested_client_certificate_is_sent() {
     let ca = Authority::new("test CA");
-    let (own, client) = (ca.issue(OURS, VALID), ca.issue(&["client.test"], VALID));
+    let (own, client) = (ca.issue(NAMES, VALID), ca.issue(&["client.test"], VALID));
     for versions in [&[&TLS13][..], &[&TLS12]] {
-        let server = Server::tls(acceptor(config(&own, versions, Some(&ca))), vec![answers(page("x"))]).await;
+        let server = Server::tls(acceptor(config(&own, versions, Some(&ca))), vec![respond(page("x"))]).await;
         for (fields, passes) in [
             (json!({}), false),
             (json!({"ssl_cert_id": 3, "use_client_ssl_cert": false}), false),
             (json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}), true),
         ] {
-            let mut check = Check::of(&https(&server)).with(fields);
+            let mut check = Check::new(&https(&server)).with(fields);
             check.config.trust.authorities = vec![pem("test CA", ca.pem())];
             check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
             let observation = check.run().await;
-            // TLS 1.3 refuses after the handshake, so that the refusal comes instead of an answer.
+            // TLS 1.3 refuses after the handshake, so the refusal comes instead of a response.
             let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
             compare(&format!("{versions:?}"), expected, &observation);
         }
@@ -167,11 +167,11 @@ async fn a_server_that_wants_a_client_certificate_gets_it() {
 }
 
 #[tokio::test]
-async fn versions_are_pinned() {
+async fn the_tls_version_can_be_pinned() {
     let ca = Authority::new("test CA");
-    let own = ca.issue(OURS, VALID);
+    let own = ca.issue(NAMES, VALID);
     let run = |versions, pin: &str| {
-        seen(&ca, config(&own, versions, None), answers(page("x")), json!({"use_ssl_version": pin}))
+        observe(&ca, config(&own, versions, None), respond(page("x")), json!({"use_ssl_version": pin}))
     };
     let observation = run(BOTH, "12").await;
     compare("12", Passes, &observation);
@@ -185,13 +185,13 @@ async fn versions_are_pinned() {
             continue;
         }
         assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95), "{observation:#?}");
-        let way = if pin == "2" { "which is not supported" } else { "`--features legacy-tls`" };
-        assert!(failure.detail.contains(way), "{failure}");
+        let hint = if pin == "2" { "which is not supported" } else { "`--features legacy-tls`" };
+        assert!(failure.detail.contains(hint), "{failure}");
     }
 }
 
 #[tokio::test]
-async fn handshakes_that_go_wrong() {
+async fn failed_handshakes_have_their_kind_and_phase() {
     let handshake = Fails(3, Kind::TlsHandshake, TLS);
     let stall = Fails(2, Kind::TimedOut, TLS);
     let hello = b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03";
@@ -215,7 +215,7 @@ async fn handshakes_that_go_wrong() {
         ),
     ] {
         let server = Server::start(vec![script]).await;
-        let mut check = Check::of(&https(&server));
+        let mut check = Check::new(&https(&server));
         if matches!(expected, Some(Fails(2, ..))) {
             check.timeout = Duration::from_secs(1);
         }
@@ -224,7 +224,7 @@ async fn handshakes_that_go_wrong() {
             compare(name, expected, &observation);
             continue;
         }
-        // An end in the handshake: which of the kinds depends on what the system tells first.
+        // A connection that ends in the handshake: the kind depends on which event the system reports first.
         let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{name}: {observation:#?}"));
         let kinds = [Kind::TlsHandshake, Kind::NoResponse, Kind::ResponseReset, Kind::ResponseTruncated];
         assert!(kinds.contains(&failure.kind) && failure.phase == Phase::Tls, "{name}: {observation:#?}");
@@ -232,9 +232,9 @@ async fn handshakes_that_go_wrong() {
 }
 
 #[tokio::test]
-async fn answers_that_end_inside_of_tls() {
+async fn responses_that_end_inside_tls() {
     let ca = Authority::new("test CA");
-    let own = ca.issue(OURS, VALID);
+    let own = ca.issue(NAMES, VALID);
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf";
     let open = "HTTP/1.1 200 OK\r\n\r\nhalf";
     let (first, transfer) = (Some(Phase::FirstByte), Some(Phase::Transfer));
@@ -256,29 +256,29 @@ async fn answers_that_end_inside_of_tls() {
             Fails(3, Kind::ResponseTruncated, transfer),
         ),
         ("whole, then cut", vec![Act::Request, send(page("x")), Act::Cut], Passes),
-        ("nonsense", answers("nonsense"), Fails(3, Kind::ResponseInvalid, transfer)),
+        ("nonsense", respond("nonsense"), Fails(3, Kind::ResponseInvalid, transfer)),
         (
             "an error",
-            answers("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"),
+            respond("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"),
             Fails(7, Kind::HttpStatus, Some(Phase::Validate)),
         ),
     ] {
-        compare(name, expected, &seen(&ca, config(&own, BOTH, None), script, json!({})).await);
+        compare(name, expected, &observe(&ca, config(&own, BOTH, None), script, json!({})).await);
     }
 }
 
 #[tokio::test]
 async fn redirects_change_between_http_and_https() {
     let ca = Authority::new("test CA");
-    let own = ca.issue(OURS, VALID);
-    let plain = Server::start(vec![answers(page("x"))]).await;
-    let script = answers(redirect(302, &plain.url("/")));
-    let down = seen(&ca, config(&own, BOTH, None), script, json!({})).await;
+    let own = ca.issue(NAMES, VALID);
+    let plain = Server::start(vec![respond(page("x"))]).await;
+    let script = respond(redirect(302, &plain.url("/")));
+    let down = observe(&ca, config(&own, BOTH, None), script, json!({})).await;
     compare("https to http", Passes, &down);
     assert!(down.facts.tls.is_some());
-    let secure = Server::tls(acceptor(config(&own, BOTH, None)), vec![answers(page("x"))]).await;
-    let first = Server::start(vec![answers(redirect(301, &https(&secure)))]).await;
-    let mut check = Check::of(&first.url("/"));
+    let secure = Server::tls(acceptor(config(&own, BOTH, None)), vec![respond(page("x"))]).await;
+    let first = Server::start(vec![respond(redirect(301, &https(&secure)))]).await;
+    let mut check = Check::new(&first.url("/"));
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     let up = check.run().await;
     compare("http to https", Passes, &up);
@@ -289,9 +289,9 @@ async fn redirects_change_between_http_and_https() {
 async fn a_pinned_address_keeps_the_name_of_the_certificate() {
     let ca = Authority::new("test CA");
     let named = ca.issue(&["shop.example.test"], VALID);
-    let server = Server::tls(acceptor(config(&named, BOTH, None)), vec![answers(page("x"))]).await;
+    let server = Server::tls(acceptor(config(&named, BOTH, None)), vec![respond(page("x"))]).await;
     let url = format!("https://shop.example.test:{}/", server.address.port());
-    let mut check = Check::of(&url).with(json!({"resolve_dns": false, "ip_address": "127.0.0.1"}));
+    let mut check = Check::new(&url).with(json!({"resolve_dns": false, "ip_address": "127.0.0.1"}));
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     compare("pinned", Passes, &check.run().await);
 }

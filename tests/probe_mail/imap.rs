@@ -1,11 +1,15 @@
-//! `email-imap` against servers that misbehave, and against dovecot.
+//! `email-imap` against misbehaving servers, and against dovecot.
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 
-use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::probe_mail::scripted_server::{
+    Act, TIMEOUT, attempt, fields_for, net, parse_script, start_server, transcript,
+};
 use crate::probe_mail::table::Expect::{Fails, Passes};
-use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
+use crate::probe_mail::table::{
+    Case, PASSWORD, USER, assert_no_secrets, case, check_certificates, golden, run_cases,
+};
 use crate::support::mail_server::MailServer;
 
 const GREETED: &str = "< * OK ready\n> v1 CAPABILITY";
@@ -102,30 +106,30 @@ fn upgrades() -> Vec<Case> {
 
 fn logins() -> Vec<Case> {
     let auth = Phase::Auth;
-    let says = |line: &str| format!("{LOGIN}\n< {line}");
+    let replies = |line: &str| format!("{LOGIN}\n< {line}");
     let offers = |text: &str| format!("{GREETED}\n< * CAPABILITY IMAP4rev1 {text}\n< v1 OK");
     let echo = format!("A0001 NO not with \"{USER}\" \"{PASSWORD}\" nor aHVudGVyMi1zM2NyZXQ=");
     let deep = format!("* 1 FETCH (BODYSTRUCTURE {}", "(".repeat(4000));
     vec![
         case(
             "a wrong password",
-            &says("A0001 NO [AUTHENTICATIONFAILED] no"),
+            &replies("A0001 NO [AUTHENTICATIONFAILED] no"),
             Fails(5, Kind::LoginRefused, auth, "`tim` by LOGIN: `NO [AUTHENTICATIONFAILED] no`"),
         ),
-        case("the password said again", &says(&echo), Fails(5, Kind::LoginRefused, auth, "********")),
+        case("the password said again", &replies(&echo), Fails(5, Kind::LoginRefused, auth, "********")),
         case(
             "logins are down",
-            &says("A0001 NO [UNAVAILABLE] later"),
+            &replies("A0001 NO [UNAVAILABLE] later"),
             Fails(3, Kind::DialogueUnexpected, auth, "[UNAVAILABLE] later"),
         ),
         case(
             "does not know LOGIN",
-            &says("A0001 BAD what"),
+            &replies("A0001 BAD what"),
             Fails(3, Kind::DialogueUnexpected, auth, "`LOGIN` with `BAD what`"),
         ),
         case(
             "says goodbye at the login",
-            &says("* BYE enough"),
+            &replies("* BYE enough"),
             Fails(3, Kind::DialogueUnexpected, auth, "it closes the session: `BYE enough`"),
         ),
         case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
@@ -141,13 +145,13 @@ fn logins() -> Vec<Case> {
         .then(send(vec![b'*'; 1024 * 1024])),
         case(
             "nonsense at the login",
-            &says("%%% what"),
+            &replies("%%% what"),
             Fails(3, Kind::ResponseInvalid, auth, "`%%% what` is not an IMAP response"),
         ),
-        case("lists within lists", &says(&deep), Fails(3, Kind::ResponseInvalid, auth, "nested too deep")),
+        case("lists within lists", &replies(&deep), Fails(3, Kind::ResponseInvalid, auth, "nested too deep")),
         case(
             "a text of 500 MB",
-            &says("* 1 FETCH (BODY[] {500000000}"),
+            &replies("* 1 FETCH (BODY[] {500000000}"),
             Fails(3, Kind::ResponseTooLarge, auth, "{500000000}"),
         ),
         case(
@@ -203,49 +207,52 @@ fn mailboxes() -> Vec<Case> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_misbehave_are_told_apart() {
+async fn every_misbehaviour_has_its_failure_kind() {
     let login = json!({"imap_username": USER, "imap_password": PASSWORD});
     let cases = [greetings(), upgrades(), logins(), mailboxes()].into_iter().flatten().collect();
-    hold(MonitorType::EmailImap, login, cases).await;
+    run_cases(MonitorType::EmailImap, login, cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_certificate_has_to_be_good() {
-    certificates(MonitorType::EmailImap, &format!("{STARTTLS}\n< v2 OK go\n* tls")).await;
+async fn certificates_are_verified_after_starttls() {
+    check_certificates(MonitorType::EmailImap, &format!("{STARTTLS}\n< v2 OK go\n* tls")).await;
 }
 
 #[tokio::test]
-async fn a_refused_login_is_told_with_what_was_said() {
-    let at = stage(acts(&format!("{LOGIN}\n< A0001 NO [AUTHENTICATIONFAILED] Authentication failed.")), None)
-        .await;
+async fn a_refused_login_is_reported_with_the_reply() {
+    let at = start_server(
+        parse_script(&format!("{LOGIN}\n< A0001 NO [AUTHENTICATIONFAILED] Authentication failed.")),
+        None,
+    )
+    .await;
     let fields = json!({"imap_username": USER, "imap_password": PASSWORD});
-    let observation = attempt(&net(&[]), MonitorType::EmailImap, toward(at, &fields), SOON).await;
+    let observation = attempt(&net(&[]), MonitorType::EmailImap, fields_for(at, &fields), TIMEOUT).await;
     insta::assert_snapshot!("an_imap_login_is_refused", golden(&observation));
 }
 
-async fn at_dovecot(house: &MailServer, more: Value) -> Observation {
+async fn at_dovecot(daemons: &MailServer, more: Value) -> Observation {
     let mut fields = json!({"hostname": "127.0.0.1"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let net = net(std::slice::from_ref(&house.certificate));
-    let observation = attempt(&net, MonitorType::EmailImap, fields, SOON).await;
-    keeps_the_secret(&observation);
+    let net = net(std::slice::from_ref(&daemons.certificate));
+    let observation = attempt(&net, MonitorType::EmailImap, fields, TIMEOUT).await;
+    assert_no_secrets(&observation);
     observation
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dovecot_opens_its_mailbox_over_starttls_and_implicit_tls() {
-    let Some(house) = MailServer::build("email-imap against dovecot") else { return };
+    let Some(daemons) = MailServer::build("email-imap against dovecot") else { return };
     for method in ["auto", "plain", "login", "cram-md5"] {
-        for host in [format!("127.0.0.1:{}", house.imap), format!("imaps://127.0.0.1:{}", house.imaps)] {
+        for host in [format!("127.0.0.1:{}", daemons.imap), format!("imaps://127.0.0.1:{}", daemons.imaps)] {
             let fields = json!({"hostname": host, "imap_username": "anna", "imap_password": "secret",
                 "auth_method": method, "require_tls": true});
-            let observation = at_dovecot(&house, fields).await;
+            let observation = at_dovecot(&daemons, fields).await;
             assert_eq!(
                 observation.failure,
                 None,
                 "{host} {method}: {}\n{}",
                 transcript(&observation),
-                house.log()
+                daemons.log()
             );
             let mail = observation.facts.mail.clone().unwrap();
             let used = if method == "auto" { "login" } else { method };
@@ -253,11 +260,11 @@ async fn dovecot_opens_its_mailbox_over_starttls_and_implicit_tls() {
             assert!(!mail.password_in_clear && observation.facts.tls.is_some());
         }
     }
-    let well = json!({"port": house.imap, "imap_username": "anna", "imap_password": "secret"});
-    insta::assert_snapshot!("dovecot_is_well", golden(&at_dovecot(&house, well).await));
-    let wrong = json!({"port": house.imap, "imap_username": "anna", "imap_password": PASSWORD});
-    let failure = at_dovecot(&house, wrong).await.failure.unwrap();
+    let well = json!({"port": daemons.imap, "imap_username": "anna", "imap_password": "secret"});
+    insta::assert_snapshot!("dovecot_is_well", golden(&at_dovecot(&daemons, well).await));
+    let wrong = json!({"port": daemons.imap, "imap_username": "anna", "imap_password": PASSWORD});
+    let failure = at_dovecot(&daemons, wrong).await.failure.unwrap();
     assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
-    let alone = at_dovecot(&house, json!({"port": house.imap})).await;
+    let alone = at_dovecot(&daemons, json!({"port": daemons.imap})).await;
     assert_eq!((alone.failure, alone.facts.mail.unwrap().mail_auth), (None, None));
 }

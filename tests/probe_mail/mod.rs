@@ -1,10 +1,10 @@
-//! The probes of mail servers: loopback servers that do what a script says, and the real daemons.
+//! Tests the probes of mail servers against scripted loopback servers and the real daemons.
 
-mod houses;
+mod daemons;
 mod imap;
-mod kit;
-mod office;
+mod mail_server;
 mod pop;
+mod round_trip;
+mod scripted_server;
 mod smtp;
 mod table;
-mod trip;

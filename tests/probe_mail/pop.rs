@@ -1,15 +1,17 @@
-//! `email-pop` against servers that misbehave, and against dovecot.
+//! `email-pop` against misbehaving servers, and against dovecot.
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, MonitorType, Phase};
 
-use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::probe_mail::scripted_server::{
+    Act, TIMEOUT, attempt, fields_for, net, parse_script, start_server, transcript,
+};
 use crate::probe_mail::table::Expect::{Fails, Passes};
-use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold};
+use crate::probe_mail::table::{Case, PASSWORD, USER, case, check_certificates, golden, run_cases};
 use crate::support::mail_server::MailServer;
 
-const ASKED: &str = "< +OK ready\n> CAPA";
-const NAMED: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim";
+const CAPA: &str = "< +OK ready\n> CAPA";
+const USERNAME: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim";
 const LOGIN: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim\n< +OK\n> PASS hunter2-s3cret";
 const STAT: &str =
     "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim\n< +OK\n> PASS hunter2-s3cret\n< +OK\n> STAT";
@@ -31,7 +33,7 @@ fn cases() -> Vec<Case> {
     let script = |start: &str, more: &str| format!("{start}\n{more}");
     vec![
         case("closes at once", "", Fails(6, NoResponse, banner, hint)),
-        case("resets at CAPA", &script(ASKED, "* reset"), Fails(6, ResponseReset, capability, "")),
+        case("resets at CAPA", &script(CAPA, "* reset"), Fails(6, ResponseReset, capability, "")),
         case("says nothing", "", Fails(2, TimedOut, banner, hint)).stalls(),
         case("half a greeting", "", Fails(3, ResponseTruncated, banner, "after 4 bytes")).then(send("+OK ")),
         case(
@@ -44,18 +46,18 @@ fn cases() -> Vec<Case> {
             .then(send(b"\x16\x03\x01\xff\x1b[2J\r\n".to_vec())),
         case("a greeting without end", "", Fails(3, ResponseTooLarge, banner, "8192"))
             .then(Act::Flood(b"+OK".to_vec())),
-        case("closes at CAPA", ASKED, Fails(6, NoResponse, capability, "")),
-        case("stalls at CAPA", ASKED, Fails(2, TimedOut, capability, "")).stalls(),
-        case("stalls in CAPA", &script(ASKED, "< +OK\n< TOP"), Fails(2, TimedOut, capability, "")).stalls(),
+        case("closes at CAPA", CAPA, Fails(6, NoResponse, capability, "")),
+        case("stalls at CAPA", CAPA, Fails(2, TimedOut, capability, "")).stalls(),
+        case("stalls in CAPA", &script(CAPA, "< +OK\n< TOP"), Fails(2, TimedOut, capability, "")).stalls(),
         case(
             "offers without end",
-            &script(ASKED, "< +OK"),
+            &script(CAPA, "< +OK"),
             Fails(3, ResponseTooLarge, capability, "200 lines"),
         )
         .then(Act::Flood(b"X\r\n".to_vec())),
         case(
             "no TLS where it is required",
-            &script(ASKED, "< +OK\n< TOP\n< ."),
+            &script(CAPA, "< +OK\n< TOP\n< ."),
             Fails(5, TlsNotOffered, capability, "no STLS"),
         )
         .fields(json!({"require_tls": true})),
@@ -71,10 +73,10 @@ fn cases() -> Vec<Case> {
         case("closes in the handshake", &script(STLS, "< +OK go"), Fails(3, TlsHandshake, tls, "")),
         case("stalls in the handshake", &script(STLS, "< +OK go"), Fails(2, TimedOut, tls, "")).stalls(),
         case("closes under TLS", SECURED, Fails(6, NoResponse, capability, "")),
-        case("closes at USER", NAMED, Fails(6, NoResponse, auth, "")),
+        case("closes at USER", USERNAME, Fails(6, NoResponse, auth, "")),
         case(
             "USER refused",
-            &script(NAMED, "< -ERR [AUTH] not in the open"),
+            &script(USERNAME, "< -ERR [AUTH] not in the open"),
             Fails(5, LoginRefused, auth, "USER with `-ERR [AUTH]"),
         ),
         case(
@@ -122,7 +124,7 @@ fn cases() -> Vec<Case> {
         ),
         case("stalls at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(2, TimedOut, quit, "")).stalls(),
         case("all is well", &script(STAT, "< +OK 2 320\n> QUIT\n< +OK bye"), Passes),
-        case("no login", &script(ASKED, "< -ERR\n> QUIT\n< +OK"), Passes)
+        case("no login", &script(CAPA, "< -ERR\n> QUIT\n< +OK"), Passes)
             .fields(json!({"pop_username": null})),
         case(
             "APOP",
@@ -137,36 +139,37 @@ fn login() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_that_misbehave_are_told_apart() {
-    hold(MonitorType::EmailPop, login(), cases()).await;
+async fn every_misbehaviour_has_its_failure_kind() {
+    run_cases(MonitorType::EmailPop, login(), cases()).await;
 }
 
 #[tokio::test]
 async fn certificates_are_checked_after_stls() {
-    certificates(MonitorType::EmailPop, &format!("{STLS}\n< +OK go\n* tls")).await;
+    check_certificates(MonitorType::EmailPop, &format!("{STLS}\n< +OK go\n* tls")).await;
 }
 
 #[tokio::test]
 async fn goldens() {
     let script = format!("{STAT}\n< +OK 2 320\n> QUIT\n< +OK bye");
-    let at = stage(acts(&script), None).await;
-    let observation = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
+    let at = start_server(parse_script(&script), None).await;
+    let observation = attempt(&net(&[]), MonitorType::EmailPop, fields_for(at, &login()), TIMEOUT).await;
     insta::assert_snapshot!("pop_passes", golden(&observation));
-    let at = stage(acts(&format!("{LOGIN}\n< -ERR [AUTH] no\n> QUIT\n< +OK bye")), None).await;
-    let observation = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
+    let at = start_server(parse_script(&format!("{LOGIN}\n< -ERR [AUTH] no\n> QUIT\n< +OK bye")), None).await;
+    let observation = attempt(&net(&[]), MonitorType::EmailPop, fields_for(at, &login()), TIMEOUT).await;
     insta::assert_snapshot!("pop_login_refused", golden(&observation));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dovecot_is_spoken_to_in_every_way() {
-    let Some(house) = MailServer::build("POP3 sessions with dovecot") else { return };
-    let net = net(std::slice::from_ref(&house.certificate));
-    let ask = async |host: String, more: Value| {
+async fn dovecot_passes_with_every_transport_and_login() {
+    let Some(daemons) = MailServer::build("POP3 sessions with dovecot") else { return };
+    let net = net(std::slice::from_ref(&daemons.certificate));
+    let attempt_at_dovecot = async |host: String, more: Value| {
         let mut fields = json!({"hostname": host, "pop_username": "anna", "pop_password": "secret"});
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        attempt(&net, MonitorType::EmailPop, fields, SOON).await
+        attempt(&net, MonitorType::EmailPop, fields, TIMEOUT).await
     };
-    let (plain, secure) = (format!("127.0.0.1:{}", house.pop), format!("pop3s://127.0.0.1:{}", house.pops));
+    let (plain, secure) =
+        (format!("127.0.0.1:{}", daemons.pop), format!("pop3s://127.0.0.1:{}", daemons.pops));
     for (host, more, auth) in [
         (&plain, json!({"require_tls": true}), "user"),
         (&secure, json!({}), "user"),
@@ -174,8 +177,14 @@ async fn dovecot_is_spoken_to_in_every_way() {
         (&plain, json!({"auth_method": "login"}), "login"),
         (&plain, json!({"auth_method": "cram-md5"}), "cram-md5"),
     ] {
-        let observation = ask(host.clone(), more).await;
-        assert_eq!(observation.failure, None, "{host} {auth}: {}\n{}", transcript(&observation), house.log());
+        let observation = attempt_at_dovecot(host.clone(), more).await;
+        assert_eq!(
+            observation.failure,
+            None,
+            "{host} {auth}: {}\n{}",
+            transcript(&observation),
+            daemons.log()
+        );
         let mail = observation.facts.mail.unwrap();
         assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), false));
         assert_eq!(mail.mailbox_messages, Some(0));
@@ -184,36 +193,37 @@ async fn dovecot_is_spoken_to_in_every_way() {
             "{mail:?}"
         );
     }
-    let observation = ask(plain.clone(), json!({"pop_password": "wrong"})).await;
+    let observation = attempt_at_dovecot(plain.clone(), json!({"pop_password": "wrong"})).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.phase), (5, Phase::Auth), "{failure}");
-    let observation = ask(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
+    let observation =
+        attempt_at_dovecot(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
     assert_eq!((observation.failure, observation.facts.mail.unwrap().mail_auth), (None, None));
 }
 
-/// Without TLS, where APOP keeps the password from whoever listens.
+// Without TLS, where APOP keeps the password from eavesdroppers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dovecot_is_logged_in_to_by_apop() {
+async fn apop_logs_in_to_dovecot_without_tls() {
     let apop = "ssl = no\nauth_mechanisms = plain login apop\n";
-    let Some(house) = MailServer::with("POP3 sessions with dovecot by APOP", apop) else { return };
-    let ask = async |password: &str, more: Value| {
+    let Some(daemons) = MailServer::with("POP3 sessions with dovecot by APOP", apop) else { return };
+    let attempt_at_dovecot = async |password: &str, more: Value| {
         let mut fields = json!({
-            "hostname": format!("127.0.0.1:{}", house.pop), "pop_username": "anna", "pop_password": password,
+            "hostname": format!("127.0.0.1:{}", daemons.pop), "pop_username": "anna", "pop_password": password,
         });
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        attempt(&net(&[]), MonitorType::EmailPop, fields, SOON).await
+        attempt(&net(&[]), MonitorType::EmailPop, fields, TIMEOUT).await
     };
     for (more, auth, in_clear) in
         [(json!({}), "apop", false), (json!({"auth_method": "plain"}), "plain", true)]
     {
-        let observation = ask("secret", more).await;
-        assert_eq!(observation.failure, None, "{auth}: {}\n{}", transcript(&observation), house.log());
+        let observation = attempt_at_dovecot("secret", more).await;
+        assert_eq!(observation.failure, None, "{auth}: {}\n{}", transcript(&observation), daemons.log());
         let mail = observation.facts.mail.unwrap();
         assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), in_clear));
         assert_eq!(mail.mailbox_messages, Some(0));
     }
-    assert!(house.log().contains("method=APOP"), "{}", house.log());
-    let observation = ask("wrong", json!({})).await;
+    assert!(daemons.log().contains("method=APOP"), "{}", daemons.log());
+    let observation = attempt_at_dovecot("wrong", json!({})).await;
     let failure = observation.failure.as_ref().unwrap();
     let found = (failure.status().0, failure.kind, failure.phase);
     assert_eq!(found, (5, Kind::LoginRefused, Phase::Auth), "{failure}");

@@ -1,15 +1,19 @@
-//! `email-smtp` against servers that misbehave, and against postfix.
+//! `email-smtp` against misbehaving servers, and against postfix.
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 
-use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::probe_mail::scripted_server::{
+    Act, TIMEOUT, attempt, fields_for, net, parse_script, start_server, transcript,
+};
 use crate::probe_mail::table::Expect::{Fails, Passes};
-use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
+use crate::probe_mail::table::{
+    Case, PASSWORD, USER, assert_no_secrets, case, check_certificates, golden, run_cases,
+};
 use crate::support::mail_server::MailServer;
 
 const GREETED: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]";
-/// Offers a login without TLS.
+/// A server that offers a login without TLS.
 const OFFERED: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]\n< 250-mx.test\n< 250 AUTH PLAIN LOGIN";
 const LOGIN: &str =
     "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]\n< 250-mx.test\n< 250 AUTH PLAIN LOGIN\n> AUTH PLAIN ";
@@ -120,23 +124,27 @@ fn upgrades() -> Vec<Case> {
 
 fn logins() -> Vec<Case> {
     let auth = Phase::Auth;
-    let says = |line: &str| format!("{LOGIN}\n< {line}");
+    let replies = |line: &str| format!("{LOGIN}\n< {line}");
     let echo = format!("535 no {PASSWORD}, nor AHRpbQBodW50ZXIyLXMzY3JldA==, nor aHVudGVyMi1zM2NyZXQ=");
     vec![
         case(
             "a wrong password",
-            &says("535 5.7.8 no"),
+            &replies("535 5.7.8 no"),
             Fails(5, Kind::LoginRefused, auth, "`tim` by PLAIN: `535 5.7.8 no`"),
         ),
         case(
             "the password said again",
-            &says(&echo),
+            &replies(&echo),
             Fails(5, Kind::LoginRefused, auth, "no ********, nor ********, nor ********"),
         ),
-        case("logins are down", &says("454 later"), Fails(3, Kind::DialogueUnexpected, auth, "`454 later`")),
+        case(
+            "logins are down",
+            &replies("454 later"),
+            Fails(3, Kind::DialogueUnexpected, auth, "`454 later`"),
+        ),
         case(
             "asks for more",
-            &says("334 bW9yZQ=="),
+            &replies("334 bW9yZQ=="),
             Fails(3, Kind::ResponseInvalid, auth, "it continues after the last message of PLAIN"),
         ),
         case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
@@ -161,21 +169,21 @@ fn logins() -> Vec<Case> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_misbehave_are_told_apart() {
+async fn every_misbehaviour_has_its_failure_kind() {
     let login = json!({"smtp_username": USER, "smtp_password": PASSWORD});
     let cases = [greetings(), hellos(), upgrades(), logins()].into_iter().flatten().collect();
-    hold(MonitorType::EmailSmtp, login, cases).await;
+    run_cases(MonitorType::EmailSmtp, login, cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_certificate_has_to_be_good() {
-    certificates(MonitorType::EmailSmtp, &format!("{STARTTLS}\n< 220 go\n* tls")).await;
+async fn certificates_are_verified_after_starttls() {
+    check_certificates(MonitorType::EmailSmtp, &format!("{STARTTLS}\n< 220 go\n* tls")).await;
 }
 
 #[tokio::test]
-async fn how_this_host_calls_itself_is_its_address() {
-    let at = stage(acts(&format!("{GREETED}\n< 250 mx\n> QUIT\n< 221 bye")), None).await;
-    let observation = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &json!({})), SOON).await;
+async fn ehlo_names_the_address_of_this_host() {
+    let at = start_server(parse_script(&format!("{GREETED}\n< 250 mx\n> QUIT\n< 221 bye")), None).await;
+    let observation = attempt(&net(&[]), MonitorType::EmailSmtp, fields_for(at, &json!({})), TIMEOUT).await;
     assert_eq!(observation.failure, None);
     let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
     assert_eq!(phases, [Phase::Resolve, Phase::Connect, Phase::Banner, Phase::Ehlo, Phase::Quit]);
@@ -183,40 +191,41 @@ async fn how_this_host_calls_itself_is_its_address() {
 }
 
 #[tokio::test]
-async fn a_refused_login_is_told_with_what_was_said() {
-    let at = stage(acts(&format!("{LOGIN}\n< 535 5.7.8 Error: authentication failed")), None).await;
+async fn a_refused_login_is_reported_with_the_reply() {
+    let at =
+        start_server(parse_script(&format!("{LOGIN}\n< 535 5.7.8 Error: authentication failed")), None).await;
     let fields = json!({"smtp_username": USER, "smtp_password": PASSWORD});
-    let observation = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &fields), SOON).await;
+    let observation = attempt(&net(&[]), MonitorType::EmailSmtp, fields_for(at, &fields), TIMEOUT).await;
     insta::assert_snapshot!(golden(&observation));
 }
 
-async fn at_postfix(house: &MailServer, more: Value) -> Observation {
+async fn at_postfix(daemons: &MailServer, more: Value) -> Observation {
     let mut fields = json!({"hostname": "127.0.0.1"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let net = net(std::slice::from_ref(&house.certificate));
-    let observation = attempt(&net, MonitorType::EmailSmtp, fields, SOON).await;
-    keeps_the_secret(&observation);
+    let net = net(std::slice::from_ref(&daemons.certificate));
+    let observation = attempt(&net, MonitorType::EmailSmtp, fields, TIMEOUT).await;
+    assert_no_secrets(&observation);
     observation
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
-    let Some(house) = MailServer::build("email-smtp against postfix") else { return };
+async fn postfix_accepts_logins_over_starttls_and_implicit_tls() {
+    let Some(daemons) = MailServer::build("email-smtp against postfix") else { return };
     for method in ["auto", "plain", "login", "cram-md5"] {
         for host in [
-            format!("127.0.0.1:{}", house.smtp),
-            format!("smtp://127.0.0.1:{}", house.smtp_strict),
-            format!("smtps://127.0.0.1:{}", house.smtps),
+            format!("127.0.0.1:{}", daemons.smtp),
+            format!("smtp://127.0.0.1:{}", daemons.smtp_strict),
+            format!("smtps://127.0.0.1:{}", daemons.smtps),
         ] {
             let fields = json!({"hostname": host, "smtp_username": "anna", "smtp_password": "secret",
                 "auth_method": method, "require_tls": true});
-            let observation = at_postfix(&house, fields).await;
+            let observation = at_postfix(&daemons, fields).await;
             assert_eq!(
                 observation.failure,
                 None,
                 "{host} {method}: {}\n{}",
                 transcript(&observation),
-                house.log()
+                daemons.log()
             );
             let mail = observation.facts.mail.clone().unwrap();
             let used = if method == "auto" { "plain" } else { method };
@@ -229,14 +238,14 @@ async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
             );
         }
     }
-    let well = json!({"port": house.smtp, "smtp_username": "anna", "smtp_password": "secret"});
-    insta::assert_snapshot!("postfix_is_well", golden(&at_postfix(&house, well).await));
-    let wrong = json!({"port": house.smtp, "smtp_username": "anna", "smtp_password": PASSWORD});
-    let failure = at_postfix(&house, wrong).await.failure.unwrap();
+    let well = json!({"port": daemons.smtp, "smtp_username": "anna", "smtp_password": "secret"});
+    insta::assert_snapshot!("postfix_is_well", golden(&at_postfix(&daemons, well).await));
+    let wrong = json!({"port": daemons.smtp, "smtp_username": "anna", "smtp_password": PASSWORD});
+    let failure = at_postfix(&daemons, wrong).await.failure.unwrap();
     assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
-    // A port that speaks TLS first, asked in plain text, and the other way round.
+    // Implicit TLS at a port that starts in plain text.
     let observation =
-        at_postfix(&house, json!({"hostname": format!("smtps://127.0.0.1:{}", house.smtp)})).await;
+        at_postfix(&daemons, json!({"hostname": format!("smtps://127.0.0.1:{}", daemons.smtp)})).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.phase, failure.kind), (Phase::Tls, Kind::TlsHandshake), "{failure}");
     assert!(failure.detail.ends_with("write its host as `smtp://…`"), "{failure}");

@@ -1,4 +1,4 @@
-//! A table of servers that misbehave: what each does, and what the probe makes of it.
+//! The table of misbehaving servers: what each does, and how the probe classifies it.
 
 use std::time::Duration;
 
@@ -10,13 +10,15 @@ use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase};
 use vigie::evaluate::evaluate_attempts;
 
-use crate::probe_mail::kit::{Act, SHORT, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::probe_mail::scripted_server::{
+    Act, SHORT, TIMEOUT, attempt, fields_for, net, parse_script, start_server, transcript,
+};
 use crate::support::tls_server::{Authority, Identity, config};
 
 pub const USER: &str = "tim";
 pub const PASSWORD: &str = "hunter2-s3cret";
 
-/// What is expected of an attempt.
+/// Expected result of an attempt.
 #[derive(Debug)]
 pub enum Expect {
     Passes,
@@ -24,7 +26,7 @@ pub enum Expect {
     Fails(u16, FailureKind, Phase, &'static str),
 }
 
-/// One server.
+/// One misbehaving server.
 pub struct Case {
     name: &'static str,
     acts: Vec<Act>,
@@ -33,9 +35,9 @@ pub struct Case {
     expect: Expect,
 }
 
-/// A server that plays `script`.
+/// Creates a case of a server that plays `script`.
 pub fn case(name: &'static str, script: &str, expect: Expect) -> Case {
-    Case { name, acts: acts(script), fields: json!({}), timeout: SOON, expect }
+    Case { name, acts: parse_script(script), fields: json!({}), timeout: TIMEOUT, expect }
 }
 
 impl Case {
@@ -44,13 +46,13 @@ impl Case {
         self
     }
 
-    /// Plays `act` after its script.
+    /// Plays `act` after the script.
     pub fn then(mut self, act: Act) -> Self {
         self.acts.push(act);
         self
     }
 
-    /// Stalls after its script: the timeout is what ends the attempt.
+    /// Stalls after the script; the short timeout ends the attempt.
     pub fn stalls(mut self) -> Self {
         self.timeout = SHORT;
         self.then(Act::Stall)
@@ -67,13 +69,13 @@ impl Case {
             &[&rustls::version::TLS13, &rustls::version::TLS12],
             None,
         )));
-        let at = stage(self.acts, Some(acceptor)).await;
+        let at = start_server(self.acts, Some(acceptor)).await;
         let mut fields: Map<String, Value> = login.as_object().unwrap().clone();
         fields.extend(self.fields.as_object().unwrap().clone());
         fields.retain(|_, value| !value.is_null());
         let observation =
-            attempt(&net(&[trust.0.pem()]), kind, toward(at, &fields.into()), self.timeout).await;
-        keeps_the_secret(&observation);
+            attempt(&net(&[trust.0.pem()]), kind, fields_for(at, &fields.into()), self.timeout).await;
+        assert_no_secrets(&observation);
         let failure = observation.failure.as_ref();
         let fits = match (&self.expect, failure) {
             (Expect::Passes, None) => true,
@@ -90,21 +92,21 @@ impl Case {
     }
 }
 
-/// The password is in nothing that is kept, neither plain nor in Base64.
-pub fn keeps_the_secret(observation: &Observation) {
+/// Asserts that no part of the result contains the password, neither plain nor in Base64.
+pub fn assert_no_secrets(observation: &Observation) {
     let plain = format!("\0{USER}\0{PASSWORD}");
-    let kept = format!(
+    let recorded = format!(
         "{observation:?}{}{}",
         transcript(observation),
         serde_json::to_string(&observation.facts).unwrap()
     );
     for secret in [PASSWORD.to_owned(), STANDARD.encode(PASSWORD), STANDARD.encode(plain)] {
-        assert!(!kept.contains(&secret), "{secret} is in {kept}");
+        assert!(!recorded.contains(&secret), "{secret} is in {recorded}");
     }
 }
 
-/// Runs all `cases` of `kind` side by side, each with `login` among its fields.
-pub async fn hold(kind: MonitorType, login: Value, cases: Vec<Case>) {
+/// Runs all `cases` of `kind` concurrently, each with `login` among its fields.
+pub async fn run_cases(kind: MonitorType, login: Value, cases: Vec<Case>) {
     assert!(cases.len() >= 25, "{}", cases.len());
     let authority = Authority::new("table");
     let identity = authority.issue(&["127.0.0.1"], (2020, 2090));
@@ -114,12 +116,12 @@ pub async fn hold(kind: MonitorType, login: Value, cases: Vec<Case>) {
     assert!(errors.is_empty(), "{}", errors.join("\n\n"));
 }
 
-/// Certificates that a server may not show, and what each leads to. `script` ends where TLS begins.
-pub async fn certificates(kind: MonitorType, script: &str) {
+/// Checks servers with bad certificates and the failure of each. `script` ends where TLS starts.
+pub async fn check_certificates(kind: MonitorType, script: &str) {
     use FailureKind::{CertificateExpired, CertificateIssuer, CertificateName};
     let authority = Authority::new("known");
     let stranger = Authority::new("stranger");
-    for (identity, fault) in [
+    for (identity, expected) in [
         (authority.issue(&["127.0.0.1"], (2020, 2021)), Some((5, CertificateExpired))),
         (authority.issue(&["mx.test"], (2020, 2090)), Some((3, CertificateName))),
         (stranger.issue(&["127.0.0.1"], (2020, 2090)), Some((3, CertificateIssuer))),
@@ -127,19 +129,24 @@ pub async fn certificates(kind: MonitorType, script: &str) {
     ] {
         let tls = config(&identity, &[&rustls::version::TLS13], None);
         let acceptor = TlsAcceptor::from(std::sync::Arc::new(tls));
-        let at = stage(acts(script), Some(acceptor)).await;
+        let at = start_server(parse_script(script), Some(acceptor)).await;
         let net = net(&[authority.pem()]);
-        let observation = attempt(&net, kind, toward(at, &json!({})), SOON).await;
+        let observation = attempt(&net, kind, fields_for(at, &json!({})), TIMEOUT).await;
         let failure = observation.failure.as_ref().map(|failure| (failure.status().0, failure.kind));
-        // The server closes after the handshake: what matters is that it came so far.
+        // The server closes after the handshake, so any failure after the TLS phase counts as a pass.
         let passed = observation.failure.as_ref().is_none_or(|failure| failure.phase > Phase::Tls);
-        assert_eq!((fault.is_none(), fault.or(failure)), (passed, failure), "{:?}", observation.failure);
+        assert_eq!(
+            (expected.is_none(), expected.or(failure)),
+            (passed, failure),
+            "{:?}",
+            observation.failure
+        );
         assert!(
             observation.facts.tls.is_some_and(|tls| !tls.certificates.is_empty()),
             "its certificate is kept"
         );
-        let blind = toward(at, &json!({"verify_certificate": false}));
-        let observation = attempt(&net, kind, blind, SOON).await;
+        let unverified = fields_for(at, &json!({"verify_certificate": false}));
+        let observation = attempt(&net, kind, unverified, TIMEOUT).await;
         assert!(
             observation.failure.as_ref().is_none_or(|failure| failure.phase > Phase::Tls),
             "{:?}",
@@ -148,7 +155,7 @@ pub async fn certificates(kind: MonitorType, script: &str) {
     }
 }
 
-/// Observation and verdict as they are kept, with what differs from run to run masked.
+/// Renders observation and verdict as they are recorded, with values that differ from run to run masked.
 pub fn golden(observation: &Observation) -> String {
     let phases: Vec<&str> = observation.phases.iter().map(|(phase, _)| phase.name()).collect();
     let facts = observation.facts.clone();

@@ -1,4 +1,4 @@
-//! `name-server`: questions to name servers of every temper.
+//! `name-server`: questions to name servers that reply correctly, wrongly or not at all.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, Status};
 use vigie::net::{EgressPolicy, NameServers};
 
-use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
+use crate::probe_net::{TIMEOUT, attempt, failure_kind, net, net_with};
 use crate::support::name_server::{NameServer, Reply, alias, v4, v6};
 
 fn script(name: &str, kind: RecordType) -> Reply {
@@ -42,7 +42,7 @@ async fn check(server: &NameServer, more: Value, timeout: Duration) -> Observati
 }
 
 #[tokio::test]
-async fn an_answer_is_kept_with_what_the_server_said_of_itself() {
+async fn a_reply_is_recorded_with_its_header_and_transport() {
     for ip in ["127.0.0.1", "::1"] {
         let server = NameServer::start(ip, script).await;
         for (transport, phases) in [
@@ -50,7 +50,7 @@ async fn an_answer_is_kept_with_what_the_server_said_of_itself() {
             ("tcp", &[Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]),
         ] {
             let fields = json!({"name_to_resolve": "second.test", "transport": transport});
-            let observation = check(&server, fields, SOON).await;
+            let observation = check(&server, fields, TIMEOUT).await;
             assert_eq!(observation.failure, None);
             assert_eq!((observation.address, observation.warnings.len()), (Some(server.at), 0));
             let facts = observation.facts.dns.unwrap();
@@ -72,16 +72,16 @@ async fn the_name_comes_from_the_monitor_or_from_the_settings() {
         (json!({"name_to_resolve": "six.test", "name_to_resolve_id": 1}), "six.test."),
     ];
     for (fields, question) in cases {
-        let observation = check(&server, fields, SOON).await;
+        let observation = check(&server, fields, TIMEOUT).await;
         assert_eq!(observation.failure, None);
         assert_eq!(observation.facts.dns.unwrap().question, question);
     }
-    let observation = check(&server, json!({"name_to_resolve_id": 7}), SOON).await;
-    assert_eq!(kind_of(&observation), Some(FailureKind::NotConfigured));
+    let observation = check(&server, json!({"name_to_resolve_id": 7}), TIMEOUT).await;
+    assert_eq!(failure_kind(&observation), Some(FailureKind::NotConfigured));
 }
 
 #[tokio::test]
-async fn every_answer_is_judged_by_its_kind() {
+async fn every_reply_leads_to_its_failure_kind() {
     let server = NameServer::start("127.0.0.1", script).await;
     let cases = [
         ("six.test", None, "AAAA", "udp"),
@@ -99,8 +99,8 @@ async fn every_answer_is_judged_by_its_kind() {
         ("half.test", Some(FailureKind::ResponseTruncated), "A", "tcp"),
     ];
     for (name, kind, record_type, transport) in cases {
-        let observation = check(&server, json!({"name_to_resolve": name}), SOON).await;
-        assert_eq!(kind_of(&observation), kind, "{name}: {:?}", observation.failure);
+        let observation = check(&server, json!({"name_to_resolve": name}), TIMEOUT).await;
+        assert_eq!(failure_kind(&observation), kind, "{name}: {:?}", observation.failure);
         if let Some(failure) = observation.failure {
             assert_eq!(failure.status(), Status::INVALID_RESPONSE, "{name}");
         }
@@ -111,17 +111,17 @@ async fn every_answer_is_judged_by_its_kind() {
             "{name}"
         );
     }
-    let observation = check(&server, json!({"name_to_resolve": "gone.test"}), SOON).await;
+    let observation = check(&server, json!({"name_to_resolve": "gone.test"}), TIMEOUT).await;
     assert!(observation.failure.unwrap().detail.contains("NXDOMAIN"));
     assert_eq!(observation.facts.dns.unwrap().rcode, "NXDOMAIN");
-    let observation = check(&server, json!({"name_to_resolve": "empty.test"}), SOON).await;
+    let observation = check(&server, json!({"name_to_resolve": "empty.test"}), TIMEOUT).await;
     assert!(observation.failure.unwrap().detail.contains("`A` or `AAAA`"));
-    let observation = check(&server, json!({"name_to_resolve": "long.test"}), SOON).await;
+    let observation = check(&server, json!({"name_to_resolve": "long.test"}), TIMEOUT).await;
     assert_eq!(observation.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
 }
 
 #[tokio::test]
-async fn what_does_not_answer_the_question_is_passed_over_until_the_time_is_up() {
+async fn datagrams_that_do_not_match_the_question_are_ignored() {
     let server = NameServer::start("127.0.0.1", script).await;
     for (name, strays) in [("silent.test", false), ("wrong-id.test", true), ("wrong-question.test", true)] {
         let observation = check(&server, json!({"name_to_resolve": name}), Duration::from_millis(700)).await;
@@ -133,7 +133,7 @@ async fn what_does_not_answer_the_question_is_passed_over_until_the_time_is_up()
 }
 
 #[tokio::test]
-async fn a_lost_question_is_sent_again_and_that_is_told() {
+async fn a_lost_question_is_sent_again_with_a_warning() {
     let calls = std::sync::atomic::AtomicUsize::new(0);
     let server = NameServer::start("127.0.0.1", move |_, _| {
         match calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
@@ -149,14 +149,14 @@ async fn a_lost_question_is_sent_again_and_that_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_refuses() {
-    // Hears one peer alone: nobody else gets its port, and for everybody else nobody is there.
-    let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    deaf.connect("127.0.0.1:9").unwrap();
-    let closed = deaf.local_addr().unwrap();
+async fn a_closed_port_refuses_the_question() {
+    // A connected socket reserves its port, and is closed for everyone but its peer.
+    let connected = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    connected.connect("127.0.0.1:9").unwrap();
+    let closed = connected.local_addr().unwrap();
     for (transport, phase) in [("udp", Phase::FirstByte), ("tcp", Phase::Connect)] {
         let fields = json!({"hostname": "127.0.0.1", "port": closed.port(), "transport": transport});
-        let observation = attempt(&net(), MonitorType::NameServer, fields, SOON).await;
+        let observation = attempt(&net(), MonitorType::NameServer, fields, TIMEOUT).await;
         let failure = observation.failure.unwrap();
         assert_eq!((failure.phase, failure.kind), (phase, FailureKind::ConnectRefused), "{transport}");
         assert!(observation.phases.micros(phase).is_some(), "{transport}");
@@ -164,12 +164,12 @@ async fn a_server_that_is_not_there_refuses() {
 }
 
 #[tokio::test]
-async fn an_address_that_does_not_answer_leaves_the_next_one_its_turn() {
+async fn the_next_address_is_tried_when_one_does_not_reply() {
     let addresses = |_: &str, _| Reply::Records(vec![v4("127.0.0.2"), v4("127.0.0.1")]);
     let resolver = NameServer::start("127.0.0.1", addresses).await;
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![resolver.at]));
     let server = NameServer::start("127.0.0.1", script).await;
-    // At the first address the port refuses, or takes datagrams and says nothing.
+    // The port of the first address is closed, or open and silent.
     for is_silent in [false, true] {
         let _silent = is_silent.then(|| std::net::UdpSocket::bind(("127.0.0.2", server.at.port())).unwrap());
         for transport in ["udp", "tcp"] {
@@ -181,12 +181,12 @@ async fn an_address_that_does_not_answer_leaves_the_next_one_its_turn() {
         }
     }
     let fields = json!({"hostname": "ns.test", "port": server.at.port(), "name_to_resolve": "gone.test"});
-    let observation = attempt(&net, MonitorType::NameServer, fields, SOON).await;
-    assert_eq!(kind_of(&observation), Some(FailureKind::DnsRcode), "an answer is an answer");
+    let observation = attempt(&net, MonitorType::NameServer, fields, TIMEOUT).await;
+    assert_eq!(failure_kind(&observation), Some(FailureKind::DnsRcode), "an answer is an answer");
 }
 
 #[tokio::test]
-async fn expected_answers_must_be_among_those_given() {
+async fn expected_answers_must_be_in_the_reply() {
     let server = NameServer::start("127.0.0.1", script).await;
     let cases = [
         ("second.test", "A", json!(["192.0.2.21"]), true),
@@ -198,7 +198,7 @@ async fn expected_answers_must_be_among_those_given() {
     for (name, record_type, expected, passes) in cases {
         let fields =
             json!({"name_to_resolve": name, "record_type": record_type, "expected_answers": expected});
-        let observation = check(&server, fields.clone(), SOON).await;
+        let observation = check(&server, fields.clone(), TIMEOUT).await;
         assert_eq!(observation.failure.is_none(), passes, "{fields}: {:?}", observation.failure);
         if let Some(failure) = observation.failure {
             assert_eq!((failure.phase, failure.kind), (Phase::Validate, FailureKind::DnsAnswerWrong));
@@ -208,13 +208,13 @@ async fn expected_answers_must_be_among_those_given() {
 }
 
 #[tokio::test]
-async fn the_egress_policy_holds_for_name_servers_too() {
+async fn the_egress_policy_applies_to_name_servers() {
     let server = NameServer::start("127.0.0.1", script).await;
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for transport in ["udp", "tcp"] {
         let fields = json!({"hostname": "127.0.0.1", "port": server.at.port(), "transport": transport});
-        let observation = attempt(&strict, MonitorType::NameServer, fields, SOON).await;
-        assert_eq!(kind_of(&observation), Some(FailureKind::EgressDenied));
+        let observation = attempt(&strict, MonitorType::NameServer, fields, TIMEOUT).await;
+        assert_eq!(failure_kind(&observation), Some(FailureKind::EgressDenied));
     }
     assert_eq!(server.questions(), 0);
 }

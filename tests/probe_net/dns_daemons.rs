@@ -1,4 +1,4 @@
-//! `name-server` against BIND and Knot: every transport, every type of record, DNSSEC.
+//! `name-server` against BIND and Knot: every transport, every record type, DNSSEC.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::{Net, Pem};
 
-use crate::probe_net::{SOON, attempt, net_with};
+use crate::probe_net::{TIMEOUT, attempt, net_with};
 use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
 use crate::support::lacking::lacks;
 use crate::support::tls_server::Authority;
@@ -43,14 +43,14 @@ ns.sub A 192.0.2.30
 sub DS 60485 13 2 D4B7D520E7BB5F0F67674A0CCEB1E3E0614B93C4F9E99B8383F6A1E4469DA50A
 "#;
 
-/// Many strings, so that the answer does not fit into a datagram.
+/// Returns the zone, with many strings so that one reply does not fit into a datagram.
 fn zone() -> String {
     let long: Vec<String> = (0..40).map(|n| format!("long TXT \"{n} {}\"\n", "x".repeat(100))).collect();
     let long = long.concat();
     format!("{ZONE}{long}")
 }
 
-/// BIND with authority over `example.test`, signed, over every transport.
+/// BIND as the authoritative server of the signed zone `example.test`, over every transport.
 struct Bind {
     plain: u16,
     tls: u16,
@@ -63,7 +63,7 @@ struct Bind {
 impl Bind {
     fn start() -> Self {
         let folder = open_folder();
-        let at = folder.path().display().to_string();
+        let folder_path = folder.path().display().to_string();
         let ca = Authority::new("test CA");
         let own = ca.issue(&["127.0.0.1", "::1", "localhost"], (2020, 2090));
         let (plain, tls, https) = (free_port(), free_port(), free_port());
@@ -71,25 +71,25 @@ impl Bind {
         write(folder.path(), "server.key", &own.key);
         write(folder.path(), "example.test.zone", &zone());
         let config = format!(
-            "options {{ directory \"{at}\"; pid-file \"{at}/named.pid\"; session-keyfile \"{at}/session.key\";
-               managed-keys-directory \"{at}\"; recursion no; dnssec-validation no; allow-transfer {{ none; }};
+            "options {{ directory \"{folder_path}\"; pid-file \"{folder_path}/named.pid\"; session-keyfile \"{folder_path}/session.key\";
+               managed-keys-directory \"{folder_path}\"; recursion no; dnssec-validation no; allow-transfer {{ none; }};
                listen-on port {plain} {{ 127.0.0.1; }}; listen-on-v6 port {plain} {{ ::1; }};
                listen-on port {tls} tls own {{ 127.0.0.1; }};
                listen-on port {https} tls own http local {{ 127.0.0.1; }}; }};
              http local {{ endpoints {{ \"/dns-query\"; }}; }};
-             tls own {{ cert-file \"{at}/server.pem\"; key-file \"{at}/server.key\"; }};
+             tls own {{ cert-file \"{folder_path}/server.pem\"; key-file \"{folder_path}/server.key\"; }};
              controls {{ }};
              dnssec-policy fast {{ keys {{ csk key-directory lifetime unlimited algorithm ecdsap256sha256; }}; }};
-             zone \"example.test\" {{ type master; file \"{at}/example.test.zone\"; dnssec-policy fast; inline-signing yes; }};"
+             zone \"example.test\" {{ type master; file \"{folder_path}/example.test.zone\"; dnssec-policy fast; inline-signing yes; }};"
         );
         let daemon = named(folder.path(), &config, plain);
         wait_for(tls);
         wait_for(https);
-        until_signed(plain);
+        wait_until_signed(plain);
         Self { plain, tls, https, ca, folder, _daemon: daemon }
     }
 
-    /// The key that signs the zone, as a trust anchor.
+    /// Returns the key that signs the zone, as a trust anchor.
     fn anchor(&self) -> String {
         let is_key = |path: &Path| {
             let name = path.file_name().unwrap().to_string_lossy();
@@ -99,10 +99,13 @@ impl Bind {
             fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).find(|p| is_key(p));
         let text = fs::read_to_string(key.unwrap()).unwrap();
         let line = text.lines().find(|line| line.contains(" DNSKEY ")).unwrap();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let at = words.iter().position(|word| *word == "DNSKEY").unwrap();
-        let [flags, protocol, algorithm] = words[at + 1..at + 4] else { panic!("{line}") };
-        format!("example.test. static-key {flags} {protocol} {algorithm} \"{}\";", words[at + 4..].concat())
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let index = fields.iter().position(|word| *word == "DNSKEY").unwrap();
+        let [flags, protocol, algorithm] = fields[index + 1..index + 4] else { panic!("{line}") };
+        format!(
+            "example.test. static-key {flags} {protocol} {algorithm} \"{}\";",
+            fields[index + 4..].concat()
+        )
     }
 
     fn net(&self) -> Net {
@@ -124,13 +127,13 @@ fn named(folder: &Path, config: &str, port: u16) -> Daemon {
     daemon
 }
 
-/// A resolver that asks the server at `authority` about `example.test`, and validates by `anchor`.
+/// Starts a resolver that forwards questions about `example.test` to port `authority` and validates by `anchor`.
 fn resolver(folder: &Path, authority: u16, anchor: &str) -> (u16, Daemon) {
-    let (at, port) = (folder.display().to_string(), free_port());
+    let (folder_path, port) = (folder.display().to_string(), free_port());
     let anchors = if anchor.is_empty() { String::new() } else { format!("trust-anchors {{ {anchor} }};") };
     let config = format!(
-        "options {{ directory \"{at}\"; pid-file \"{at}/named.pid\"; session-keyfile \"{at}/session.key\";
-           managed-keys-directory \"{at}\"; recursion yes; dnssec-validation yes; allow-query {{ any; }};
+        "options {{ directory \"{folder_path}\"; pid-file \"{folder_path}/named.pid\"; session-keyfile \"{folder_path}/session.key\";
+           managed-keys-directory \"{folder_path}\"; recursion yes; dnssec-validation yes; allow-query {{ any; }};
            listen-on port {port} {{ 127.0.0.1; }}; listen-on-v6 {{ none; }}; empty-zones-enable no; }};
          controls {{ }}; {anchors}
          zone \"example.test\" {{ type forward; forward only; forwarders {{ 127.0.0.1 port {authority}; }}; }};"
@@ -138,8 +141,8 @@ fn resolver(folder: &Path, authority: u16, anchor: &str) -> (u16, Daemon) {
     (port, named(folder, &config, port))
 }
 
-/// Waits until the zone at `port` is signed.
-fn until_signed(port: u16) {
+/// Waits until the zone of the server at `port` is signed.
+fn wait_until_signed(port: u16) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(("127.0.0.1", port)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
@@ -153,25 +156,25 @@ fn until_signed(port: u16) {
         assert!(Instant::now() < end, "the zone is never signed");
         socket.send(&query.to_vec().unwrap()).unwrap();
         let mut buffer = [0; 4096];
-        let answer =
+        let reply =
             socket.recv(&mut buffer).ok().and_then(|length| Message::from_vec(&buffer[..length]).ok());
-        let signed =
-            |answer: Message| answer.answers.iter().any(|one| one.record_type() == RecordType::RRSIG);
-        if answer.is_some_and(signed) {
+        let is_signed =
+            |reply: Message| reply.answers.iter().any(|one| one.record_type() == RecordType::RRSIG);
+        if reply.is_some_and(is_signed) {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-async fn asked(net: &Net, port: u16, fields: Value) -> Observation {
+async fn observe(net: &Net, port: u16, fields: Value) -> Observation {
     let mut all = json!({"hostname": "127.0.0.1", "port": port});
     all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    attempt(net, MonitorType::NameServer, all, SOON).await
+    attempt(net, MonitorType::NameServer, all, TIMEOUT).await
 }
 
 #[tokio::test]
-async fn a_real_bind_is_understood_over_every_transport() {
+async fn a_real_bind_replies_over_every_transport() {
     if !has("named") {
         return lacks("probe_net::dns_daemons::a_real_bind", "named", "apt-get install bind9");
     }
@@ -200,7 +203,7 @@ async fn a_real_bind_is_understood_over_every_transport() {
     for (transport, port, phases) in transports {
         let mut fields = www.clone();
         fields["transport"] = json!(transport);
-        let observation = asked(&net, port, fields).await;
+        let observation = observe(&net, port, fields).await;
         assert_eq!(observation.failure, None, "{transport}");
         assert_eq!(
             observation.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(),
@@ -217,23 +220,23 @@ async fn a_real_bind_is_understood_over_every_transport() {
         assert_eq!(observation.facts.tls.is_some(), port != bind.plain);
         let http = observation.facts.http.map(|http| (http.http_status, http.http_version));
         assert_eq!(http, (transport == "https").then(|| (200, "HTTP/2".to_owned())));
-        // With a certificate that nobody vouches for.
+        // With a certificate of an untrusted issuer.
         if port != bind.plain {
             let fields = json!({"name_to_resolve": "www.example.test", "transport": transport});
-            let observation = asked(&net_with(|_| {}), port, fields).await;
+            let observation = observe(&net_with(|_| {}), port, fields).await;
             assert_eq!(observation.failure.unwrap().kind, Kind::CertificateIssuer);
             assert!(observation.facts.tls.is_some());
         }
-        // A name that it does not serve.
+        // With a name outside its zone.
         let fields = json!({"name_to_resolve": "www.elsewhere.test", "transport": transport});
-        let failure = asked(&net, port, fields).await.failure.unwrap();
+        let failure = observe(&net, port, fields).await.failure.unwrap();
         assert!(failure.detail.starts_with("REFUSED"), "{transport}: {failure}");
     }
     let six = attempt(
         &net,
         MonitorType::NameServer,
         json!({"hostname": "::1", "port": bind.plain, "name_to_resolve": "six.example.test"}),
-        SOON,
+        TIMEOUT,
     )
     .await;
     assert_eq!((six.failure, six.facts.dns.unwrap().answers), (None, vec!["AAAA 2001:db8::6".to_owned()]));
@@ -270,10 +273,10 @@ async fn a_real_bind_gives_records_of_every_type() {
         if !value.is_empty() {
             fields["expected_answers"] = json!([value]);
         }
-        let observation = asked(&net, bind.plain, fields).await;
+        let observation = observe(&net, bind.plain, fields).await;
         assert_eq!(observation.failure, None, "{kind} {name}: {:?}", observation.facts.dns);
         fields = json!({"name_to_resolve": name.trim_start_matches('.'), "record_type": kind, "expected_answers": ["other"]});
-        let failure = asked(&net, bind.plain, fields).await.failure.unwrap();
+        let failure = observe(&net, bind.plain, fields).await.failure.unwrap();
         assert_eq!(failure.kind, Kind::DnsAnswerWrong, "{kind}");
     }
     let fails = [
@@ -281,19 +284,20 @@ async fn a_real_bind_gives_records_of_every_type() {
         ("mail", "TXT", Kind::DnsNoRecords, "no record of type `TXT`"),
         ("sub", "TXT", Kind::DnsLame, "it refers to the name servers of `sub.example.test.` instead"),
     ];
-    for (name, kind, wanted, text) in fails {
+    for (name, kind, expected, text) in fails {
         let fields = json!({"name_to_resolve": format!("{name}.example.test"), "record_type": kind});
-        let failure = asked(&net, bind.plain, fields).await.failure.unwrap();
-        assert_eq!(failure.kind, wanted, "{name}: {failure}");
+        let failure = observe(&net, bind.plain, fields).await.failure.unwrap();
+        assert_eq!(failure.kind, expected, "{name}: {failure}");
         assert!(failure.detail.contains(text), "{failure}");
     }
-    // BIND follows the aliases itself, gives up and says so; Knot leaves that to the client.
+    // BIND follows the aliases itself and reports the loop. Knot leaves that to the client.
     let failure =
-        asked(&net, bind.plain, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
+        observe(&net, bind.plain, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
     assert!(matches!(failure.kind, Kind::DnsLoop | Kind::DnsRcode), "{failure}");
     // Too long for a datagram.
     let observation =
-        asked(&net, bind.plain, json!({"name_to_resolve": "long.example.test", "record_type": "TXT"})).await;
+        observe(&net, bind.plain, json!({"name_to_resolve": "long.example.test", "record_type": "TXT"}))
+            .await;
     let facts = observation.facts.dns.unwrap();
     assert_eq!((observation.failure, facts.transport.as_str(), facts.answers.len()), (None, "tcp", 40));
     assert!(facts.truncated && facts.answer_bytes.unwrap() > 4000);
@@ -302,53 +306,53 @@ async fn a_real_bind_gives_records_of_every_type() {
 }
 
 #[tokio::test]
-async fn only_a_resolver_that_validates_proves_an_answer() {
+async fn only_a_validating_resolver_proves_an_answer() {
     if !has("named") {
-        return lacks("probe_net::dns_daemons::only_a_resolver", "named", "apt-get install bind9");
+        return lacks("probe_net::dns_daemons::only_a_validating_resolver", "named", "apt-get install bind9");
     }
     let bind = tokio::task::spawn_blocking(Bind::start).await.unwrap();
     let net = bind.net();
     let fields = || json!({"name_to_resolve": "www.example.test", "require_dnssec": true});
-    let observation = asked(&net, bind.plain, fields()).await;
+    let observation = observe(&net, bind.plain, fields()).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.phase), (Kind::DnsUnproven, Phase::Validate));
     assert!(failure.detail.contains("the answer is signed, but a server with authority"), "{failure}");
     let mut facts = observation.facts.dns.unwrap();
     assert!(facts.signed && facts.authoritative && !facts.authenticated);
-    // In turns, as name servers do.
+    // Name servers rotate their records.
     facts.answers.sort_unstable();
     assert_eq!(facts.answers, ["A 192.0.2.10", "A 192.0.2.11"].map(str::to_owned), "without signatures");
 
     let anchor = bind.anchor();
     let (head, _) = anchor.split_once('"').unwrap();
     assert!(head.ends_with(" 13 "), "a key of ECDSA over P-256: {head}");
-    // A good key of somebody else: BIND takes no other for an anchor.
+    // A valid key of another owner, since BIND accepts only valid keys as anchors.
     let stranger = rcgen::KeyPair::generate().unwrap();
     let wrong = format!("{head}\"{}\";", STANDARD.encode(&stranger.public_key_raw()[1..]));
-    let (trusting, strange) = (open_folder(), open_folder());
+    let (trusted_folder, other_folder) = (open_folder(), open_folder());
     let authority = bind.plain;
     let started = tokio::task::spawn_blocking(move || {
-        let trusted = resolver(trusting.path(), authority, &anchor);
-        let other = resolver(strange.path(), authority, &wrong);
-        (trusted, other, trusting, strange)
+        let trusted = resolver(trusted_folder.path(), authority, &anchor);
+        let other = resolver(other_folder.path(), authority, &wrong);
+        (trusted, other, trusted_folder, other_folder)
     });
     let ((validating, _one), (distrusting, _other), _trusting, _strange) = started.await.unwrap();
-    let observation = asked(&net, validating, fields()).await;
+    let observation = observe(&net, validating, fields()).await;
     assert_eq!(observation.failure, None);
     let facts = observation.facts.dns.unwrap();
     assert!(facts.authenticated && facts.signed && facts.recursion_available && !facts.authoritative);
-    let failure = asked(&net, distrusting, fields()).await.failure.unwrap();
+    let failure = observe(&net, distrusting, fields()).await.failure.unwrap();
     assert_eq!(failure.kind, Kind::DnsRcode);
     assert!(failure.detail.starts_with("SERVFAIL"), "{failure}");
 }
 
 #[tokio::test]
-async fn a_real_knot_is_understood() {
+async fn a_real_knot_gives_the_expected_results() {
     if !has("knotd") {
         return lacks("probe_net::dns_daemons::a_real_knot", "knotd", "apt-get install knot");
     }
     let folder = open_folder();
-    let (at, port) = (folder.path().display().to_string(), free_port());
+    let (folder_path, port) = (folder.path().display().to_string(), free_port());
     fs::create_dir(folder.path().join("zones")).unwrap();
     fs::create_dir(folder.path().join("db")).unwrap();
     write(&folder.path().join("zones"), "example.test.zone", &zone());
@@ -356,16 +360,16 @@ async fn a_real_knot_is_understood() {
         folder.path(),
         "knot.conf",
         &format!(
-            "server:\n    rundir: \"{at}\"\n    listen: [ 127.0.0.1@{port}, ::1@{port} ]\n    udp-workers: 1\n    \
-             tcp-workers: 1\n    background-workers: 1\ndatabase:\n    storage: \"{at}/db\"\ntemplate:\n  - id: default\n    \
-             storage: \"{at}/zones\"\n    dnssec-signing: on\nzone:\n  - domain: example.test\n    file: example.test.zone\n"
+            "server:\n    rundir: \"{folder_path}\"\n    listen: [ 127.0.0.1@{port}, ::1@{port} ]\n    udp-workers: 1\n    \
+             tcp-workers: 1\n    background-workers: 1\ndatabase:\n    storage: \"{folder_path}/db\"\ntemplate:\n  - id: default\n    \
+             storage: \"{folder_path}/zones\"\n    dnssec-signing: on\nzone:\n  - domain: example.test\n    file: example.test.zone\n"
         ),
     );
     let path = folder.path().join("knot.conf");
     let _knot = tokio::task::spawn_blocking(move || {
         let daemon = Daemon::start(Command::new("knotd").arg("-c").arg(path));
         wait_for(port);
-        until_signed(port);
+        wait_until_signed(port);
         daemon
     })
     .await
@@ -377,7 +381,7 @@ async fn a_real_knot_is_understood() {
                 "hostname": host, "port": port, "name_to_resolve": "alias.example.test", "transport": transport,
                 "expected_answers": ["192.0.2.10", "192.0.2.11"],
             });
-            let observation = attempt(&net, MonitorType::NameServer, fields, SOON).await;
+            let observation = attempt(&net, MonitorType::NameServer, fields, TIMEOUT).await;
             assert_eq!(observation.failure, None, "{transport} {host}");
             let facts = observation.facts.dns.unwrap();
             assert_eq!(facts.answers[0], "CNAME www.example.test.");
@@ -385,16 +389,17 @@ async fn a_real_knot_is_understood() {
         }
     }
     let fields = json!({"name_to_resolve": "www.example.test", "require_dnssec": true});
-    let failure = asked(&net, port, fields).await.failure.unwrap();
+    let failure = observe(&net, port, fields).await.failure.unwrap();
     assert!(failure.detail.contains("the answer is signed, but a server with authority"), "{failure}");
-    let failure = asked(&net, port, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
+    let failure =
+        observe(&net, port, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
     assert_eq!(failure.kind, Kind::DnsLoop, "{failure}");
     assert!(
         failure.detail.contains("`round.example.test.` → `about.example.test.` → `round.example.test.`"),
         "{failure}"
     );
     let long = json!({"name_to_resolve": "long.example.test", "record_type": "TXT"});
-    assert_eq!(asked(&net, port, long).await.facts.dns.unwrap().answers.len(), 40);
+    assert_eq!(observe(&net, port, long).await.facts.dns.unwrap().answers.len(), 40);
     let fields = json!({"name_to_resolve": "x.elsewhere.test"});
-    assert!(asked(&net, port, fields).await.failure.unwrap().detail.starts_with("REFUSED"));
+    assert!(observe(&net, port, fields).await.failure.unwrap().detail.starts_with("REFUSED"));
 }

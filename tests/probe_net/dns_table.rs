@@ -1,4 +1,4 @@
-//! The table of misbehaving name servers: what each does, and what the check makes of it.
+//! The table of misbehaving name servers: what each does, and how the check classifies it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,51 +17,51 @@ use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::{Net, Pem};
 
-use crate::probe_net::{SOON, attempt, net_with};
+use crate::probe_net::{TIMEOUT, attempt, net_with};
 use crate::support::name_server::{alias, answer, v4};
 use crate::support::tls_server::{Authority, Identity, config, self_signed};
 
-/// What a server does after it has read a question.
-enum Move {
+/// One act of a server after it has read a question.
+enum Act {
     /// Sends these bytes, as one datagram or into the stream.
     Send(Vec<u8>),
-    /// The same with the length before them, as it stands before a message over TCP.
+    /// Sends these bytes after their length, as DNS over TCP frames a message.
     Frame(Vec<u8>),
     Reset,
     Stall,
 }
-use Move::{Frame, Reset, Send, Stall};
+use Act::{Frame, Reset, Send, Stall};
 
-/// What comes of the question; the second says whether it came over a stream.
-type Tale = Arc<dyn Fn(&Message, bool) -> Vec<Move> + Sync + std::marker::Send>;
+/// Acts of a server for a question; the second argument is whether it came over a stream.
+type Script = Arc<dyn Fn(&Message, bool) -> Vec<Act> + Sync + std::marker::Send>;
 
-/// What is expected: a passing check, or kind, phase and words of the failure.
+/// Expected result: a passing check, or kind, phase and a part of the text of the failure.
 type Expected = Option<(Kind, Phase, &'static str)>;
 
 struct Case {
     name: String,
-    tale: Tale,
+    script: Script,
     fields: Value,
-    /// Of the server, for TLS.
+    /// Certificate of the server, for TLS.
     identity: Option<Identity>,
-    /// Its application protocols.
+    /// ALPN protocols of the server.
     alpn: Vec<&'static [u8]>,
     timeout: Duration,
     expected: Expected,
 }
 
-fn case<F>(name: &str, tale: F, expected: Expected) -> Case
+fn case<F>(name: &str, script: F, expected: Expected) -> Case
 where
-    F: Fn(&Message, bool) -> Vec<Move> + Sync + std::marker::Send + 'static,
+    F: Fn(&Message, bool) -> Vec<Act> + Sync + std::marker::Send + 'static,
 {
     let stalls = matches!(expected, Some((Kind::TimedOut, _, _)));
     Case {
         name: name.to_owned(),
-        tale: Arc::new(tale),
+        script: Arc::new(script),
         fields: json!({}),
         identity: None,
         alpn: Vec::new(),
-        timeout: if stalls { Duration::from_millis(700) } else { 3 * SOON },
+        timeout: if stalls { Duration::from_millis(700) } else { 3 * TIMEOUT },
         expected,
     }
 }
@@ -78,7 +78,7 @@ impl Case {
         self
     }
 
-    fn shows(mut self, identity: &Identity, alpn: &[&'static [u8]]) -> Self {
+    fn with_identity(mut self, identity: &Identity, alpn: &[&'static [u8]]) -> Self {
         self.identity = Some(identity.clone());
         self.alpn = alpn.to_vec();
         self
@@ -90,8 +90,9 @@ impl Case {
             config.alpn_protocols = self.alpn.iter().map(|name| name.to_vec()).collect();
             TlsAcceptor::from(Arc::new(config))
         });
-        let at = serve(self.tale, acceptor, self.fields["transport"] == "https").await;
-        let mut fields = json!({"hostname": "127.0.0.1", "port": at.port(), "name_to_resolve": "www.test"});
+        let address = serve(self.script, acceptor, self.fields["transport"] == "https").await;
+        let mut fields =
+            json!({"hostname": "127.0.0.1", "port": address.port(), "name_to_resolve": "www.test"});
         fields.as_object_mut().unwrap().extend(self.fields.as_object().unwrap().clone());
         let observation = attempt(net, MonitorType::NameServer, fields, self.timeout).await;
         compare(&observation, self.expected).map_err(|difference| format!("{}: {difference}", self.name))
@@ -99,14 +100,16 @@ impl Case {
 }
 
 fn compare(observation: &Observation, expected: Expected) -> Result<(), String> {
-    let (failure, (kind, phase, words)) = match (&observation.failure, expected) {
+    let (failure, (kind, phase, expected_text)) = match (&observation.failure, expected) {
         (None, None) => return Ok(()),
         (Some(failure), Some(expected)) => (failure, expected),
         (failure, expected) => return Err(format!("expected {expected:?}, seen {failure:?}")),
     };
     let text = failure.to_string();
-    if (failure.kind, failure.phase) != (kind, phase) || !text.contains(words) {
-        return Err(format!("expected {kind:?} in {phase:?} with `{words}`, seen {failure:?}: {text}"));
+    if (failure.kind, failure.phase) != (kind, phase) || !text.contains(expected_text) {
+        return Err(format!(
+            "expected {kind:?} in {phase:?} with `{expected_text}`, seen {failure:?}: {text}"
+        ));
     }
     if text.chars().any(char::is_control) || text.len() > 1500 {
         return Err(format!("not fit to be shown: {text:?}"));
@@ -114,20 +117,20 @@ fn compare(observation: &Observation, expected: Expected) -> Result<(), String> 
     Ok(())
 }
 
-/// A server for datagrams and streams that plays `tale` for every question.
-async fn serve(tale: Tale, acceptor: Option<TlsAcceptor>, is_http: bool) -> SocketAddr {
+/// Starts a server for datagrams and streams that plays `script` for every question.
+async fn serve(script: Script, acceptor: Option<TlsAcceptor>, is_http: bool) -> SocketAddr {
     let (tcp, udp) = loop {
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         if let Ok(udp) = UdpSocket::bind(tcp.local_addr().unwrap()).await {
             break (tcp, udp);
         }
     };
-    let at = tcp.local_addr().unwrap();
-    let told = tale.clone();
+    let address = tcp.local_addr().unwrap();
+    let udp_script = script.clone();
     tokio::spawn(async move {
         let mut buffer = [0; 4096];
         while let Ok((length, from)) = udp.recv_from(&mut buffer).await {
-            for next in told(&Message::from_vec(&buffer[..length]).unwrap(), false) {
+            for next in udp_script(&Message::from_vec(&buffer[..length]).unwrap(), false) {
                 if let Send(bytes) = next {
                     udp.send_to(&bytes, from).await.unwrap();
                 }
@@ -136,32 +139,32 @@ async fn serve(tale: Tale, acceptor: Option<TlsAcceptor>, is_http: bool) -> Sock
     });
     tokio::spawn(async move {
         while let Ok((stream, _)) = tcp.accept().await {
-            let (tale, acceptor) = (tale.clone(), acceptor.clone());
+            let (script, acceptor) = (script.clone(), acceptor.clone());
             tokio::spawn(async move {
                 match acceptor {
-                    None => play(stream, tale, is_http).await,
+                    None => play(stream, script, is_http).await,
                     Some(acceptor) => match acceptor.accept(stream).await {
-                        Ok(stream) => play(stream, tale, is_http).await,
+                        Ok(stream) => play(stream, script, is_http).await,
                         Err(_) => None,
                     },
                 }
             });
         }
     });
-    at
+    address
 }
 
 async fn play<S: AsyncRead + AsyncWrite + Unpin + Raw>(
     mut stream: S,
-    tale: Tale,
+    script: Script,
     is_http: bool,
 ) -> Option<()> {
     let mut question = vec![0; 4096];
     if is_http {
         // Head and body of the request; both are short.
-        let mut heard = 0;
-        while !String::from_utf8_lossy(&question[..heard]).contains("www") {
-            heard += stream.read(&mut question[heard..]).await.ok().filter(|&more| more > 0)?;
+        let mut filled = 0;
+        while !String::from_utf8_lossy(&question[..filled]).contains("www") {
+            filled += stream.read(&mut question[filled..]).await.ok().filter(|&more| more > 0)?;
         }
         question = query_without_id();
     } else {
@@ -169,7 +172,7 @@ async fn play<S: AsyncRead + AsyncWrite + Unpin + Raw>(
         question.truncate(usize::from(length));
         stream.read_exact(&mut question).await.ok()?;
     }
-    for next in tale(&Message::from_vec(&question).unwrap(), true) {
+    for next in script(&Message::from_vec(&question).unwrap(), true) {
         match next {
             Send(bytes) => stream.write_all(&bytes).await.ok()?,
             Frame(bytes) => {
@@ -187,7 +190,7 @@ async fn play<S: AsyncRead + AsyncWrite + Unpin + Raw>(
     stream.shutdown().await.ok()
 }
 
-/// The connection below a stream.
+/// Access to the TCP connection below a stream.
 trait Raw {
     fn tcp(&self) -> &TcpStream;
 }
@@ -204,7 +207,7 @@ impl Raw for tokio_rustls::server::TlsStream<TcpStream> {
     }
 }
 
-/// The question as it comes over HTTPS.
+/// Returns the question as it comes over HTTPS.
 fn query_without_id() -> Vec<u8> {
     let mut message = Message::query();
     message.metadata.id = 0;
@@ -220,7 +223,7 @@ fn bytes(message: &Message) -> Vec<u8> {
     message.to_vec().unwrap()
 }
 
-/// A good answer.
+/// Returns a valid reply.
 fn good(query: &Message) -> Message {
     answer(query, &[v4("192.0.2.1")], ResponseCode::NoError)
 }
@@ -231,22 +234,22 @@ fn changed(query: &Message, change: impl FnOnce(&mut Message)) -> Vec<u8> {
     bytes(&message)
 }
 
-/// Aliases from the name asked for on, `count` of them, and an address at their end.
+/// Returns a reply with `count` aliases, starting at the queried name, and an address at their end.
 fn aliases(query: &Message, count: usize) -> Vec<u8> {
     let mut data: Vec<RData> = (0..count).map(|n| alias(&format!("a{n}.test."))).collect();
     data.push(v4("192.0.2.1"));
     bytes(&answer(query, &data, ResponseCode::NoError))
 }
 
-/// The same bytes as a datagram and as a message over TCP.
-fn both(message: Vec<u8>, is_stream: bool) -> Vec<Move> {
+/// Returns acts that send `message` as a datagram or as a message over TCP.
+fn both(message: Vec<u8>, is_stream: bool) -> Vec<Act> {
     vec![if is_stream { Frame(message) } else { Send(message) }]
 }
 
-/// What a case is called, the message that it makes of a question, and what has to come of it.
+/// Name of a case, the message that it makes of a question, and the expected result.
 type BadMessage = (&'static str, fn(&Message) -> Vec<u8>, Expected);
 
-/// Bad messages that a stream carries whole: every one is known at once.
+/// Returns bad messages that arrive whole over a stream, so that each is detected at once.
 fn messages() -> Vec<BadMessage> {
     use Kind::{DnsLame, DnsLoop, DnsNoRecords, DnsRcode, DnsTruncated, ResponseInvalid};
     let bad = |kind, text| Some((kind, Phase::Validate, text));
@@ -318,7 +321,7 @@ fn messages() -> Vec<BadMessage> {
         (
             "a name that points to itself",
             |q| {
-                // The owner of the record: a pointer to where it stands (RFC 1035 4.1.4).
+                // The owner name of the record is a pointer to its own position (RFC 1035 4.1.4).
                 let mut bytes = bytes(q);
                 bytes.truncate(12 + 10 + 4);
                 bytes[2] |= 0x80;
@@ -451,7 +454,7 @@ fn messages() -> Vec<BadMessage> {
     ]
 }
 
-fn streams() -> Vec<Case> {
+fn tcp_cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, message, expected) in messages() {
         cases.push(case(name, move |q, is_stream| both(message(q), is_stream), expected).over("tcp"));
@@ -509,17 +512,17 @@ fn streams() -> Vec<Case> {
         )
         .over("tcp"),
     ]);
-    // Cut at every byte: never an answer, whatever the length before it says.
+    // Cut at every byte: never a valid reply, whatever the length prefix says.
     let whole = bytes(&good(&Message::from_vec(&query_without_id()).unwrap())).len();
     for length in 0..whole {
         let expected = Some((Kind::ResponseInvalid, Phase::Transfer, ""));
-        let tale = move |q: &Message, _: bool| vec![Frame(bytes(&good(q))[..length].to_vec())];
-        cases.push(case(&format!("the first {length} bytes"), tale, expected).over("tcp"));
+        let script = move |q: &Message, _: bool| vec![Frame(bytes(&good(q))[..length].to_vec())];
+        cases.push(case(&format!("the first {length} bytes"), script, expected).over("tcp"));
     }
     cases
 }
 
-fn datagrams() -> Vec<Case> {
+fn udp_cases() -> Vec<Case> {
     let unanswered = |text| Some((Kind::TimedOut, Phase::FirstByte, text));
     let one = |change: fn(&Message) -> Vec<u8>| move |q: &Message, _: bool| vec![Send(change(q))];
     let mut cases = vec![
@@ -540,10 +543,10 @@ fn datagrams() -> Vec<Case> {
         case(
             "a good answer after a thousand others",
             |q, _| {
-                let mut moves: Vec<Move> =
+                let mut acts: Vec<Act> =
                     (0..1000).map(|_| Send(changed(q, |m| m.metadata.id ^= 1))).collect();
-                moves.insert(50, Send(bytes(&good(q))));
-                moves
+                acts.insert(50, Send(bytes(&good(q))));
+                acts
             },
             None,
         ),
@@ -603,62 +606,64 @@ fn datagrams() -> Vec<Case> {
     cases
 }
 
-fn under_tls(authority: &Authority) -> Vec<Case> {
-    let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
+fn tls_cases(authority: &Authority) -> Vec<Case> {
+    let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let whole = |q: &Message, s: bool| both(bytes(&good(q)), s);
     let refused = |kind, text| Some((kind, Phase::Tls, text));
     let mut cases: Vec<Case> = vec![
-        case("a good answer", whole, None).shows(&fine, &[]),
-        case("knows other protocols", whole, None).shows(&fine, &[b"dot", b"h2"]),
+        case("a good answer", whole, None).with_identity(&valid, &[]),
+        case("knows other protocols", whole, None).with_identity(&valid, &[b"dot", b"h2"]),
         case("expired", whole, refused(Kind::CertificateExpired, "expired at 2020"))
-            .shows(&authority.issue(&["127.0.0.1"], (2010, 2020)), &[]),
+            .with_identity(&authority.issue(&["127.0.0.1"], (2010, 2020)), &[]),
         case("not valid yet", whole, refused(Kind::CertificateNotYetValid, "valid from 2089"))
-            .shows(&authority.issue(&["127.0.0.1"], (2089, 2090)), &[]),
+            .with_identity(&authority.issue(&["127.0.0.1"], (2089, 2090)), &[]),
         case("of another name", whole, refused(Kind::CertificateName, "asked for `127.0.0.1`"))
-            .shows(&authority.issue(&["ns.test"], (2020, 2090)), &[]),
+            .with_identity(&authority.issue(&["ns.test"], (2020, 2090)), &[]),
         case("self-signed", whole, refused(Kind::CertificateIssuer, "self-signed"))
-            .shows(&self_signed(&["127.0.0.1"], false), &[]),
+            .with_identity(&self_signed(&["127.0.0.1"], false), &[]),
         case("of a stranger", whole, refused(Kind::CertificateIssuer, "not trusted here"))
-            .shows(&Authority::new("a stranger").issue(&["127.0.0.1"], (2020, 2090)), &[]),
+            .with_identity(&Authority::new("a stranger").issue(&["127.0.0.1"], (2020, 2090)), &[]),
         case("self-signed, and not to be verified", whole, None)
-            .shows(&self_signed(&["127.0.0.1"], false), &[])
+            .with_identity(&self_signed(&["127.0.0.1"], false), &[])
             .with("verify_certificate", json!(false)),
-        // The hello of the client, read as a question, has an impossible length: the server waits for more.
+        // The ClientHello, read as a question, has an impossible length: the server waits for more.
         case("without TLS", whole, Some((Kind::TimedOut, Phase::Tls, ""))),
-        case("closes", |_, _| vec![], Some((Kind::NoResponse, Phase::FirstByte, ""))).shows(&fine, &[]),
-        case("stalls", |_, _| vec![Stall], Some((Kind::TimedOut, Phase::FirstByte, ""))).shows(&fine, &[]),
+        case("closes", |_, _| vec![], Some((Kind::NoResponse, Phase::FirstByte, "")))
+            .with_identity(&valid, &[]),
+        case("stalls", |_, _| vec![Stall], Some((Kind::TimedOut, Phase::FirstByte, "")))
+            .with_identity(&valid, &[]),
         case(
             "half a message",
             |_, _| vec![Send(vec![1, 0, 7])],
             Some((Kind::ResponseTruncated, Phase::Transfer, "1 of 256")),
         )
-        .shows(&fine, &[]),
+        .with_identity(&valid, &[]),
         case(
             "another id",
             |q, s| both(changed(q, |m| m.metadata.id ^= 1), s),
             Some((Kind::ResponseInvalid, Phase::Transfer, "another id")),
         )
-        .shows(&fine, &[]),
+        .with_identity(&valid, &[]),
         case(
             "cut where there is room",
             |q, s| both(changed(q, |m| m.metadata.truncation = true), s),
             Some((Kind::DnsTruncated, Phase::Transfer, "over tls")),
         )
-        .shows(&fine, &[]),
+        .with_identity(&valid, &[]),
     ];
     cases = cases.into_iter().map(|case| case.over("tls")).collect();
     cases
 }
 
-/// An answer of HTTP/1.1 with a body that ends with the connection.
-fn http(head: &str, body: &[u8]) -> Vec<Move> {
+/// Returns an HTTP/1.1 response whose body ends with the connection.
+fn http(head: &str, body: &[u8]) -> Vec<Act> {
     vec![Send([format!("HTTP/1.1 {head}\r\nConnection: close\r\n\r\n").as_bytes(), body].concat())]
 }
 
 const TYPED: &str = "200 OK\r\nContent-Type: application/dns-message";
 
-fn over_https(authority: &Authority) -> Vec<Case> {
-    let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
+fn https_cases(authority: &Authority) -> Vec<Case> {
+    let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let broken = |phase, text| Some((Kind::ResponseInvalid, phase, text));
     let status = |text| Some((Kind::HttpStatus, Phase::FirstByte, text));
     let cases = vec![
@@ -720,9 +725,9 @@ fn over_https(authority: &Authority) -> Vec<Case> {
         case(
             "stalls in the body",
             |_, _| {
-                let mut moves = http(&format!("{TYPED}\r\nContent-Length: 500"), b"x");
-                moves.push(Stall);
-                moves
+                let mut acts = http(&format!("{TYPED}\r\nContent-Length: 500"), b"x");
+                acts.push(Stall);
+                acts
             },
             Some((Kind::TimedOut, Phase::Transfer, "")),
         ),
@@ -736,25 +741,26 @@ fn over_https(authority: &Authority) -> Vec<Case> {
             |q, _| http(TYPED, &bytes(&good(q))),
             Some((Kind::ResponseInvalid, Phase::FirstByte, "http2 error")),
         )
-        .shows(&fine, &[b"h2"]),
+        .with_identity(&valid, &[b"h2"]),
         case(
             "expired",
             |q, _| http(TYPED, &bytes(&good(q))),
             Some((Kind::CertificateExpired, Phase::Tls, "")),
         )
-        .shows(&authority.issue(&["127.0.0.1"], (2010, 2020)), &[b"http/1.1"]),
+        .with_identity(&authority.issue(&["127.0.0.1"], (2010, 2020)), &[b"http/1.1"]),
         case(
             "speaks neither HTTP/2 nor HTTP/1.1",
             |q, _| http(TYPED, &bytes(&good(q))),
             Some((Kind::TlsHandshake, Phase::Tls, "")),
         )
-        .shows(&fine, &[b"h3"]),
+        .with_identity(&valid, &[b"h3"]),
     ];
-    let shown = |case: Case| if case.identity.is_some() { case } else { case.shows(&fine, &[b"http/1.1"]) };
-    cases.into_iter().map(|case| shown(case).over("https")).collect()
+    let with_default_identity =
+        |case: Case| if case.identity.is_some() { case } else { case.with_identity(&valid, &[b"http/1.1"]) };
+    cases.into_iter().map(|case| with_default_identity(case).over("https")).collect()
 }
 
-async fn hold(cases: Vec<Case>, min: usize, authority: Option<&Authority>) {
+async fn run_cases(cases: Vec<Case>, min: usize, authority: Option<&Authority>) {
     assert!(cases.len() >= min, "{}", cases.len());
     let net = net_with(|config| {
         let pem = authority.map(|ca| Pem { label: "ca".to_owned(), text: ca.pem().into_bytes() });
@@ -766,36 +772,36 @@ async fn hold(cases: Vec<Case>, min: usize, authority: Option<&Authority>) {
 }
 
 #[tokio::test]
-async fn every_misbehaviour_over_tcp_is_told_apart() {
-    hold(streams(), 80, None).await;
+async fn every_misbehaviour_over_tcp_has_its_failure_kind() {
+    run_cases(tcp_cases(), 80, None).await;
 }
 
 #[tokio::test]
-async fn every_misbehaviour_over_udp_is_told_apart() {
-    hold(datagrams(), 14, None).await;
+async fn every_misbehaviour_over_udp_has_its_failure_kind() {
+    run_cases(udp_cases(), 14, None).await;
 }
 
 #[tokio::test]
-async fn every_misbehaviour_over_tls_is_told_apart() {
+async fn every_misbehaviour_over_tls_has_its_failure_kind() {
     let authority = Authority::new("test authority");
-    hold(under_tls(&authority), 14, Some(&authority)).await;
+    run_cases(tls_cases(&authority), 14, Some(&authority)).await;
 }
 
 #[tokio::test]
-async fn every_misbehaviour_over_https_is_told_apart() {
+async fn every_misbehaviour_over_https_has_its_failure_kind() {
     let authority = Authority::new("test authority");
-    hold(over_https(&authority), 24, Some(&authority)).await;
+    run_cases(https_cases(&authority), 24, Some(&authority)).await;
 }
 
 #[tokio::test]
-async fn an_answer_from_another_address_is_none() {
-    // The socket that answers is bound to another address than the one that was asked.
-    let asked = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let port = asked.local_addr().unwrap().port();
+async fn a_reply_from_another_address_is_ignored() {
+    // The replying socket is bound to another address than the one that was asked.
+    let target = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let port = target.local_addr().unwrap().port();
     let other = UdpSocket::bind(("127.0.0.9", port)).await.unwrap();
     tokio::spawn(async move {
         let mut buffer = [0; 4096];
-        while let Ok((length, from)) = asked.recv_from(&mut buffer).await {
+        while let Ok((length, from)) = target.recv_from(&mut buffer).await {
             let query = Message::from_vec(&buffer[..length]).unwrap();
             other.send_to(&bytes(&good(&query)), from).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! What a check of each kind keeps, whole: observation and verdict, with times, ports and keys masked.
+//! Golden observations and verdicts of each type, with times, ports and keys masked.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use vigie::domain::{MonitorType, Observation};
 use vigie::evaluate::evaluate_attempts;
 use vigie::net::Pem;
 
-use crate::probe_net::{SOON, attempt, net, net_with};
+use crate::probe_net::{TIMEOUT, attempt, net, net_with};
 use crate::support::name_server::{NameServer, Reply, alias, v4};
 use crate::support::tls_server::{Authority, config, serve};
 
-/// All of `seen` as text; what differs from run to run is masked.
-fn shown(observation: &Observation) -> String {
+/// Renders `observation` and its verdict as text; values that differ from run to run are masked.
+fn render(observation: &Observation) -> String {
     let verdict = evaluate_attempts(std::slice::from_ref(observation));
     let mut value = json!({
         "observation": {
@@ -60,9 +60,12 @@ async fn name_server() {
         _ => Reply::Code(ResponseCode::Refused),
     })
     .await;
-    for (name, of) in [("www.test", "name_server_ok"), ("other.test", "name_server_refused")] {
+    for (name, snapshot) in [("www.test", "name_server_ok"), ("other.test", "name_server_refused")] {
         let fields = json!({"hostname": "127.0.0.1", "port": server.at.port(), "name_to_resolve": name});
-        insta::assert_snapshot!(of, shown(&attempt(&net(), MonitorType::NameServer, fields, SOON).await));
+        insta::assert_snapshot!(
+            snapshot,
+            render(&attempt(&net(), MonitorType::NameServer, fields, TIMEOUT).await)
+        );
     }
 }
 
@@ -70,24 +73,24 @@ async fn name_server() {
 async fn ping() {
     let fields = json!({"hostname": "127.0.0.1", "ping_count": 2});
     let observation = attempt(&net(), MonitorType::Ping, fields, Duration::from_secs(2)).await;
-    insta::assert_snapshot!("ping_ok", shown(&observation));
+    insta::assert_snapshot!("ping_ok", render(&observation));
 }
 
 #[tokio::test]
 async fn tcp() {
     let authority = Authority::new("test authority");
-    let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let identity = authority.issue(&["127.0.0.1"], (2020, 2090));
     let net = net_with(|config| {
         config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
-    let at = serve("127.0.0.1", config(&fine, &[&rustls::version::TLS13], None)).await;
-    for (pattern, of) in [("hello", "tcp_ok"), ("goodbye", "tcp_unexpected")] {
+    let at = serve("127.0.0.1", config(&identity, &[&rustls::version::TLS13], None)).await;
+    for (pattern, snapshot) in [("hello", "tcp_ok"), ("goodbye", "tcp_unexpected")] {
         let fields = json!({
             "hostname": "127.0.0.1", "port": at.port(), "tls": "implicit", "dialogue": [{"expect": pattern}],
         });
-        insta::assert_snapshot!(of, shown(&attempt(&net, MonitorType::Tcp, fields, SOON).await));
+        insta::assert_snapshot!(snapshot, render(&attempt(&net, MonitorType::Tcp, fields, TIMEOUT).await));
     }
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let fields = json!({"hostname": "127.0.0.1", "port": closed.port()});
-    insta::assert_snapshot!("tcp_refused", shown(&attempt(&net, MonitorType::Tcp, fields, SOON).await));
+    insta::assert_snapshot!("tcp_refused", render(&attempt(&net, MonitorType::Tcp, fields, TIMEOUT).await));
 }

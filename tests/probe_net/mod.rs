@@ -1,4 +1,4 @@
-//! The probes of `tcp`, `ping` and `name-server` against loopback servers that do what a script says.
+//! Tests the probes of `tcp`, `ping` and `name-server` against scripted loopback servers and real daemons.
 
 mod dns;
 mod dns_daemons;
@@ -30,7 +30,7 @@ fn net() -> Net {
     net_with(|_| {})
 }
 
-/// One attempt of a monitor of `kind` with `fields`, within `timeout`.
+/// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.
 async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
     let settings = ProbeSettings {
@@ -45,11 +45,11 @@ async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration)
     observation
 }
 
-fn kind_of(observation: &Observation) -> Option<FailureKind> {
+fn failure_kind(observation: &Observation) -> Option<FailureKind> {
     observation.failure.as_ref().map(|failure| failure.kind)
 }
 
-const SOON: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn each_kind_names_its_target() {

@@ -1,4 +1,4 @@
-//! `ping` over loopback, and in network namespaces where the host permits less or loses packets.
+//! `ping` over loopback, and in network namespaces that restrict sockets or lose packets.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde_json::json;
 use vigie::domain::{FailureKind, Fault, MonitorType, Phase, Status};
 use vigie::net::{EchoOutcome, EgressPolicy, NameServers};
 
-use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
+use crate::probe_net::{TIMEOUT, attempt, failure_kind, net, net_with};
 use crate::support::name_server::{NameServer, Reply, v4, v6};
 use crate::support::namespace::inside;
 
 const QUICK: Duration = Duration::from_secs(1);
 
 #[tokio::test]
-async fn a_host_that_answers_passes_over_both_families() {
+async fn a_host_that_replies_passes_over_both_families() {
     let net = net();
     for host in ["127.0.0.1", "::1", "localhost"] {
         let observation = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
@@ -57,14 +57,14 @@ async fn a_burst_over_one_socket_loses_nothing() {
             waits.push(socket.send(ip, 56).await.unwrap());
         }
         for wait in waits {
-            let reply = tokio::time::timeout(SOON, wait.outcome()).await.expect("no reply was lost");
+            let reply = tokio::time::timeout(TIMEOUT, wait.outcome()).await.expect("no reply was lost");
             assert!(matches!(reply, Some(EchoOutcome::Reply(_))));
         }
     }
 }
 
 #[tokio::test]
-async fn checks_of_one_host_at_one_time_do_not_take_each_others_replies() {
+async fn concurrent_pings_of_one_host_keep_their_replies_apart() {
     let net = net();
     let checks = (0..50).map(|_| attempt(&net, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK));
     for observation in futures::future::join_all(checks).await {
@@ -76,15 +76,15 @@ async fn checks_of_one_host_at_one_time_do_not_take_each_others_replies() {
 async fn a_denied_address_is_not_pinged() {
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     let observation = attempt(&strict, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
-    assert_eq!((kind_of(&observation), observation.facts.ping), (Some(FailureKind::EgressDenied), None));
+    assert_eq!((failure_kind(&observation), observation.facts.ping), (Some(FailureKind::EgressDenied), None));
 }
 
 #[tokio::test]
-async fn silence_is_loss_and_the_threshold_decides() {
-    // A blackhole of its own: an address of loopback whose packets are dropped.
+async fn missing_replies_count_as_loss_against_the_threshold() {
+    // Addresses of loopback whose echo requests get no reply.
     let setup = "ip link set lo up; ip route add local 192.0.2.0/24 dev lo; \
                  sysctl -qw net.ipv4.icmp_echo_ignore_all=1";
-    if !inside("probe_net::ping::silence_is_loss_and_the_threshold_decides", setup, "") {
+    if !inside("probe_net::ping::missing_replies_count_as_loss_against_the_threshold", setup, "") {
         return;
     }
     let net = net();
@@ -100,10 +100,10 @@ async fn silence_is_loss_and_the_threshold_decides() {
 }
 
 #[tokio::test]
-async fn the_unprivileged_socket_is_taken_where_the_host_permits_it() {
+async fn the_unprivileged_socket_is_used_where_the_host_permits_it() {
     let setup = "ip link set lo up; sysctl -qw net.ipv4.ping_group_range='0 0'";
     if !inside(
-        "probe_net::ping::the_unprivileged_socket_is_taken_where_the_host_permits_it",
+        "probe_net::ping::the_unprivileged_socket_is_used_where_the_host_permits_it",
         setup,
         "setpriv --bounding-set=-net_raw",
     ) {
@@ -118,9 +118,9 @@ async fn the_unprivileged_socket_is_taken_where_the_host_permits_it() {
 }
 
 #[tokio::test]
-async fn without_permission_it_says_what_to_do() {
+async fn a_missing_permission_names_its_remedies() {
     if !inside(
-        "probe_net::ping::without_permission_it_says_what_to_do",
+        "probe_net::ping::a_missing_permission_names_its_remedies",
         "ip link set lo up",
         "setpriv --bounding-set=-net_raw",
     ) {
@@ -130,19 +130,24 @@ async fn without_permission_it_says_what_to_do() {
     let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.fault), (FailureKind::NoPermission, Fault::Ours));
     assert_eq!(failure.status(), Status::CANNOT_RUN);
-    for word in ["net.ipv4.ping_group_range", "CAP_NET_RAW"] {
-        assert!(failure.detail.contains(word), "{failure}");
+    for text in ["net.ipv4.ping_group_range", "CAP_NET_RAW"] {
+        assert!(failure.detail.contains(text), "{failure}");
     }
 }
 
 #[tokio::test]
-async fn a_missing_route_is_our_own_fault() {
-    if !inside("probe_net::ping::a_missing_route_is_our_own_fault", "ip link set lo up", "") {
+async fn a_missing_route_is_an_own_fault() {
+    if !inside("probe_net::ping::a_missing_route_is_an_own_fault", "ip link set lo up", "") {
         return;
     }
     for host in ["192.0.2.1", "2001:db8::1"] {
         let observation = attempt(&net(), MonitorType::Ping, json!({"hostname": host}), QUICK).await;
-        assert_eq!(kind_of(&observation), Some(FailureKind::NoRoute), "{host}: {:?}", observation.failure);
+        assert_eq!(
+            failure_kind(&observation),
+            Some(FailureKind::NoRoute),
+            "{host}: {:?}",
+            observation.failure
+        );
     }
 }
 
@@ -159,7 +164,7 @@ async fn a_host_whose_first_address_is_dead_is_reached_at_the_next() {
     let at = server.at;
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![at]));
     let dead = attempt(&net, MonitorType::Ping, json!({"hostname": "::1"}), QUICK).await;
-    assert_eq!(kind_of(&dead), Some(FailureKind::PingLost));
+    assert_eq!(failure_kind(&dead), Some(FailureKind::PingLost));
     let observation = attempt(&net, MonitorType::Ping, json!({"hostname": "both.test"}), 2 * QUICK).await;
     assert_eq!(observation.failure, None);
     assert_eq!(

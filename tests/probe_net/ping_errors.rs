@@ -1,4 +1,4 @@
-//! `ping` through routers that answer instead of the target, over raw and unprivileged sockets.
+//! `ping` through routers that reply instead of the target, over raw and unprivileged sockets.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::probe_net::{attempt, net};
 use crate::support::namespace::inside;
 use crate::support::routers::{CHAIN, UNPRIVILEGED_PING};
 
-/// What the second router of the chain does with some addresses. Others it sends back to the first one.
+/// Routes of the second router that refuse some addresses. It sends the others back to the first router.
 const REFUSALS: &str = "
     for route in 'unreachable 10.9.1.1' 'prohibit 10.9.1.2' 'blackhole 10.9.1.3'; do
         nsenter -t $r2 --net ip route add $route
@@ -22,12 +22,12 @@ const REFUSALS: &str = "
     ip route add prohibit 192.0.2.7
 ";
 
-async fn pinged(host: &str, count: u32, size: u32, timeout: Duration) -> Observation {
+async fn ping(host: &str, count: u32, size: u32, timeout: Duration) -> Observation {
     let fields = json!({"hostname": host, "ping_count": count, "ping_size": size, "loss_threshold": 1});
     attempt(&net(), MonitorType::Ping, fields, timeout).await
 }
 
-async fn errors_are_named(socket: &str) {
+async fn check_icmp_errors(socket: &str) {
     let quick = Duration::from_secs(2);
     let cases = [
         ("10.9.1.1", "10.0.2.2 reported: host unreachable (ICMP type 3, code 1), 2 times"),
@@ -38,7 +38,7 @@ async fn errors_are_named(socket: &str) {
         ("fd09::4", " reported: TTL exceeded"),
     ];
     for (host, text) in cases {
-        let observation = pinged(host, 2, 56, quick).await;
+        let observation = ping(host, 2, 56, quick).await;
         let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED), "{host}");
         assert!(failure.detail.starts_with(&format!("{host}: 2 of 2 requests had no reply; ")), "{failure}");
@@ -49,7 +49,7 @@ async fn errors_are_named(socket: &str) {
         assert!(observation.total < quick, "an error ends the wait for its request: {:?}", observation.total);
     }
     for host in ["10.9.1.3", "fd09::3"] {
-        let observation = pinged(host, 2, 56, Duration::from_secs(1)).await;
+        let observation = ping(host, 2, 56, Duration::from_secs(1)).await;
         assert!(
             observation.failure.unwrap().detail.ends_with("2 of 2 requests had no reply"),
             "{host}: silence"
@@ -60,49 +60,49 @@ async fn errors_are_named(socket: &str) {
         ("10.0.3.2", "10.0.1.2 reported: packet too big for the next link (MTU 1300)"),
         ("fd00:3::2", "fd00:1::2 reported: packet too big for the next link (MTU 1300)"),
     ] {
-        // Small ones pass; of large ones the first is lost, until both sides know what the way takes.
-        assert_eq!(pinged(host, 2, 56, quick).await.failure, None, "{host}");
-        let observation = pinged(host, 5, 1400, quick).await;
+        // Small packets pass. The first large one is lost, until both hosts know the path MTU.
+        assert_eq!(ping(host, 2, 56, quick).await.failure, None, "{host}");
+        let observation = ping(host, 5, 1400, quick).await;
         assert!(observation.failure.unwrap().detail.contains(text), "{host}");
         let facts = observation.facts.ping.unwrap();
         assert!((1..5).contains(&facts.received), "{facts:?}");
     }
-    // Nobody has this address of the first link: this host says so itself, after asking for it three times.
-    let observation = pinged("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
+    // No host of the first link has this address: this host reports that itself, after asking three times.
+    let observation = ping("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
     assert!(
         observation.failure.as_ref().unwrap().detail.contains("10.0.1.1 reported: host unreachable"),
         "{observation:?}"
     );
-    let failure = pinged("192.0.2.7", 1, 56, quick).await.failure.unwrap();
+    let failure = ping("192.0.2.7", 1, 56, quick).await.failure.unwrap();
     assert_eq!(failure.kind, FailureKind::NoPermission, "{failure}");
     assert!(failure.detail.contains("a route or firewall rule of this host"), "{failure}");
 }
 
 #[tokio::test]
-async fn a_raw_socket_tells_who_answered_instead_of_the_target() {
-    let name = "probe_net::ping_errors::a_raw_socket_tells_who_answered_instead_of_the_target";
+async fn a_raw_socket_reports_icmp_errors_with_their_sender() {
+    let name = "probe_net::ping_errors::a_raw_socket_reports_icmp_errors_with_their_sender";
     if inside(name, &format!("{CHAIN}{REFUSALS}"), "") {
-        errors_are_named("raw").await;
+        check_icmp_errors("raw").await;
     }
 }
 
 #[tokio::test]
-async fn an_unprivileged_socket_tells_who_answered_instead_of_the_target() {
-    let name = "probe_net::ping_errors::an_unprivileged_socket_tells_who_answered_instead_of_the_target";
+async fn an_unprivileged_socket_reports_icmp_errors_with_their_sender() {
+    let name = "probe_net::ping_errors::an_unprivileged_socket_reports_icmp_errors_with_their_sender";
     let setup = format!("{CHAIN}{REFUSALS}\n{UNPRIVILEGED_PING}");
     if inside(name, &setup, "setpriv --bounding-set=-net_raw") {
-        errors_are_named("dgram").await;
+        check_icmp_errors("dgram").await;
     }
 }
 
 #[tokio::test]
-async fn errors_about_one_target_do_not_disturb_the_others() {
-    let name = "probe_net::ping_errors::errors_about_one_target_do_not_disturb_the_others";
+async fn icmp_errors_about_one_target_do_not_affect_others() {
+    let name = "probe_net::ping_errors::icmp_errors_about_one_target_do_not_affect_others";
     let setup = format!("{CHAIN}{REFUSALS}\n{UNPRIVILEGED_PING}");
     if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         return;
     }
-    // All share one socket, on which an error of one request comes back from the `sendto` of another.
+    // All checks share one socket, on which the error for one request is returned by the `sendto` of another.
     let net = net();
     let check = |host: &'static str| {
         let fields = json!({"hostname": host, "ping_count": 10});
@@ -116,7 +116,7 @@ async fn errors_about_one_target_do_not_disturb_the_others() {
 }
 
 #[tokio::test]
-async fn two_thousand_targets_are_pinged_in_a_second_and_none_is_lost() {
+async fn two_thousand_targets_are_pinged_in_a_second_without_loss() {
     let net = net();
     let mut best = Duration::MAX;
     for _ in 0..3 {

@@ -12,38 +12,38 @@ use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, Status};
 use vigie::net::{EgressPolicy, Net, Pem};
 
-use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
+use crate::probe_net::{TIMEOUT, attempt, failure_kind, net, net_with};
 use crate::support::tls_server::{Authority, config, serve};
 
 /// One act of a scripted server.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    Say(&'static str),
-    Hear(&'static str),
-    /// Goes on with TLS, then waits for the peer to leave.
+    Write(&'static str),
+    Read(&'static str),
+    /// Performs a TLS handshake, then waits until the peer closes.
     Tls,
     Reset,
     Stall,
 }
-use Act::{Hear, Reset, Say, Stall, Tls};
+use Act::{Read, Reset, Stall, Tls, Write};
 
-/// Plays `acts` to everyone who connects, then closes.
-async fn stage(acts: &'static [Act], tls: Option<TlsAcceptor>) -> SocketAddr {
+/// Starts a server that plays `acts` to every client, then closes.
+async fn start_server(acts: &'static [Act], tls: Option<TlsAcceptor>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let at = listener.local_addr().unwrap();
+    let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let tls = tls.clone();
             tokio::spawn(async move {
                 for act in acts {
                     match act {
-                        Say(text) => stream.write_all(text.as_bytes()).await.unwrap(),
-                        Hear(text) => {
-                            let mut heard = vec![0; text.len()];
-                            if stream.read_exact(&mut heard).await.is_err() {
+                        Write(text) => stream.write_all(text.as_bytes()).await.unwrap(),
+                        Read(text) => {
+                            let mut received = vec![0; text.len()];
+                            if stream.read_exact(&mut received).await.is_err() {
                                 return;
                             }
-                            assert_eq!(String::from_utf8_lossy(&heard), *text);
+                            assert_eq!(String::from_utf8_lossy(&received), *text);
                         }
                         Tls => {
                             let acceptor = tls.clone().unwrap();
@@ -59,7 +59,7 @@ async fn stage(acts: &'static [Act], tls: Option<TlsAcceptor>) -> SocketAddr {
             });
         }
     });
-    at
+    address
 }
 
 async fn check(net: &Net, at: SocketAddr, more: Value, timeout: Duration) -> Observation {
@@ -73,7 +73,7 @@ async fn a_listening_port_passes_over_both_families() {
     for ip in ["127.0.0.1", "::1"] {
         let listener = TcpListener::bind((ip, 0)).await.unwrap();
         let at = listener.local_addr().unwrap();
-        let observation = check(&net(), at, json!({}), SOON).await;
+        let observation = check(&net(), at, json!({}), TIMEOUT).await;
         assert_eq!(observation.failure, None);
         assert_eq!(
             (observation.address, observation.facts.resolved.as_slice()),
@@ -86,31 +86,31 @@ async fn a_listening_port_passes_over_both_families() {
 }
 
 #[tokio::test]
-async fn the_pinned_address_counts_only_without_resolving() {
+async fn the_pinned_address_is_used_only_without_resolving() {
     let listener = TcpListener::bind("127.0.0.5:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let fields = |resolve: bool| json!({"hostname": "localhost", "port": port, "ipv4": "127.0.0.5", "resolve_dns": resolve});
-    let pinned = attempt(&net(), MonitorType::Tcp, fields(false), SOON).await;
+    let pinned = attempt(&net(), MonitorType::Tcp, fields(false), TIMEOUT).await;
     assert_eq!((pinned.failure, pinned.address), (None, Some(listener.local_addr().unwrap())));
-    let named = attempt(&net(), MonitorType::Tcp, fields(true), SOON).await;
-    assert_eq!(kind_of(&named), Some(FailureKind::ConnectRefused), "the name wins");
+    let named = attempt(&net(), MonitorType::Tcp, fields(true), TIMEOUT).await;
+    assert_eq!(failure_kind(&named), Some(FailureKind::ConnectRefused), "the name wins");
 }
 
 #[tokio::test]
-async fn a_closed_port_and_a_denied_address_fail_each_in_its_way() {
+async fn a_closed_port_and_a_denied_address_have_their_failure_kinds() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let observation = check(&net(), closed, json!({}), SOON).await;
+    let observation = check(&net(), closed, json!({}), TIMEOUT).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
     assert_eq!((failure.status(), observation.address), (Status::CONNECT_FAILED, Some(closed)));
     assert!(observation.phases.micros(Phase::Connect).is_some());
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.1"]).unwrap());
-    let observation = check(&strict, closed, json!({}), SOON).await;
-    assert_eq!(kind_of(&observation), Some(FailureKind::EgressDenied));
+    let observation = check(&strict, closed, json!({}), TIMEOUT).await;
+    assert_eq!(failure_kind(&observation), Some(FailureKind::EgressDenied));
 }
 
 #[tokio::test]
-async fn many_checks_of_one_port_leave_nothing_behind() {
+async fn many_checks_of_one_port_leave_no_connection_in_time_wait() {
     let listener = TcpListener::bind("127.0.0.77:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let accepting = tokio::spawn(async move {
@@ -120,7 +120,7 @@ async fn many_checks_of_one_port_leave_nothing_behind() {
     });
     let net = net();
     for _ in 0..300 {
-        assert_eq!(check(&net, at, json!({}), SOON).await.failure, None);
+        assert_eq!(check(&net, at, json!({}), TIMEOUT).await.failure, None);
     }
     accepting.abort();
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
@@ -130,15 +130,15 @@ async fn many_checks_of_one_port_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_dialogue_is_held_step_by_step() {
-    let at = stage(
+async fn a_dialogue_runs_step_by_step() {
+    let at = start_server(
         &[
-            Say("220 ready\r\n"),
-            Hear("HELO\r\n"),
-            Say("25"),
-            Say("0 ok\r\n250 more\r\n"),
-            Hear("QUIT\r\n"),
-            Say("221 bye\r\n"),
+            Write("220 ready\r\n"),
+            Read("HELO\r\n"),
+            Write("25"),
+            Write("0 ok\r\n250 more\r\n"),
+            Read("QUIT\r\n"),
+            Write("221 bye\r\n"),
         ],
         None,
     )
@@ -149,7 +149,7 @@ async fn a_dialogue_is_held_step_by_step() {
         {"expect": "^250 more"},
         {"send": "QUIT\r\n", "expect": "(?m)^221"},
     ]);
-    let observation = check(&net(), at, json!({"dialogue": dialogue}), SOON).await;
+    let observation = check(&net(), at, json!({"dialogue": dialogue}), TIMEOUT).await;
     assert_eq!(observation.failure, None);
     for phase in [Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer] {
         assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
@@ -157,35 +157,40 @@ async fn a_dialogue_is_held_step_by_step() {
 }
 
 #[tokio::test]
-async fn an_answer_begins_behind_the_line_that_was_matched_before() {
-    let acts =
-        &[Say("220 ready\r\n"), Hear("HELO\r\n"), Say("250 ok\r\n"), Hear("QUIT\r\n"), Say("221 bye\r\n")];
-    let at = stage(acts, None).await;
+async fn a_reply_starts_after_the_line_matched_before() {
+    let acts = &[
+        Write("220 ready\r\n"),
+        Read("HELO\r\n"),
+        Write("250 ok\r\n"),
+        Read("QUIT\r\n"),
+        Write("221 bye\r\n"),
+    ];
+    let at = start_server(acts, None).await;
     let dialogue = json!([
         {"expect": "^220 "}, {"send": "HELO\r\n", "expect": "^250 "}, {"send": "QUIT\r\n", "expect": "^221 "},
     ]);
-    assert_eq!(check(&net(), at, json!({"dialogue": dialogue}), SOON).await.failure, None);
+    assert_eq!(check(&net(), at, json!({"dialogue": dialogue}), TIMEOUT).await.failure, None);
 }
 
 #[tokio::test]
-async fn a_dialogue_that_goes_wrong_tells_how() {
+async fn failed_dialogues_have_their_kind_and_status() {
     const LONG: &str =
         "............................................................................................";
     let cases: &[(&'static [Act], FailureKind, Status)] = &[
-        (&[Say("500 no\r\n")], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
-        (&[Say("500 no\r\n"), Stall], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
+        (&[Write("500 no\r\n")], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
+        (&[Write("500 no\r\n"), Stall], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
         (&[Stall], FailureKind::TimedOut, Status::TIMED_OUT),
-        (&[Say("5"), Stall], FailureKind::TimedOut, Status::TIMED_OUT),
+        (&[Write("5"), Stall], FailureKind::TimedOut, Status::TIMED_OUT),
         (&[], FailureKind::NoResponse, Status::NO_RESPONSE),
         (&[Reset], FailureKind::ResponseReset, Status::NO_RESPONSE),
         (
-            &[Say("2"), Say("1"), Say("\u{0}\u{1b}[2J"), Say(LONG)],
+            &[Write("2"), Write("1"), Write("\u{0}\u{1b}[2J"), Write(LONG)],
             FailureKind::DialogueUnexpected,
             Status::INVALID_RESPONSE,
         ),
     ];
     for (acts, kind, status) in cases {
-        let at = stage(acts, None).await;
+        let at = start_server(acts, None).await;
         let observation =
             check(&net(), at, json!({"dialogue": [{"expect": "220 "}]}), Duration::from_millis(600)).await;
         let failure = observation.failure.unwrap();
@@ -197,44 +202,44 @@ async fn a_dialogue_that_goes_wrong_tells_how() {
 }
 
 #[tokio::test]
-async fn a_talker_without_end_is_cut_off() {
+async fn an_endless_reply_is_cut_off() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
     });
-    let observation = check(&net(), at, json!({"dialogue": [{"expect": "never"}]}), SOON).await;
-    assert_eq!(kind_of(&observation), Some(FailureKind::ResponseTooLarge));
+    let observation = check(&net(), at, json!({"dialogue": [{"expect": "never"}]}), TIMEOUT).await;
+    assert_eq!(failure_kind(&observation), Some(FailureKind::ResponseTooLarge));
 }
 
 #[tokio::test]
-async fn implicit_tls_keeps_the_certificate_and_speaks_inside() {
+async fn implicit_tls_records_the_certificate_and_runs_the_dialogue() {
     let authority = Authority::new("test authority");
-    let good = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let expired = authority.issue(&["127.0.0.1"], (2010, 2020));
     let trusting = net_with(|config| {
         config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
-    let at = serve("127.0.0.1", config(&good, &[&TLS13, &TLS12], None)).await;
+    let at = serve("127.0.0.1", config(&valid, &[&TLS13, &TLS12], None)).await;
     let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
-    let observation = check(&trusting, at, fields.clone(), SOON).await;
+    let observation = check(&trusting, at, fields.clone(), TIMEOUT).await;
     assert_eq!(observation.failure, None);
     assert_eq!(observation.facts.tls.unwrap().certificates[0].names, ["127.0.0.1"]);
     assert!(observation.phases.micros(Phase::Tls).is_some());
 
-    let observation = check(&net(), at, fields.clone(), SOON).await;
-    assert_eq!(kind_of(&observation), Some(FailureKind::CertificateIssuer));
+    let observation = check(&net(), at, fields.clone(), TIMEOUT).await;
+    assert_eq!(failure_kind(&observation), Some(FailureKind::CertificateIssuer));
     assert!(observation.facts.tls.is_some(), "facts are kept of what was refused");
     let lax = json!({"tls": "implicit", "verify_certificate": false});
-    assert_eq!(check(&net(), at, lax, SOON).await.failure, None);
+    assert_eq!(check(&net(), at, lax, TIMEOUT).await.failure, None);
     assert_eq!(
-        kind_of(&check(&net(), at, json!({"tls": "implicit", "ca_cert_id": 9}), SOON).await),
+        failure_kind(&check(&net(), at, json!({"tls": "implicit", "ca_cert_id": 9}), TIMEOUT).await),
         Some(FailureKind::NotConfigured)
     );
 
     let at = serve("127.0.0.1", config(&expired, &[&TLS13], None)).await;
-    let failure = check(&trusting, at, fields, SOON).await.failure.unwrap();
+    let failure = check(&trusting, at, fields, TIMEOUT).await.failure.unwrap();
     assert_eq!(
         (failure.kind, failure.status()),
         (FailureKind::CertificateExpired, Status::VALIDATION_FAILED)
@@ -242,10 +247,10 @@ async fn implicit_tls_keeps_the_certificate_and_speaks_inside() {
 }
 
 #[tokio::test]
-async fn starttls_is_asked_for_in_the_words_of_each_protocol() {
+async fn starttls_follows_each_protocol() {
     let authority = Authority::new("test authority");
-    let good = authority.issue(&["127.0.0.1"], (2020, 2090));
-    let acceptor = TlsAcceptor::from(Arc::new(config(&good, &[&TLS13, &TLS12], None)));
+    let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let acceptor = TlsAcceptor::from(Arc::new(config(&valid, &[&TLS13, &TLS12], None)));
     let trusting = net_with(|config| {
         config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
@@ -254,11 +259,11 @@ async fn starttls_is_asked_for_in_the_words_of_each_protocol() {
         (
             "smtp",
             &[
-                Say("220-hi\r\n220 there\r\n"),
-                Hear("EHLO localhost\r\n"),
-                Say("250-me\r\n250-starttls\r\n250 SIZE\r\n"),
-                Hear("STARTTLS\r\n"),
-                Say("220 go\r\n"),
+                Write("220-hi\r\n220 there\r\n"),
+                Read("EHLO localhost\r\n"),
+                Write("250-me\r\n250-starttls\r\n250 SIZE\r\n"),
+                Read("STARTTLS\r\n"),
+                Write("220 go\r\n"),
                 Tls,
             ],
             None,
@@ -266,29 +271,29 @@ async fn starttls_is_asked_for_in_the_words_of_each_protocol() {
         (
             "smtp",
             &[
-                Say("220 hi\r\n"),
-                Hear("EHLO localhost\r\n"),
-                Say("250 STARTTLS\r\n"),
-                Hear("STARTTLS\r\n"),
-                Say("454 not now\r\n"),
+                Write("220 hi\r\n"),
+                Read("EHLO localhost\r\n"),
+                Write("250 STARTTLS\r\n"),
+                Read("STARTTLS\r\n"),
+                Write("454 not now\r\n"),
                 Stall,
             ],
             unexpected,
         ),
         (
             "smtp",
-            &[Say("220 hi\r\n"), Hear("EHLO localhost\r\n"), Say("250-me\r\n250 SIZE\r\n"), Stall],
+            &[Write("220 hi\r\n"), Read("EHLO localhost\r\n"), Write("250-me\r\n250 SIZE\r\n"), Stall],
             unexpected,
         ),
-        ("smtp", &[Say("554 go away\r\n"), Stall], unexpected),
+        ("smtp", &[Write("554 go away\r\n"), Stall], unexpected),
         (
             "smtp",
             &[
-                Say("220 hi\r\n"),
-                Hear("EHLO localhost\r\n"),
-                Say("250 STARTTLS\r\n"),
-                Hear("STARTTLS\r\n"),
-                Say("220 go\r\nEVIL\r\n"),
+                Write("220 hi\r\n"),
+                Read("EHLO localhost\r\n"),
+                Write("250 STARTTLS\r\n"),
+                Read("STARTTLS\r\n"),
+                Write("220 go\r\nEVIL\r\n"),
                 Tls,
             ],
             unexpected,
@@ -297,31 +302,31 @@ async fn starttls_is_asked_for_in_the_words_of_each_protocol() {
         ("smtp", &[Stall], Some(FailureKind::TimedOut)),
         (
             "imap",
-            &[Say("* OK hi\r\n"), Hear("a STARTTLS\r\n"), Say("* CAPABILITY X\r\na OK go\r\n"), Tls],
+            &[Write("* OK hi\r\n"), Read("a STARTTLS\r\n"), Write("* CAPABILITY X\r\na OK go\r\n"), Tls],
             None,
         ),
-        ("imap", &[Say("* OK hi\r\n"), Hear("a STARTTLS\r\n"), Say("a BAD what\r\n"), Stall], unexpected),
-        ("imap", &[Say("* BYE\r\n"), Stall], unexpected),
-        ("pop3", &[Say("+OK hi\r\n"), Hear("STLS\r\n"), Say("+OK\r\n"), Tls], None),
-        ("pop3", &[Say("+OK hi\r\n"), Hear("STLS\r\n"), Say("-ERR\r\n"), Stall], unexpected),
-        ("ftp", &[Say("220 hi\r\n"), Hear("AUTH TLS\r\n"), Say("234 go\r\n"), Tls], None),
-        ("ftp", &[Say("220 hi\r\n"), Hear("AUTH TLS\r\n"), Say("502 no\r\n"), Stall], unexpected),
-        ("postgres", &[Hear("\u{0}\u{0}\u{0}\u{8}\u{4}"), Say("N"), Stall], unexpected),
+        ("imap", &[Write("* OK hi\r\n"), Read("a STARTTLS\r\n"), Write("a BAD what\r\n"), Stall], unexpected),
+        ("imap", &[Write("* BYE\r\n"), Stall], unexpected),
+        ("pop3", &[Write("+OK hi\r\n"), Read("STLS\r\n"), Write("+OK\r\n"), Tls], None),
+        ("pop3", &[Write("+OK hi\r\n"), Read("STLS\r\n"), Write("-ERR\r\n"), Stall], unexpected),
+        ("ftp", &[Write("220 hi\r\n"), Read("AUTH TLS\r\n"), Write("234 go\r\n"), Tls], None),
+        ("ftp", &[Write("220 hi\r\n"), Read("AUTH TLS\r\n"), Write("502 no\r\n"), Stall], unexpected),
+        ("postgres", &[Read("\u{0}\u{0}\u{0}\u{8}\u{4}"), Write("N"), Stall], unexpected),
     ];
-    for (protocol, acts, wanted) in cases {
-        let at = stage(acts, Some(acceptor.clone())).await;
+    for (protocol, acts, expected) in cases {
+        let at = start_server(acts, Some(acceptor.clone())).await;
         let fields = json!({"tls": format!("starttls-{protocol}")});
         let observation = check(&trusting, at, fields, Duration::from_millis(1500)).await;
-        assert_eq!(kind_of(&observation), *wanted, "{protocol} {acts:?}: {:?}", observation.failure);
-        assert_eq!(observation.facts.tls.is_some(), wanted.is_none());
+        assert_eq!(failure_kind(&observation), *expected, "{protocol} {acts:?}: {:?}", observation.failure);
+        assert_eq!(observation.facts.tls.is_some(), expected.is_none());
     }
 }
 
 #[tokio::test]
-async fn a_postgres_server_is_asked_with_its_own_request() {
+async fn starttls_for_postgres_sends_an_ssl_request() {
     let authority = Authority::new("test authority");
-    let good = authority.issue(&["127.0.0.1"], (2020, 2090));
-    let acceptor = TlsAcceptor::from(Arc::new(config(&good, &[&TLS13], None)));
+    let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let acceptor = TlsAcceptor::from(Arc::new(config(&valid, &[&TLS13], None)));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -334,6 +339,6 @@ async fn a_postgres_server_is_asked_with_its_own_request() {
         let _ = acceptor.accept(stream).await.unwrap().read_u8().await;
     });
     let fields = json!({"tls": "starttls-postgres", "verify_certificate": false});
-    let observation = check(&net(), at, fields, SOON).await;
+    let observation = check(&net(), at, fields, TIMEOUT).await;
     assert_eq!(observation.failure, None);
 }

@@ -1,4 +1,4 @@
-//! The table of misbehaving servers of the `tcp` kind: dialogues, requests for TLS, handshakes.
+//! The table of misbehaving servers of the `tcp` type: dialogues, TLS upgrades, handshakes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind as Kind, MonitorType, Phase};
 use vigie::net::{Net, Pem};
 
-use crate::probe_net::{SOON, attempt, net_with};
+use crate::probe_net::{TIMEOUT, attempt, net_with};
 use crate::support::tls_server::{Authority, config};
 
-/// One act of a server.
+/// One act of a scripted server.
 #[derive(Clone, Debug)]
 enum Act {
-    Say(Vec<u8>),
+    Write(Vec<u8>),
     /// Reads one line.
     Line,
     /// Reads one byte.
     Byte,
-    /// Goes on under TLS.
+    /// Continues under TLS.
     Tls,
     Reset,
     Stall,
 }
 use Act::{Byte, Line, Reset, Stall, Tls};
 
-fn say(text: &str) -> Act {
-    Act::Say(text.as_bytes().to_vec())
+fn write(text: &str) -> Act {
+    Act::Write(text.as_bytes().to_vec())
 }
 
 struct Case {
@@ -43,13 +43,13 @@ struct Case {
     expected: (Kind, Phase, &'static str),
 }
 
-async fn stage(acts: Vec<Act>, acceptor: TlsAcceptor) -> SocketAddr {
+async fn start_server(acts: Vec<Act>, acceptor: TlsAcceptor) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let at = listener.local_addr().unwrap();
+    let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let (before, after) = match acts.iter().position(|act| matches!(act, Tls)) {
-            Some(at) => (acts[..at].to_vec(), Some(acts[at + 1..].to_vec())),
+            Some(index) => (acts[..index].to_vec(), Some(acts[index + 1..].to_vec())),
             None => (acts, None),
         };
         if before.iter().any(|act| matches!(act, Reset)) {
@@ -67,13 +67,13 @@ async fn stage(acts: Vec<Act>, acceptor: TlsAcceptor) -> SocketAddr {
             let _ = stream.shutdown().await;
         }
     });
-    at
+    address
 }
 
 async fn play<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, acts: Vec<Act>) -> std::io::Result<()> {
     for act in acts {
         match act {
-            Act::Say(bytes) => stream.write_all(&bytes).await?,
+            Act::Write(bytes) => stream.write_all(&bytes).await?,
             Line => while stream.read_u8().await? != b'\n' {},
             Byte => {
                 stream.read_u8().await?;
@@ -98,40 +98,40 @@ fn cases() -> Vec<Case> {
     };
     dialogue("closes", vec![], first(NoResponse, ""));
     dialogue("stalls", vec![Stall], first(TimedOut, ""));
-    dialogue("stalls inside of a line", vec![say("22"), Stall], first(TimedOut, "sent `22`"));
+    dialogue("stalls inside of a line", vec![write("22"), Stall], first(TimedOut, "sent `22`"));
     dialogue(
         "another greeting",
-        vec![say("554 no\r\n"), Stall],
+        vec![write("554 no\r\n"), Stall],
         first(DialogueUnexpected, "step 1 expects `^220 `"),
     );
     dialogue(
         "HTTP",
-        vec![say("HTTP/1.1 400 Bad Request\r\n\r\n")],
+        vec![write("HTTP/1.1 400 Bad Request\r\n\r\n")],
         first(DialogueUnexpected, "HTTP/1.1 400"),
     );
-    dialogue("binary", vec![Act::Say((0..=255).collect())], first(DialogueUnexpected, "\\x00\\x01"));
+    dialogue("binary", vec![Act::Write((0..=255).collect())], first(DialogueUnexpected, "\\x00\\x01"));
     dialogue(
         "1 MiB without an end",
-        vec![Act::Say(vec![b'x'; 1 << 20]), Stall],
+        vec![Act::Write(vec![b'x'; 1 << 20]), Stall],
         first(ResponseTooLarge, "16384"),
     );
     dialogue(
         "lines without end",
-        vec![say(&"211 more\r\n".repeat(100_000)), Stall],
+        vec![write(&"211 more\r\n".repeat(100_000)), Stall],
         first(ResponseTooLarge, "16384"),
     );
     let second = |kind, text| (kind, Phase::Transfer, text);
-    dialogue("closes at the second step", vec![say("220 a\r\n"), Line], second(NoResponse, ""));
-    dialogue("resets at the second step", vec![say("220 a\r\n"), Line, Reset], second(ResponseReset, ""));
-    dialogue("stalls at the second step", vec![say("220 a\r\n"), Line, Stall], second(TimedOut, ""));
+    dialogue("closes at the second step", vec![write("220 a\r\n"), Line], second(NoResponse, ""));
+    dialogue("resets at the second step", vec![write("220 a\r\n"), Line, Reset], second(ResponseReset, ""));
+    dialogue("stalls at the second step", vec![write("220 a\r\n"), Line, Stall], second(TimedOut, ""));
     dialogue(
         "half of the second step",
-        vec![say("220 a\r\n"), Line, say("25")],
+        vec![write("220 a\r\n"), Line, write("25")],
         second(DialogueUnexpected, "step 2"),
     );
     dialogue(
         "refuses the second step",
-        vec![say("220 a\r\n"), Line, say("502 no\r\n")],
+        vec![write("220 a\r\n"), Line, write("502 no\r\n")],
         second(DialogueUnexpected, "502 no"),
     );
 
@@ -143,12 +143,12 @@ fn cases() -> Vec<Case> {
     ] {
         let fields = || json!({"tls": format!("starttls-{protocol}")});
         let endings = [
-            (vec![say(greeting), Line], first(NoResponse, "")),
-            (vec![say(greeting), Line, Stall], first(TimedOut, "")),
-            (vec![Act::Say(vec![b'2'; 1 << 20]), Stall], first(ResponseTooLarge, "4096")),
+            (vec![write(greeting), Line], first(NoResponse, "")),
+            (vec![write(greeting), Line, Stall], first(TimedOut, "")),
+            (vec![Act::Write(vec![b'2'; 1 << 20]), Stall], first(ResponseTooLarge, "4096")),
             (
-                vec![say(greeting), Line, Act::Say(vec![0, 1, 2, b'\n']), Stall],
-                // A server of IMAP may say anything before the line with our tag.
+                vec![write(greeting), Line, Act::Write(vec![0, 1, 2, b'\n']), Stall],
+                // An IMAP server may send any lines before the one with our tag.
                 if protocol == "imap" { first(TimedOut, "") } else { first(DialogueUnexpected, "got `") },
             ),
         ];
@@ -160,13 +160,13 @@ fn cases() -> Vec<Case> {
     let mut starttls = |name, protocol: &str, acts: Vec<Act>, expected| {
         cases.push(Case { name, acts, fields: json!({"tls": format!("starttls-{protocol}")}), expected });
     };
-    let go = |more: &str| say(&format!("+OK go\r\n{more}"));
-    let hello = || say("+OK a\r\n");
-    starttls("half a greeting", "pop3", vec![say("+O")], first(ResponseTruncated, "closed after 2 bytes"));
+    let go = |more: &str| write(&format!("+OK go\r\n{more}"));
+    let hello = || write("+OK a\r\n");
+    starttls("half a greeting", "pop3", vec![write("+O")], first(ResponseTruncated, "closed after 2 bytes"));
     starttls(
         "refused",
         "pop3",
-        vec![hello(), Line, say("-ERR not now\r\n")],
+        vec![hello(), Line, write("-ERR not now\r\n")],
         first(DialogueUnexpected, "-ERR not now"),
     );
     starttls(
@@ -186,13 +186,13 @@ fn cases() -> Vec<Case> {
         "goes on in plain text",
         "smtp",
         vec![
-            say("220 a\r\n"),
+            write("220 a\r\n"),
             Line,
-            say("250-a\r\n250 STARTTLS\r\n"),
+            write("250-a\r\n250 STARTTLS\r\n"),
             Line,
-            say("220 go\r\n"),
+            write("220 go\r\n"),
             Byte,
-            say("500 what\r\n"),
+            write("500 what\r\n"),
             Stall,
         ],
         tls(Kind::TlsHandshake, ""),
@@ -200,36 +200,36 @@ fn cases() -> Vec<Case> {
     starttls(
         "an answer without end",
         "smtp",
-        vec![say(&"220-a\r\n".repeat(200)), Stall],
+        vec![write(&"220-a\r\n".repeat(200)), Stall],
         first(DialogueUnexpected, "does not end"),
     );
     starttls(
         "does not offer it",
         "smtp",
-        vec![say("220 a\r\n"), Line, say("250 SIZE\r\n"), Stall],
+        vec![write("220 a\r\n"), Line, write("250 SIZE\r\n"), Stall],
         first(DialogueUnexpected, "offers no STARTTLS"),
     );
     starttls(
         "postgres: refuses",
         "postgres",
-        vec![say("N"), Stall],
+        vec![write("N"), Stall],
         first(DialogueUnexpected, "refused SSLRequest"),
     );
-    // A close with the request unread would be a reset.
-    let heard = (0..8).map(|_| Byte).collect();
-    starttls("postgres: closes", "postgres", heard, first(NoResponse, ""));
-    starttls("postgres: more than a byte", "postgres", vec![say("SS"), Stall], tls(Kind::TlsHandshake, ""));
+    // A close with unread bytes would be a reset.
+    let reads = (0..8).map(|_| Byte).collect();
+    starttls("postgres: closes", "postgres", reads, first(NoResponse, ""));
+    starttls("postgres: more than a byte", "postgres", vec![write("SS"), Stall], tls(Kind::TlsHandshake, ""));
     for (name, acts, expected) in [
         (
             "implicit: plain text",
-            vec![say("220 hello, this is no TLS\r\n"), Stall],
+            vec![write("220 hello, this is no TLS\r\n"), Stall],
             tls(Kind::TlsHandshake, ""),
         ),
         ("implicit: closes", vec![], tls(Kind::TlsHandshake, "")),
         ("implicit: stalls", vec![Stall], tls(TimedOut, "")),
         ("inside: closes", vec![Tls], first(NoResponse, "")),
         ("inside: stalls", vec![Tls, Stall], first(TimedOut, "")),
-        ("inside: something else", vec![Tls, say("bye\r\n")], first(DialogueUnexpected, "sent `bye")),
+        ("inside: something else", vec![Tls, write("bye\r\n")], first(DialogueUnexpected, "sent `bye")),
     ] {
         let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
         cases.push(Case { name, acts, fields, expected });
@@ -238,17 +238,17 @@ fn cases() -> Vec<Case> {
 }
 
 async fn run(case: Case, net: &Net, acceptor: TlsAcceptor) -> Result<(), String> {
-    let (kind, phase, words) = case.expected;
-    let at = stage(case.acts, acceptor).await;
+    let (kind, phase, expected_text) = case.expected;
+    let at = start_server(case.acts, acceptor).await;
     let mut fields = json!({"hostname": "127.0.0.1", "port": at.port()});
     fields.as_object_mut().unwrap().extend(case.fields.as_object().unwrap().clone());
-    // What ends by the timeout is quick; what must not is given much time.
+    // Cases that end by the timeout get a short one, the others a long one.
     let waits = kind == Kind::TimedOut || kind == Kind::DialogueUnexpected;
-    let timeout = if waits { Duration::from_secs(4) } else { 3 * SOON };
+    let timeout = if waits { Duration::from_secs(4) } else { 3 * TIMEOUT };
     let observation = attempt(net, MonitorType::Tcp, fields, timeout).await;
     let Some(failure) = observation.failure else { return Err(format!("{}: it passed", case.name)) };
     let text = failure.to_string();
-    if (failure.kind, failure.phase) != (kind, phase) || !text.contains(words) {
+    if (failure.kind, failure.phase) != (kind, phase) || !text.contains(expected_text) {
         return Err(format!("{}: expected {:?}, seen {failure:?}: {text}", case.name, case.expected));
     }
     if text.chars().any(char::is_control) || text.len() > 700 || observation.phases.micros(phase).is_none() {
@@ -258,10 +258,10 @@ async fn run(case: Case, net: &Net, acceptor: TlsAcceptor) -> Result<(), String>
 }
 
 #[tokio::test]
-async fn every_misbehaviour_is_told_apart() {
+async fn every_misbehaviour_has_its_failure_kind() {
     let authority = Authority::new("test authority");
-    let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
-    let acceptor = TlsAcceptor::from(Arc::new(config(&fine, &[&TLS13, &TLS12], None)));
+    let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let acceptor = TlsAcceptor::from(Arc::new(config(&valid, &[&TLS13, &TLS12], None)));
     let net = net_with(|config| {
         config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });

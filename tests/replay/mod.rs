@@ -1,15 +1,15 @@
-//! The corpora of the fuzz targets, replayed without a fuzzer: every seed, everything that fuzzing has found
-//! on this machine, and each of them cut off at every byte.
+//! Replays the corpora of the fuzz targets without a fuzzer: every seed, every input that fuzzing has found on this
+//! machine, and each of them cut off at every byte.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Places at which one input is cut; those of a longer one are spread evenly over it.
+/// Number of cuts of one input; those of a longer input are spread evenly over it.
 const CUTS: usize = 400;
 
-/// The bodies, and a test for each.
+/// Declares the bodies and a test for each.
 macro_rules! replayed {
     ($($name:ident in $file:literal),+ $(,)?) => {
         $(
@@ -52,32 +52,32 @@ fn fuzz() -> PathBuf {
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
 
-/// Lets `run` have every input of `name`, whole and cut off.
+/// Runs `run` with every input of `name`, whole and cut off.
 fn replay(name: &str, run: fn(&[u8])) {
     let mut inputs = files(&fuzz().join("seeds").join(name));
     assert!(!inputs.is_empty(), "`{name}` has no seeds");
-    let found = fuzz().join("corpus").join(name);
-    if found.is_dir() {
-        inputs.extend(files(&found));
+    let corpus = fuzz().join("corpus").join(name);
+    if corpus.is_dir() {
+        inputs.extend(files(&corpus));
     }
     for path in inputs {
         let bytes = fs::read(&path).unwrap();
         let step = bytes.len() / CUTS + 1;
         for end in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
-            let held = catch_unwind(AssertUnwindSafe(|| run(&bytes[..end])));
-            assert!(held.is_ok(), "the first {end} bytes of {} break `{name}`", path.display());
+            let outcome = catch_unwind(AssertUnwindSafe(|| run(&bytes[..end])));
+            assert!(outcome.is_ok(), "the first {end} bytes of {} break `{name}`", path.display());
         }
     }
 }
 
 #[test]
-fn every_target_has_a_body_that_is_replayed_and_no_seeds_stand_alone() {
+fn every_fuzz_target_has_a_body_and_seeds() {
     let names = |folder: &str| -> BTreeSet<String> {
         let name = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
         files(&fuzz().join(folder)).into_iter().map(name).collect()

@@ -1,4 +1,4 @@
-//! The built-in targets answer as their table says, over real sockets.
+//! Tests that the built-in targets respond as documented, over real sockets.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ async fn responder() -> Responder {
     Responder::start(ResponderConfig::default()).await.unwrap()
 }
 
-/// One HTTP/1.1 exchange: the head and body of the answer as text.
+/// Performs one HTTP/1.1 exchange; returns head and body of the response as text.
 async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin, path: &str) -> String {
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    response
 }
 
 async fn plain(address: SocketAddr) -> TcpStream {
@@ -31,7 +31,7 @@ async fn plain(address: SocketAddr) -> TcpStream {
 }
 
 #[tokio::test]
-async fn http_answers_each_path_as_promised() {
+async fn each_http_path_gives_its_response() {
     let responder = responder().await;
     for (path, status, inside) in [
         ("/", "200 OK", "All is well"),
@@ -41,9 +41,9 @@ async fn http_answers_each_path_as_promised() {
         ("/status/99", "404", ""),
         ("/nothing", "404", ""),
     ] {
-        let answer = get(plain(responder.addresses().http).await, path).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {answer}");
-        assert!(answer.contains(inside), "{path}: {answer}");
+        let response = get(plain(responder.addresses().http).await, path).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {response}");
+        assert!(response.contains(inside), "{path}: {response}");
     }
 }
 
@@ -51,12 +51,12 @@ async fn http_answers_each_path_as_promised() {
 async fn the_flaky_page_fails_while_it_is_down() {
     let flaky = FlakySchedule { offset: Duration::ZERO, ..FlakySchedule::default() };
     let responder = Responder::start(ResponderConfig { flaky, ..Default::default() }).await.unwrap();
-    let answer = get(plain(responder.addresses().http).await, "/flaky").await;
-    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+    let response = get(plain(responder.addresses().http).await, "/flaky").await;
+    assert!(response.starts_with("HTTP/1.1 500"), "{response}");
 }
 
 #[tokio::test]
-async fn https_shows_a_certificate_that_its_ca_vouches_for() {
+async fn the_https_certificate_is_issued_by_the_ca() {
     let responder = responder().await;
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(responder.ca_pem().as_bytes()).unwrap()).unwrap();
@@ -68,19 +68,19 @@ async fn https_shows_a_certificate_that_its_ca_vouches_for() {
     let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
     for name in [ServerName::try_from("localhost").unwrap(), ServerName::from(IpAddr::from([127, 0, 0, 1]))] {
         let stream = plain(responder.addresses().https).await;
-        let answer = get(connector.connect(name, stream).await.unwrap(), "/").await;
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let response = get(connector.connect(name, stream).await.unwrap(), "/").await;
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     }
 }
 
 #[tokio::test]
-async fn tcp_sends_back_what_it_gets() {
+async fn tcp_echoes_its_input() {
     let responder = responder().await;
     let mut stream = plain(responder.addresses().tcp).await;
     stream.write_all(b"ahoy").await.unwrap();
-    let mut back = [0; 4];
-    stream.read_exact(&mut back).await.unwrap();
-    assert_eq!(&back, b"ahoy");
+    let mut echoed = [0; 4];
+    stream.read_exact(&mut echoed).await.unwrap();
+    assert_eq!(&echoed, b"ahoy");
 }
 
 fn question(name: &str, kind: RecordType) -> Message {
@@ -89,7 +89,7 @@ fn question(name: &str, kind: RecordType) -> Message {
     message
 }
 
-async fn ask(server: SocketAddr, message: &Message) -> Message {
+async fn query(server: SocketAddr, message: &Message) -> Message {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     socket.send_to(&message.to_vec().unwrap(), server).await.unwrap();
     let mut buffer = [0; 1500];
@@ -99,7 +99,7 @@ async fn ask(server: SocketAddr, message: &Message) -> Message {
 }
 
 #[tokio::test]
-async fn dns_answers_over_udp_and_tcp() {
+async fn dns_replies_over_udp_and_tcp() {
     let responder = responder().await;
     let server = responder.addresses().dns;
     for (name, kind, code, answers) in [
@@ -108,11 +108,11 @@ async fn dns_answers_over_udp_and_tcp() {
         ("www.example.test.", RecordType::MX, ResponseCode::NoError, vec![]),
         ("missing.example.test.", RecordType::A, ResponseCode::NXDomain, vec![]),
     ] {
-        let query = question(name, kind);
-        let answer = ask(server, &query).await;
-        assert_eq!(answer.metadata.id, query.metadata.id);
-        assert_eq!(answer.metadata.response_code, code, "{name} {kind}");
-        let texts: Vec<_> = answer.answers.iter().map(|record| record.data.to_string()).collect();
+        let message = question(name, kind);
+        let reply = query(server, &message).await;
+        assert_eq!(reply.metadata.id, message.metadata.id);
+        assert_eq!(reply.metadata.response_code, code, "{name} {kind}");
+        let texts: Vec<_> = reply.answers.iter().map(|record| record.data.to_string()).collect();
         assert_eq!(texts, answers, "{name} {kind}");
     }
 
@@ -120,9 +120,9 @@ async fn dns_answers_over_udp_and_tcp() {
     let mut stream = plain(server).await;
     stream.write_u16(u16::try_from(query.len()).unwrap()).await.unwrap();
     stream.write_all(&query).await.unwrap();
-    let mut answer = vec![0; usize::from(stream.read_u16().await.unwrap())];
-    stream.read_exact(&mut answer).await.unwrap();
-    assert_eq!(Message::from_vec(&answer).unwrap().answers.len(), 1);
+    let mut reply = vec![0; usize::from(stream.read_u16().await.unwrap())];
+    stream.read_exact(&mut reply).await.unwrap();
+    assert_eq!(Message::from_vec(&reply).unwrap().answers.len(), 1);
 }
 
 #[tokio::test]
@@ -136,14 +136,14 @@ async fn a_spread_responder_listens_on_every_address_with_one_port() {
 }
 
 #[tokio::test]
-async fn a_dropped_responder_lets_go_of_its_ports() {
+async fn a_dropped_responder_closes_its_ports() {
     let responder = responder().await;
     let address = responder.addresses().tcp;
     drop(responder);
-    let gone = async {
+    let closed = async {
         while TcpStream::connect(address).await.is_ok() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("still listening");
+    tokio::time::timeout(Duration::from_secs(10), closed).await.expect("still listening");
 }

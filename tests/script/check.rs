@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::binary::{err, out, vigie};
 
 #[test]
-fn a_good_script_is_shown() {
+fn a_valid_script_is_summarised() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.xml");
     let text = "<script><variable name='user'/><variable name='pass' value='hush' protected='true'/>\n\
@@ -32,31 +32,31 @@ fn a_good_script_is_shown() {
 }
 
 #[test]
-fn faults_stand_with_file_line_and_column() {
+fn errors_have_file_line_and_column() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let bad = file("bad.xml", "<script>\n<step>\n <clik css='a'/>\n <open/>\n</step></script>");
-    let good = file("good.xml", "<script><step><close-window/></step></script>");
+    let faulty = file("bad.xml", "<script>\n<step>\n <clik css='a'/>\n <open/>\n</step></script>");
+    let valid = file("good.xml", "<script><step><close-window/></step></script>");
     let broken = file("broken.xml", "<script>\n<step>");
     let missing = folder.path().join("none.xml").to_str().unwrap().to_owned();
-    let output = vigie(&["script", "check", &bad, &good, &broken, &missing]);
+    let output = vigie(&["script", "check", &faulty, &valid, &broken, &missing]);
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
-    let shown = out(&output);
+    let printed = out(&output);
     let expected = format!(
-        "{bad}:3:2: `clik` is not allowed in `step`\n  hint: did you mean `click`?\n{bad}:4:2: `open` needs the \
-         attribute `url`\n{good}: 1 step, 1 action\n  1. Step 1: close-window\n{broken}:1:1: "
+        "{faulty}:3:2: `clik` is not allowed in `step`\n  hint: did you mean `click`?\n{faulty}:4:2: `open` needs the \
+         attribute `url`\n{valid}: 1 step, 1 action\n  1. Step 1: close-window\n{broken}:1:1: "
     );
-    assert!(shown.starts_with(&expected), "{shown}");
-    assert!(shown.contains(&format!("{missing}: cannot be read: ")), "{shown}");
-    assert!(shown.ends_with("4 errors\n"), "{shown}");
+    assert!(printed.starts_with(&expected), "{printed}");
+    assert!(printed.contains(&format!("{missing}: cannot be read: ")), "{printed}");
+    assert!(printed.ends_with("4 errors\n"), "{printed}");
 }
 
 #[test]
-fn wrong_use_is_told_apart_from_faults() {
+fn wrong_usage_has_its_own_exit_code() {
     for args in [&["script"][..], &["script", "check"], &["script", "chek", "a.xml"], &["script", "import"]] {
         let output = vigie(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", err(&output));

@@ -1,4 +1,4 @@
-//! What every form of every act is read as.
+//! The parsed form of every variant of every act.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use vigie::script::language::{
 };
 use vigie::syntax::node::Position;
 
-use crate::script::support::{action, acts, read, stepped};
+use crate::script::support::{action, acts, read, script_with};
 
 fn css(text: &str) -> ElementTarget {
     ElementTarget { locators: vec![Locator::Css(text.to_owned())] }
@@ -21,7 +21,7 @@ fn contains(text: &str) -> Matcher {
 }
 
 #[test]
-fn a_whole_script_is_read_with_its_places() {
+fn a_whole_script_is_parsed_with_positions() {
     let text = "\u{feff}<?xml version='1.0'?>\n<!-- A shop. -->\n<script version=\"1\" name=\"Shop\" base=\"https://shop.test/\" \
         most-skipped=\"2\">\n  <variable name=\"user\" value=\"anna\"/>\n  <variable name='pass' value='a&amp;b' protected='true'/>\n\
         \x20 <step name=\"Front\" timeout=\"12.5\">\n    é<open url=\"/\" timeout=\"3\"/>\n  </step>\n  <step>\n<clear id='q' optional='1' \
@@ -38,14 +38,14 @@ fn a_whole_script_is_read_with_its_places() {
     assert_eq!(script.variables, [variable("user", "anna", false), variable("pass", "a&b", true)]);
     let steps: Vec<_> =
         script.steps.iter().map(|step| (step.name.as_str(), step.timeout, step.position)).collect();
-    let place = |line, column| Position { line, column };
+    let at = |line, column| Position { line, column };
     let long = Some(Duration::from_millis(12_500));
-    assert_eq!(steps, [("Front", long, place(6, 3)), ("Step 2", None, place(9, 3))]);
+    assert_eq!(steps, [("Front", long, at(6, 3)), ("Step 2", None, at(9, 3))]);
     let open = &script.steps[0].actions[0];
-    assert_eq!((open.position, open.timeout), (place(7, 5), Some(Duration::from_secs(3))));
+    assert_eq!((open.position, open.timeout), (at(7, 5), Some(Duration::from_secs(3))));
     assert_eq!((open.optional, &open.expected), (false, &None));
     let clear = &script.steps[1].actions[0];
-    assert_eq!((clear.position, clear.optional), (place(10, 1), true));
+    assert_eq!((clear.position, clear.optional), (at(10, 1), true));
     assert_eq!(clear.expected, Some(ExpectedEffect::Event("cart:new".to_owned())));
     let plain = read("<script><step><close-window/></step></script>");
     assert_eq!((plain.name.as_str(), plain.base, plain.max_skipped), ("", None, 5));
@@ -53,7 +53,7 @@ fn a_whole_script_is_read_with_its_places() {
     assert_eq!((facts.steps, facts.events, facts.protected_variables), (2, 2, vec!["pass".to_owned()]));
 }
 
-/// Every form of every act, and what it is read as.
+/// Every variant of every act and its parsed form.
 pub fn cases() -> Vec<(&'static str, ActionKind)> {
     let link = || ElementTarget { locators: vec![Locator::Link("Sign in".into())] };
     let text = |text: &str| text.to_owned();
@@ -262,7 +262,7 @@ fn every_form_of_every_act() {
 }
 
 #[test]
-fn locators_stand_as_one_attribute_or_several_in_order() {
+fn locators_are_one_attribute_or_several_elements_in_order() {
     let locators = |act: &str| match action(act) {
         ActionKind::Click { target: on, .. } | ActionKind::Type { target: on, .. } => on.locators,
         other => panic!("{other:?}"),
@@ -288,26 +288,26 @@ fn locators_stand_as_one_attribute_or_several_in_order() {
 }
 
 #[test]
-fn what_an_act_fills_later_ones_may_name() {
+fn later_acts_may_use_variables_of_earlier_ones() {
     let text =
         "<extract into='id' from='url'/><run-js into='n'>return {{id}}</run-js><open url='/{{id}}/{{n}}'/>";
     assert_eq!(acts(text).len(), 3);
     let two = "<script base='https://{{host}}/'><variable name='host' value='a.test'/>\
         <step><extract into='x' from='title'/></step><step><open url='/{{x}}'/></step></script>";
     assert_eq!(read(two).base.as_deref(), Some("https://{{host}}/"));
-    let odd = stepped("<open url='/{{ user }}/{{1}}/{a}/{{'/>");
+    let odd = script_with("<open url='/{{ user }}/{{1}}/{a}/{{'/>");
     assert_eq!(read(&odd).steps.len(), 1, "braces that are no placeholders are text");
 }
 
 #[test]
-fn editors_may_be_told_the_schema() {
+fn a_script_may_name_its_schema_for_editors() {
     let text = "<script xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' xsi:noNamespaceSchemaLocation='script.xsd'>\
         <step><close-window/></step></script>";
     assert_eq!(read(text).steps.len(), 1);
 }
 
 #[test]
-fn a_url_alone_is_one_step_that_opens_it() {
+fn a_url_alone_becomes_one_step_that_opens_it() {
     let script = Script::from_url("https://shop.test/?q={a}");
     assert_eq!(script.steps.len(), 1);
     let url = "https://shop.test/?q={a}".to_owned();

@@ -14,7 +14,7 @@ fn side(name: &str) -> String {
 }
 
 #[test]
-fn a_project_of_one_test_goes_to_standard_output() {
+fn a_project_with_one_test_is_printed() {
     let output = vigie(&["script", "import", &side("clean.side")]);
     assert_eq!((output.status.code(), err(&output).as_str()), (Some(0), ""));
     let expected = "\
@@ -40,13 +40,13 @@ fn a_project_of_one_test_goes_to_standard_output() {
 }
 
 #[test]
-fn several_tests_go_into_a_folder_with_their_losses_told() {
+fn several_tests_are_written_to_a_folder_and_losses_reported() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("new/scripts");
     let output = vigie(&["script", "import", &side("shop.side"), "-o", target.to_str().unwrap()]);
     let text = err(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    let losses: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("not converted: ")).collect();
+    let issues: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("not converted: ")).collect();
     let size = "the page size is not part of a script: set the monitor's `subtype` to a device profile";
     let expected = [
         format!("test `Log in`, command 2 `setWindowSize`: {size}"),
@@ -54,7 +54,7 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
         "test `Buy a lamp`, command 4 `if`: control flow cannot be converted; the commands inside are left out".to_owned(),
         "test `Buy a lamp`, command 5 `click`: it is inside control flow, which cannot be converted".to_owned(),
     ];
-    assert_eq!(losses, expected, "{text}");
+    assert_eq!(issues, expected, "{text}");
     assert!(!text.contains("open sesame"), "{text}");
     let login = fs::read_to_string(target.join("log-in.xml")).unwrap();
     assert!(
@@ -79,7 +79,7 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
 }
 
 #[test]
-fn one_of_several_is_chosen_by_name() {
+fn a_test_can_be_chosen_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("buy.xml");
     let output = vigie(&[

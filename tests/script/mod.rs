@@ -1,12 +1,12 @@
-//! The dialect of browser scripts: its parser, writer and schema, the examples, the importer and the commands.
+//! Tests the dialect of browser scripts: parser, writer, schema, examples, importer and commands.
 
-mod bombs;
 mod check;
+mod errors;
 mod forms;
+mod hostile;
 mod import;
-mod page;
-mod refused;
-mod rounds;
+mod manual_page;
+mod round_trips;
 mod schema;
-mod side;
+mod selenium_ide;
 mod support;

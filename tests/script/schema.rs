@@ -1,4 +1,4 @@
-//! config/script.xsd and the parser, held against each other.
+//! Compares config/script.xsd with the parser.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,16 +10,16 @@ use proptest::test_runner::TestRunner;
 use roxmltree::{Document, Node};
 use vigie::script::language::vocabulary::{ACTIONS, LOCATORS, TargetRequirement};
 
-use crate::script::support::stepped;
-use crate::script::{forms, refused, rounds};
+use crate::script::support::script_with;
+use crate::script::{errors, forms, round_trips};
 use crate::support::lacking;
 
 fn schema() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("config/script.xsd")
 }
 
-/// Whether the schema takes each of these texts; `None` where there is no `xmllint`.
-fn judged(test: &str, texts: &[String]) -> Option<Vec<bool>> {
+/// Validates each text against the schema; `None` without `xmllint`.
+fn validate(test: &str, texts: &[String]) -> Option<Vec<bool>> {
     if Command::new("xmllint").arg("--version").output().is_err() {
         lacking::lacks(test, "xmllint", "apt-get install libxml2-utils");
         return None;
@@ -35,32 +35,37 @@ fn judged(test: &str, texts: &[String]) -> Option<Vec<bool>> {
         .args(&files)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let is =
-        |file: &Path, verdict: &str| told.lines().any(|line| line == format!("{} {verdict}", file.display()));
-    assert!(!told.contains("does not compile"), "{told}");
+    let output_text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let has_verdict = |file: &Path, verdict: &str| {
+        output_text.lines().any(|line| line == format!("{} {verdict}", file.display()))
+    };
+    assert!(!output_text.contains("does not compile"), "{output_text}");
     let verdicts = files.iter().map(|file| {
-        let good = is(file, "validates");
-        let broken = told.contains(&format!("{}:", file.display()));
-        assert!(good != (is(file, "fails to validate") || broken), "{}: {told}", file.display());
-        good
+        let is_valid = has_verdict(file, "validates");
+        let broken = output_text.contains(&format!("{}:", file.display()));
+        assert!(
+            is_valid != (has_verdict(file, "fails to validate") || broken),
+            "{}: {output_text}",
+            file.display()
+        );
+        is_valid
     });
     Some(verdicts.collect())
 }
 
 #[test]
-fn it_takes_what_the_parser_takes() {
-    let mut texts: Vec<String> = forms::cases().iter().map(|(act, _)| stepped(act)).collect();
+fn the_schema_accepts_what_the_parser_accepts() {
+    let mut texts: Vec<String> = forms::cases().iter().map(|(act, _)| script_with(act)).collect();
     let mut runner = TestRunner::deterministic();
-    let any = rounds::script();
+    let any = round_trips::script();
     texts.extend((0..150).map(|_| any.new_tree(&mut runner).unwrap().current().to_xml()));
-    let Some(verdicts) = judged("script schema: good", &texts) else { return };
-    for (text, good) in texts.iter().zip(verdicts) {
-        assert!(good, "the schema refuses\n{text}");
+    let Some(verdicts) = validate("script schema: good", &texts) else { return };
+    for (text, is_valid) in texts.iter().zip(verdicts) {
+        assert!(is_valid, "the schema refuses\n{text}");
     }
 }
 
-/// Acts that only the parser can refuse, since a schema of XML cannot say why.
+/// Acts that only the parser can refuse, since XML Schema cannot express the rule.
 const BEYOND_SCHEMA: &[&str] = &[
     "<open url='/{{usr}}'/>",
     "<open url='/{{$now}}'/>",
@@ -94,24 +99,23 @@ const BEYOND_SCHEMA: &[&str] = &[
 ];
 
 #[test]
-fn it_refuses_what_the_parser_refuses_as_far_as_a_schema_can() {
-    let acts = refused::ACTS.iter().map(|(act, _)| refused::around(act));
-    let texts: Vec<String> =
-        acts.chain(refused::SCRIPTS.iter().map(|(text, _)| (*text).to_owned())).collect();
-    let Some(verdicts) = judged("script schema: bad", &texts) else { return };
-    let (mut lenient, mut wrong) = (Vec::new(), Vec::new());
-    for (at, good) in verdicts.into_iter().enumerate() {
-        let text = refused::ACTS.get(at).map_or(texts[at].as_str(), |(act, _)| act);
-        if good {
+fn the_schema_refuses_what_the_parser_refuses_where_it_can() {
+    let acts = errors::ACTS.iter().map(|(act, _)| errors::script_around(act));
+    let texts: Vec<String> = acts.chain(errors::SCRIPTS.iter().map(|(text, _)| (*text).to_owned())).collect();
+    let Some(verdicts) = validate("script schema: bad", &texts) else { return };
+    let (mut lenient, mut unexpected) = (Vec::new(), Vec::new());
+    for (at, is_valid) in verdicts.into_iter().enumerate() {
+        let text = errors::ACTS.get(at).map_or(texts[at].as_str(), |(act, _)| act);
+        if is_valid {
             lenient.push(text);
-            // A placeholder that names nothing.
+            // An undefined placeholder.
             let whole = text.starts_with("<script base='http://{{host}}'");
             if !BEYOND_SCHEMA.contains(&text) && !whole {
-                wrong.push(text);
+                unexpected.push(text);
             }
         }
     }
-    assert!(wrong.is_empty(), "the schema takes {wrong:#?}");
+    assert!(unexpected.is_empty(), "the schema takes {unexpected:#?}");
     let stale: Vec<_> = BEYOND_SCHEMA.iter().filter(|text| !lenient.contains(text)).collect();
     assert!(stale.is_empty(), "the schema, or no test, refuses {stale:#?}");
 }
@@ -135,15 +139,15 @@ fn every_act_has_the_attributes_that_the_parser_knows() {
     assert_eq!(elements.keys().copied().collect::<BTreeSet<_>>(), names);
     for spec in ACTIONS {
         let kind = types[elements[spec.name]];
-        let wanted: BTreeSet<&str> = spec.all_attributes().collect();
-        assert_eq!(attributes(kind, &groups), wanted, "{}", spec.name);
+        let expected: BTreeSet<&str> = spec.all_attributes().collect();
+        assert_eq!(attributes(kind, &groups), expected, "{}", spec.name);
         let takes_by = kind.descendants().any(|node| node.attribute("ref") == Some("locators"));
         assert_eq!(takes_by, spec.target != TargetRequirement::None, "{}", spec.name);
     }
     assert_eq!(attributes(types["by"], &groups), LOCATORS.into_iter().collect());
 }
 
-/// Names of the attributes in `node` and in the groups that it names.
+/// Returns the names of the attributes in `node` and in the groups that it references.
 fn attributes<'d>(node: Node<'d, 'd>, groups: &BTreeMap<&str, Node<'d, 'd>>) -> BTreeSet<&'d str> {
     let mut found = BTreeSet::new();
     for node in node.descendants() {

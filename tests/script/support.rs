@@ -1,32 +1,32 @@
-//! Short ways to scripts and their faults.
+//! Helpers for scripts and their errors.
 
 use vigie::script::language::{Action, ActionKind, Script};
 use vigie::syntax::node::Position;
 
-/// A script of one step with these acts.
-pub fn stepped(acts: &str) -> String {
+/// Returns a script of one step with these acts.
+pub fn script_with(acts: &str) -> String {
     format!("<script version=\"1\"><variable name=\"user\" value=\"anna\"/><step>{acts}</step></script>")
 }
 
-/// The script, which has to be good.
+/// Parses a valid script.
 pub fn read(text: &str) -> Script {
     Script::parse(text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
 }
 
-/// The acts of the first step.
+/// Returns the acts of the first step.
 pub fn acts(text: &str) -> Vec<Action> {
-    read(&stepped(text)).steps.remove(0).actions
+    read(&script_with(text)).steps.remove(0).actions
 }
 
-/// What the only act does.
+/// Returns the only act.
 pub fn action(act: &str) -> ActionKind {
     let mut actions = acts(act);
     assert_eq!(actions.len(), 1, "{act}");
     actions.remove(0).kind
 }
 
-/// Every fault as `line:column: message`, with its hint in brackets.
-pub fn faults(text: &str) -> Vec<String> {
+/// Returns every error as `line:column: message`, with its hint in brackets.
+pub fn errors(text: &str) -> Vec<String> {
     let errors = Script::parse(text).expect_err(text);
     errors
         .iter()
@@ -37,8 +37,8 @@ pub fn faults(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The script without places, as one that was never text.
-pub fn placeless(mut script: Script) -> Script {
+/// Returns the script without positions, like one that was never text.
+pub fn without_positions(mut script: Script) -> Script {
     for step in &mut script.steps {
         step.position = Position::default();
         step.actions.iter_mut().for_each(|action| action.position = Position::default());

@@ -1,0 +1,167 @@
+//! Fields of a browser monitor, each with two values, and the effect outside of the document (fields.md 3).
+
+use serde_json::{Value, json};
+use vigie::browser::BrowserKind;
+use vigie::domain::Observation;
+
+use crate::browser::check::{Check, browsers, one};
+use crate::browser::site::Site;
+use crate::support::side_by_side::each;
+
+fn status(observation: &Observation) -> u16 {
+    observation.failure.as_ref().map_or(0, |failure| failure.status().0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
+    let site = Site::start().await;
+    let Some(kind) = one("a_url_is_opened_alone_or_is_the_base_of_a_script") else { return };
+    let alone = Check::without_script(kind, json!({"url": site.url("/login")})).passes().await;
+    assert_eq!(alone.details.steps.len(), 1);
+    assert_eq!(alone.details.steps[0].browser_step.as_ref().unwrap().title, "Login");
+    let script = r#"<script version="1"><step name="One"><open url="forms"/></step></script>"#;
+    let based = Check::with_script(kind, script).with(json!({"url": site.url("/pages/stay")})).passes().await;
+    assert_eq!(based.details.steps[0].browser_step.as_ref().unwrap().title, "Preferences");
+    Check::with_script(kind, script).fails(96).await;
+    Check::without_script(kind, json!({})).fails(96).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_browser_type_selects_the_browser() {
+    each(browsers("the_browser_type_selects_the_browser"), async |kind| {
+        let site = Site::start().await;
+        let observation =
+            Check::without_script(kind, json!({"url": site.url("/login"), "browser_type": kind.name()}))
+                .passes()
+                .await;
+        assert_eq!(observation.details.browser.as_ref().unwrap().name, kind.name());
+        let product = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
+        assert!(site.headers("/login").unwrap()["user-agent"].contains(product));
+    })
+    .await;
+    // Only a remote endpoint could provide this browser.
+    let url = Site::start().await.url("/login");
+    let observation =
+        Check::without_script(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
+    assert!(observation.failure.unwrap().detail.contains("`browser.remote`"));
+}
+
+// Each part of the keyword rule, with its default and another value, and the status of the check.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_part_of_the_keyword_rule_decides() {
+    let site = Site::start().await;
+    let Some(kind) = one("each_part_of_the_keyword_rule_decides") else { return };
+    let table = [
+        (json!({"keyword_string": "Hello"}), 0),
+        (json!({"keyword_string": "Goodbye"}), 5),
+        (json!({"keyword_string": "Hello", "keyword_match_invert": true}), 5),
+        (json!({"keyword_string": "hello"}), 5),
+        (json!({"keyword_string": "hello", "keyword_match_case": false}), 0),
+        (json!({"keyword_string": "ello"}), 5),
+        (json!({"keyword_string": "ello", "keyword_match_whole_word": false}), 0),
+        (json!({"keyword_string": "H.llo"}), 5),
+        (json!({"keyword_string": "H.llo", "keyword_match_type": "Regular Expression"}), 0),
+        (json!({"keyword_string": "two lines"}), 0),
+        (json!({"keyword_string": "two lines", "keyword_allow_line_wrap": false}), 5),
+        (json!({"keyword_string": "some room"}), 0),
+        (json!({"keyword_string": "some room", "keyword_normalize_spaces": false}), 5),
+    ];
+    for (fields, expected) in table {
+        let check =
+            Check::without_script(kind, json!({"url": site.url("/pages/keywords")})).with(fields.clone());
+        assert_eq!(status(&check.run().await), expected, "{fields}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn third_party_document_errors_count_when_enabled() {
+    let site = Site::start().await;
+    each(browsers("third_party_document_errors_count_when_enabled"), async |kind| {
+        let step =
+            r#"<step name="One"><open url="/pages/strangers"/><wait-for-network-quiet quiet="0.3"/></step>"#;
+        let check = |counts: bool| {
+            Check::new(kind, &site.url("/"), step).with(json!({"third_party_document_errors": counts}))
+        };
+        let observation = check(false).passes().await;
+        let objects = &observation.details.steps[0].browser_step.as_ref().unwrap().objects;
+        let frame = objects.iter().find(|object| object.url.ends_with("/status/503")).unwrap();
+        assert!(frame.third_party && frame.failure.is_some(), "{frame:?}");
+        let observation = check(true).fails(7007).await;
+        assert!(observation.failure.unwrap().detail.contains("/status/503"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn user_experience_can_be_limited_to_the_base_page() {
+    let site = Site::start().await;
+    let Some(kind) = one("user_experience_can_be_limited_to_the_base_page") else { return };
+    let step = r#"<step name="One"><open url="/pages/shifting"/><run-js>return new Promise((done) => setTimeout(done, 700));</run-js></step>"#;
+    let shift = async |alone: bool| {
+        let fields = json!({"user_experience_enabled": true, "user_experience_base_page_only": alone});
+        let observation = Check::new(kind, &site.url("/"), step).with(fields).passes().await;
+        observation.details.steps[0]
+            .browser_step
+            .as_ref()
+            .unwrap()
+            .timing
+            .as_ref()
+            .unwrap()
+            .layout_shift
+            .unwrap()
+    };
+    let (all, page) = (shift(false).await, shift(true).await);
+    assert!(all > 0.01 && page == 0.0, "{all} {page}");
+}
+
+// A full page is checked when it is due, and the fields decide which problems of its objects fail it.
+#[tokio::test(flavor = "multi_thread")]
+async fn full_page_fields_take_effect() {
+    let site = Site::start().await;
+    let Some(kind) = one("full_page_fields_take_effect") else { return };
+    let check =
+        |page: &str, fields: Value| Check::without_script(kind, json!({"url": site.url(page)})).with(fields);
+    let observation = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
+    assert!(observation.details.page.is_none());
+    let object = |seconds: u64| json!({"interval_fullpage": 1, "fullpage_object_timeout": seconds, "notify_on_fullpage_errors": true});
+    let observation = check("/pages/tardy", object(5)).passes().await;
+    assert!(observation.details.page.is_some());
+    check("/pages/tardy", object(1)).fails(7002).await;
+    let none = |enabled: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": enabled, "notify_on_fullpage_errors": true});
+    check("/pages/stay", none(false)).passes().await;
+    check("/pages/stay", none(true)).fails(7130).await;
+    let change = |enabled: bool| json!({"notify_on_content_change": enabled});
+    assert!(check("/pages/stay", change(false)).passes().await.facts.http.is_none());
+    assert!(check("/pages/stay", change(true)).passes().await.facts.http.unwrap().text_sha256.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn captures_contain_what_the_fields_enable() {
+    let site = Site::start().await;
+    each(browsers("captures_contain_what_the_fields_enable"), async |kind| {
+        let names = async |headers: bool, images: bool, sources: bool| {
+            let capture = json!({"capture": {"level": "All Actions", "headers": headers, "images": images, "sources": sources}});
+            let observation = Check::without_script(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
+            let names: Vec<String> = observation.captures.iter().map(|file| file.name.clone()).collect();
+            (names, observation)
+        };
+        let (all, observation) = names(true, true, true).await;
+        assert_eq!(all, ["step-01.jpg", "step-01.html", "step-01-headers.txt"]);
+        let text = String::from_utf8_lossy(observation.captures[2].content.as_ref().unwrap()).into_owned();
+        assert!(text.starts_with("GET http://") && text.contains("HTTP/1.1 200"), "{text}");
+        assert_eq!(names(false, false, true).await.0, ["step-01.html"]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_allows_more_steps() {
+    let site = Site::start().await;
+    let Some(kind) = one("an_admin_allows_more_steps") else { return };
+    let steps = r#"<step name="x"><scroll y="1"/></step>"#.repeat(51);
+    let allowed = |steps_allowed: u64| json!({"transaction_steps_allowed": steps_allowed});
+    let check = |fields| Check::new(kind, &site.url("/"), &steps).with(fields);
+    let observation = check(allowed(50)).fails(94).await;
+    assert!(observation.failure.unwrap().detail.contains("it has 51 steps; 50 are allowed"));
+    assert_eq!(check(allowed(51)).passes().await.details.steps.len(), 51);
+}

@@ -1,0 +1,8 @@
+//! Tests that browsers start and leave nothing behind, and that their forward proxy follows its rules. They use the
+//! real browsers of this host.
+
+mod cleanup;
+mod forward_proxy;
+mod isolation;
+mod sessions;
+mod test_pool;
