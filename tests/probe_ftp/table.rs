@@ -170,7 +170,7 @@ fn logins() -> Vec<Case> {
             "120 and no more",
             "greeting",
             send("120 in 5 minutes\r\n"),
-            (2, TimedOut, P::Banner, "nothing more"),
+            (2, TimedOut, P::Banner, "no data within"),
         )
         .stalls(),
     ]
@@ -326,7 +326,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
             starttls(DialogueUnexpected, 3, "`431 later`"),
         ),
         secure("AUTH closed", good().with_act("AUTH", send_and_close("")), starttls(NoResponse, 6, "")),
-        secure("AUTH stalls", good().with_act("AUTH", Act::Stall), starttls(TimedOut, 2, "nothing more"))
+        secure("AUTH stalls", good().with_act("AUTH", Act::Stall), starttls(TimedOut, 2, "no data within"))
             .stalls(),
         secure(
             "bytes before TLS",
@@ -353,7 +353,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
             good().with_act("PROT", send("536 no\r\n")),
             starttls(DialogueUnexpected, 3, "`PROT` with `536 no`"),
         ),
-        secure("PROT stalls", good().with_act("PROT", Act::Stall), starttls(TimedOut, 2, "nothing more"))
+        secure("PROT stalls", good().with_act("PROT", Act::Stall), starttls(TimedOut, 2, "no data within"))
             .stalls(),
         secure("PROT closes", good().with_act("PROT", send_and_close("")), starttls(NoResponse, 6, "")),
         secure(

@@ -1,4 +1,4 @@
-//! Creates monitors.
+//! Creates monitors of an account.
 
 use std::sync::Arc;
 
