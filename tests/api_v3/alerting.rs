@@ -22,7 +22,7 @@ async fn recipient(client: &Client) -> i64 {
     client.post("/recipients", json!({"name": "Anna", "recipient": "anna@a.example"})).await.id()
 }
 
-/// Builds an outage of `monitor` from minute `begin` to minute `end`, or an open one.
+/// Builds an outage of `monitor` from minute `start` to minute `end`, or an open one.
 fn outage(customer: CustomerId, monitor: i64, start: i64, end: Option<i64>) -> StoredEpisode {
     let (monitor_id, since) = (MonitorId(monitor), at(start));
     let id = EpisodeId::new(monitor_id, since);

@@ -60,7 +60,7 @@ async fn pages_partition_the_whole_list() {
         let body = user.get(&format!("/monitors?{query}")).await.expect(200);
         assert_eq!(body["metadata"]["resultset"]["count"], count, "{query}");
     }
-    let (frames, largest, total) = frames(&app, &user).await;
+    let (frames, largest, total) = frame_sizes(&app, &user).await;
     assert!(frames >= 5 && largest < total / 2, "{frames} pieces, the largest {largest} of {total} bytes");
     let pings = user.get("/monitors?type=ping&limit=2&offset=1").await.expect(200);
     assert_eq!(pings["metadata"]["resultset"], json!({"count": 115, "limit": 2, "offset": 1}));

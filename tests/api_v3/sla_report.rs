@@ -254,10 +254,10 @@ fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Compares `value` with `schema`, key by key.
-fn compare(document: &Value, schema: &Value, value: &Value, at: &str) {
+/// Compares `actual` with `schema`, key by key.
+fn compare(document: &Value, schema: &Value, actual: &Value, at: &str) {
     let schema = resolve(document, schema);
-    match value {
+    match actual {
         Value::Object(fields) => {
             let properties = schema["properties"].as_object().unwrap_or_else(|| panic!("{at}: {schema}"));
             for (name, value) in fields {

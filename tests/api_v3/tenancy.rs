@@ -146,13 +146,13 @@ async fn check_isolation(owner_first: bool) {
             };
             // Locations of the settings are shared by all accounts.
             let shared = |id: &String| operation.path.starts_with("/locations") && id.len() == 1;
-            let unknown = if results { "0123456789abcdef" } else { &unknown_id };
+            let missing = if results { "0123456789abcdef" } else { &unknown_id };
             for id in ids.into_iter().filter(|id| !shared(id)) {
                 let path =
                     |id: &str| operation.path.replace("{id}", id).replace("{name}", "response-head.txt");
-                let (found, unknown) = (send(path(&id)).await, send(path(unknown)).await);
+                let (found, unknown) = (send(path(&id)).await, send(path(missing)).await);
                 let context = format!("{} {}", operation.method, path(&id));
-                assert_same(&found, &unknown, &id, unknown, &context);
+                assert_same(&found, &unknown, &id, missing, &context);
                 assert_eq!(found.status, 404, "{context}: {}", found.text);
             }
         } else if operation.method == Verb::Get && operation.path != "/tests" {
