@@ -2,10 +2,10 @@
 //! one binary, since each binary links the whole library. Most of it waits, and many tests go on side by side.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod agent;
 mod cli;
 mod daemon;
 mod endurance;
-mod engine;
 mod net;
 mod notify;
 mod page;

@@ -1,16 +1,16 @@
 //! Every field of every monitor type through create, read, change, list and copy on both APIs, at its limits
 //! (interface.md 2 and 8, fields.md, behaviour.md 1 and 2).
 
-mod bad;
-mod coded;
+mod cases;
 mod computed;
-mod good;
-mod long;
-mod parts;
-mod refused;
-mod rounds;
-mod ties;
-mod wanted;
+mod expected;
+mod invalid_values;
+mod legacy_encoding;
+mod long_texts;
+mod rejection;
+mod round_trips;
+mod sub_objects;
+mod valid_values;
 mod world;
 
 use std::collections::BTreeMap;

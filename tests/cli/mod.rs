@@ -4,7 +4,7 @@ mod apply;
 mod check;
 mod config;
 mod load;
-mod reading;
+mod queries;
 mod render;
 mod support;
 mod traceroute;

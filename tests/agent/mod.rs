@@ -2,8 +2,8 @@
 
 mod back_pressure;
 mod checks;
+mod connectivity;
 mod kit;
-mod places;
 mod real_time;
 mod runner;
 mod shutdown;
