@@ -1,4 +1,4 @@
-//! The engine from outside: attempts, checks and the runner, on scripted probes.
+//! The agent through its public interface: attempts, checks and the runner, with scripted probes.
 
 mod back_pressure;
 mod checks;

@@ -1,80 +1,82 @@
-//! What version 3 has to show of what was sent.
+//! The object of version 3 that is expected after a create or change.
 
 use serde_json::{Map, Value, json};
 use vigie::schema::field::{Access, Field, FieldType};
 
-use crate::api_fields::parts::open;
-use crate::api_fields::ties::pool;
+use crate::api_fields::cases::location_ids;
+use crate::api_fields::sub_objects::settable_fields;
 use crate::api_fields::world::{World, location};
 
 const MASK: &str = "********";
 
 impl World {
-    /// The settable fields of a monitor that was made from `sent`, or changed to it. `browser` is what a way that
-    /// may set it has set.
-    pub fn wanted(&self, sent: &Map<String, Value>, browser: &str) -> Map<String, Value> {
-        let of = |field: &&'static Field| (field.name.to_owned(), self.field(field, sent, browser));
-        self.settable().iter().map(of).collect()
+    /// Returns the settable fields of a monitor that was created from `sent`, or changed to it. `browser` is the last
+    /// value set by a call that may set the browser type.
+    pub fn expected_object(&self, sent: &Map<String, Value>, browser: &str) -> Map<String, Value> {
+        let entry = |field: &&'static Field| (field.name.to_owned(), self.field(field, sent, browser));
+        self.settable().iter().map(entry).collect()
     }
 
     fn field(&self, field: &'static Field, sent: &Map<String, Value>, browser: &str) -> Value {
-        let given = sent.get(field.name).unwrap_or(&Value::Null);
+        let sent_value = sent.get(field.name).unwrap_or(&Value::Null);
         match field.name {
             "browser_type" => json!(browser),
             "locations" => {
-                let shown = |id: i64| json!({"id": id, "name": location(id), "region": id});
-                pool(sent).into_iter().map(shown).collect()
+                let expanded = |id: i64| json!({"id": id, "name": location(id), "region": id});
+                location_ids(sent).into_iter().map(expanded).collect()
             }
-            "home_location" if given.is_null() && self.is_mobile() => json!(1),
-            "home_location" if given.is_null() => json!(pool(sent)[0]),
+            "home_location" if sent_value.is_null() && self.is_mobile() => json!(1),
+            "home_location" if sent_value.is_null() => json!(location_ids(sent)[0]),
             "custom_properties" => {
-                let shown = |entry: &Value| {
-                    let known = self.properties.iter().find(|(id, ..)| entry["id"] == *id).unwrap();
-                    let value = known.2.iter().find(|(id, _)| entry["value_id"] == *id).unwrap();
-                    json!({"id": known.0, "value_id": value.0, "name": known.1, "value": value.1})
+                let expanded = |entry: &Value| {
+                    let property = self.properties.iter().find(|(id, ..)| entry["id"] == *id).unwrap();
+                    let value = property.2.iter().find(|(id, _)| entry["value_id"] == *id).unwrap();
+                    json!({"id": property.0, "value_id": value.0, "name": property.1, "value": value.1})
                 };
-                given.as_array().into_iter().flatten().map(shown).collect()
+                sent_value.as_array().into_iter().flatten().map(expanded).collect()
             }
-            _ => kept(field, given).map_or(Value::Null, |kept| masked(field, kept)),
+            _ => stored_value(field, sent_value)
+                .map_or(Value::Null, |stored_value| masked(field, stored_value)),
         }
     }
 
-    /// What the document has to hold of `sent`, in clear.
-    pub fn in_clear(&self, sent: &Map<String, Value>) -> Map<String, Value> {
-        let of = |field: &'static Field| {
-            let echo = matches!(field.name, "locations" | "home_location" | "browser_type");
-            let given = sent.get(field.name).filter(|_| !echo)?;
-            Some((field.name.to_owned(), kept(field, given).unwrap_or(Value::Null)))
+    /// Returns the fields that the document must store for `sent`, with secrets in clear.
+    pub fn expected_document(&self, sent: &Map<String, Value>) -> Map<String, Value> {
+        let entry = |field: &'static Field| {
+            let is_derived = matches!(field.name, "locations" | "home_location" | "browser_type");
+            let sent_value = sent.get(field.name).filter(|_| !is_derived)?;
+            Some((field.name.to_owned(), stored_value(field, sent_value).unwrap_or(Value::Null)))
         };
-        self.settable().into_iter().filter_map(of).collect()
+        self.settable().into_iter().filter_map(entry).collect()
     }
 }
 
-/// The value with its defaults; `None` for none. An empty text without a default is none.
-fn kept(field: &Field, given: &Value) -> Option<Value> {
-    let empty =
-        given == "" && matches!(field.field_type, FieldType::Text { .. }) && field.default_value().is_none();
-    match given {
+/// Returns the stored value with its defaults. An empty text without a default counts as not set.
+fn stored_value(field: &Field, sent_value: &Value) -> Option<Value> {
+    let empty = sent_value == ""
+        && matches!(field.field_type, FieldType::Text { .. })
+        && field.default_value().is_none();
+    match sent_value {
         Value::Null => field.default_value(),
         _ if empty => None,
-        given => Some(whole(&field.field_type, given)),
+        sent_value => Some(with_defaults(&field.field_type, sent_value)),
     }
 }
 
-/// Sub-objects have all of their fields that have a value.
-fn whole(kind: &FieldType, given: &Value) -> Value {
-    match (kind, given) {
-        (FieldType::Object(table), Value::Object(given)) => {
-            let inner = |field: &Field| {
-                let value = kept(field, given.get(field.name).unwrap_or(&Value::Null))?;
+/// Adds to sub-objects the fields that have a default.
+fn with_defaults(kind: &FieldType, sent_value: &Value) -> Value {
+    match (kind, sent_value) {
+        (FieldType::Object(table), Value::Object(sent_value)) => {
+            let field_of = |field: &Field| {
+                let value = stored_value(field, sent_value.get(field.name).unwrap_or(&Value::Null))?;
                 Some((field.name.to_owned(), value))
             };
-            Value::Object(open(table).filter_map(inner).collect())
+            Value::Object(settable_fields(table).filter_map(field_of).collect())
         }
-        (FieldType::List { items: of, .. }, Value::Array(items)) => {
-            items.iter().map(|item| whole(of, item)).collect()
+        (FieldType::List { items: item_type, .. }, Value::Array(items)) => {
+            items.iter().map(|item| with_defaults(item_type, item)).collect()
         }
-        (_, given) => given.clone(),
+        (_, sent_value) => sent_value.clone(),
     }
 }
 
@@ -85,21 +87,21 @@ fn masked(field: &Field, value: Value) -> Value {
 fn masked_inside(kind: &FieldType, value: Value) -> Value {
     match (kind, value) {
         (FieldType::Object(table), Value::Object(entries)) => {
-            let inner = |(name, value): (String, Value)| {
+            let masked_field = |(name, value): (String, Value)| {
                 let value = masked(table.field(&name).unwrap(), value);
                 (name, value)
             };
-            Value::Object(entries.into_iter().map(inner).collect())
+            Value::Object(entries.into_iter().map(masked_field).collect())
         }
-        (FieldType::List { items: of, .. }, Value::Array(items)) => {
-            items.into_iter().map(|item| masked_inside(of, item)).collect()
+        (FieldType::List { items: item_type, .. }, Value::Array(items)) => {
+            items.into_iter().map(|item| masked_inside(item_type, item)).collect()
         }
         (_, value) => value,
     }
 }
 
-/// A value of another kind than `field` has, or of its kind and not its own: what is read-only takes both.
-pub fn nonsense(field: &Field, odd: bool) -> Value {
+/// Returns a value of the type of the read-only `field`, or with `odd` one of another type. Both are ignored.
+pub fn arbitrary_value(field: &Field, odd: bool) -> Value {
     assert_eq!(field.access, Access::ReadOnly);
     match field.field_type {
         _ if odd => json!({"not": ["a value"]}),

@@ -1,4 +1,4 @@
-//! What people see in a terminal: the built binary and the words that it draws.
+//! The built binary on the command line, and the texts that it renders.
 
 mod apply;
 mod check;

@@ -16,7 +16,9 @@ use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
 use vigie::net::{ConnectTrace, Deadline, Net, NetConfig, Pem, Roots, TlsOptions, TrustConfig};
 use vigie::service::OpenedCertificate;
 
-use crate::resources::kit::{Kit, admin, assert_isolated, assert_refused, conflict, long, messages, roles};
+use crate::resources::kit::{
+    Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages,
+};
 use crate::support::tls_server::{Authority, Identity, config, serve};
 
 const KIND: RecordKind = RecordKind::Certificate;

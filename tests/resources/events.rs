@@ -5,7 +5,7 @@ use vigie::domain::{RecordKind, Role, Timestamp};
 use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
-use crate::resources::kit::{Kit, NOON, admin, assert_isolated, assert_refused, long, roles};
+use crate::resources::kit::{Kit, NOON, admin, assert_isolated, assert_refused, assert_roles, long};
 
 const KIND: RecordKind = RecordKind::Event;
 

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use vigie::domain::{RecordKind, Role};
 use vigie::service::ServiceError;
 
-use crate::resources::kit::{Kit, admin, assert_isolated, assert_refused, conflict, long, messages, roles};
+use crate::resources::kit::{
+    Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages,
+};
 
 const KIND: RecordKind = RecordKind::Property;
 

@@ -5,7 +5,9 @@ use vigie::catalog::recipient_password;
 use vigie::domain::{CustomerId, NotificationMethod, RecordKind, Role};
 use vigie::store::RecordFilter;
 
-use crate::resources::kit::{Kit, admin, as_role, assert_isolated, assert_refused, messages, object, roles};
+use crate::resources::kit::{
+    Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, messages, object,
+};
 
 const KIND: RecordKind = RecordKind::Recipient;
 
