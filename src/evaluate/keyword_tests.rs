@@ -1,4 +1,4 @@
-//! Cases of the keyword rule, and a comparison with an oracle that follows its words letter by letter.
+//! Cases of the keyword rule, and a comparison with an oracle that implements behaviour.md literally.
 
 use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ const NOT_FOUND: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_table_of_texts_is_judged() {
+fn keywords_are_found_or_not_found() {
     for (cases, found) in [(FOUND, true), (NOT_FOUND, false)] {
         for (pattern, flags, text) in cases {
             let keyword = rule(pattern, flags).compile().unwrap();
@@ -95,17 +95,17 @@ fn a_table_of_texts_is_judged() {
 }
 
 #[test]
-fn invert_turns_the_finding_into_the_error() {
-    let judge =
+fn invert_makes_a_match_the_failure() {
+    let failure_kind =
         |flags, text| rule("down", flags).compile().unwrap().evaluate(text).map(|failure| failure.kind);
-    assert_eq!(judge("c", "all up"), Some(FailureKind::KeywordMissing));
-    assert_eq!(judge("c", "all down"), None);
-    assert_eq!(judge("ci", "all up"), None);
-    assert_eq!(judge("ci", "all down"), Some(FailureKind::KeywordFound));
+    assert_eq!(failure_kind("c", "all up"), Some(FailureKind::KeywordMissing));
+    assert_eq!(failure_kind("c", "all down"), None);
+    assert_eq!(failure_kind("ci", "all up"), None);
+    assert_eq!(failure_kind("ci", "all down"), Some(FailureKind::KeywordFound));
 }
 
 #[test]
-fn a_pattern_that_cannot_be_used_is_refused() {
+fn an_invalid_pattern_is_refused() {
     let deep = format!("{}a{}", "(".repeat(300), ")".repeat(300));
     for pattern in ["(", "[z-a]", "a{9999999}", "(?=a)", r"(\w{200}){200}", r"\1", &deep] {
         let error = rule(pattern, "crwls").compile().unwrap_err().to_string();
@@ -123,11 +123,11 @@ fn a_large_hostile_text_takes_linear_time() {
     for (pattern, flags) in [("a a a b", "wls"), ("(a ?)+b", "rwls"), ("(?:a a )*é!", "crls")] {
         assert!(!rule(pattern, flags).compile().unwrap().matches(&text), "{pattern}");
     }
-    // A quadratic search would take days; a debug build is allowed its slowness.
+    // A quadratic search would take days; the limit allows for a slow debug build.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// Whether `text` holds the plain `pattern`, straight from the words of behaviour.md.
+/// Whether `text` contains the plain `pattern`, as behaviour.md says.
 fn oracle(rule: &KeywordRule, text: &str) -> bool {
     let fold = |text: &str| -> Vec<char> {
         let mut folded: Vec<char> = Vec::new();
@@ -147,7 +147,7 @@ fn oracle(rule: &KeywordRule, text: &str) -> bool {
     let (pattern, text) = (fold(&rule.pattern), fold(text));
     let word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric() || *c == '_');
     (0..=text.len()).any(|start| {
-        ends(rule, &pattern, &text, start).into_iter().any(|end| {
+        match_ends(rule, &pattern, &text, start).into_iter().any(|end| {
             let before = start.checked_sub(1).and_then(|at| text.get(at));
             !rule.whole_word
                 || !(word(before) && word(text.get(start)) || word(text.get(end)) && word(text.get(end - 1)))
@@ -155,8 +155,8 @@ fn oracle(rule: &KeywordRule, text: &str) -> bool {
     })
 }
 
-/// Where a match that starts at `at` can end.
-fn ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<usize> {
+/// Returns the positions at which a match that starts at `at` can end.
+fn match_ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<usize> {
     let Some((&first, rest)) = pattern.split_first() else { return vec![at] };
     let Some(&here) = text.get(at) else { return Vec::new() };
     let same = first == here || !rule.match_case && first.to_lowercase().eq(here.to_lowercase());
@@ -165,10 +165,10 @@ fn ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<u
         rule.line_wrap && is_space && (matches!(here, '\n' | '\r') || rule.normalize_spaces && here == ' ');
     let mut found = Vec::new();
     if same || wraps {
-        found.extend(ends(rule, rest, text, at + 1));
+        found.extend(match_ends(rule, rest, text, at + 1));
     }
     if rule.line_wrap && is_space && here == '\r' && text.get(at + 1) == Some(&'\n') {
-        found.extend(ends(rule, rest, text, at + 2));
+        found.extend(match_ends(rule, rest, text, at + 2));
     }
     found
 }

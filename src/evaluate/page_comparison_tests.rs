@@ -1,13 +1,13 @@
-//! Pages before and after, in short: `a10 b20!` is `a` of 10 bytes and `b`, which failed.
+//! Pages before and after, in short form: `a10 b20!` is `a` of 10 bytes, and `b` of 20 bytes, which failed.
 
 use super::*;
 use crate::domain::{PageObject, Phases};
 
 fn page(text: &str) -> FullPage {
-    let objects = text.split_ascii_whitespace().map(|word| {
-        let failed = word.ends_with('!');
-        let word = word.trim_end_matches('!');
-        let (name, bytes) = word.split_at(word.find(|c: char| c.is_ascii_digit()).unwrap());
+    let objects = text.split_ascii_whitespace().map(|entry| {
+        let failed = entry.ends_with('!');
+        let entry = entry.trim_end_matches('!');
+        let (name, bytes) = entry.split_at(entry.find(|c: char| c.is_ascii_digit()).unwrap());
         PageObject {
             url: format!("http://x/{name}"),
             kind: if name.ends_with("css") { PageObjectKind::Style } else { PageObjectKind::Image },
@@ -31,8 +31,8 @@ const ALL: PageComparisonRule =
     PageComparisonRule { objects: true, sizes: true, tolerance_percent: 10, is_error: true };
 
 fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
-    let known = PageBaseline::from_page(&page(before), None).unwrap();
-    let changes = compare(&known, &page(now), &rule);
+    let baseline = PageBaseline::from_page(&page(before), None).unwrap();
+    let changes = compare(&baseline, &page(now), &rule);
     let short = |change: &PageObjectChange| {
         format!("{} {}", change.status, change.url.trim_start_matches("http://x/"))
     };
@@ -40,7 +40,7 @@ fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
 }
 
 #[test]
-fn a_page_is_compared_as_far_as_the_monitor_asks() {
+fn a_page_is_compared_as_configured() {
     let (only_set, only_sizes) =
         (PageComparisonRule { sizes: false, ..ALL }, PageComparisonRule { objects: false, ..ALL });
     for (before, now, rule, expected) in [
@@ -60,10 +60,10 @@ fn a_page_is_compared_as_far_as_the_monitor_asks() {
         ("a100", "a101", PageComparisonRule { tolerance_percent: 0, ..ALL }, "7121 a"),
         ("a0", "a1", ALL, "7121 a"),
         ("a18446744073709551615", "a0", ALL, "7121 a"),
-        // What failed is there, and has no size.
+        // An object that failed is present, but has no size.
         ("a10 b20", "a10 b0!", ALL, ""),
         ("a10 b20!", "a10 b99", ALL, ""),
-        // What could not be loaded whole says nothing of what is there.
+        // A page that was not loaded completely does not show which objects are present.
         ("a10 b20 css5", "css0!", ALL, ""),
         ("a10 css5", "a99 css0!", ALL, "7121 a"),
     ] {
@@ -72,7 +72,7 @@ fn a_page_is_compared_as_far_as_the_monitor_asks() {
 }
 
 #[test]
-fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
+fn only_a_complete_page_becomes_a_baseline_and_failures_keep_sizes() {
     let first = PageBaseline::from_page(&page("a10 b20"), None).unwrap();
     let second = PageBaseline::from_page(&page("a10 b0!"), Some(&first)).unwrap();
     assert_eq!(second, first);
@@ -84,9 +84,9 @@ fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
 }
 
 #[test]
-fn the_failure_names_what_changed_and_leads_to_the_status_of_the_first() {
-    let known = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
-    let found = compare(&known, &page("e99 f1"), &ALL);
+fn the_failure_names_the_changes_and_has_the_status_of_the_first() {
+    let baseline = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
+    let found = compare(&baseline, &page("e99 f1"), &ALL);
     let failure = changes_failure(&found).unwrap();
     assert_eq!(failure.status(), Status::OBJECT_MISSING);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A table of values and places, and what is refused.
+//! A table of values and contexts, and refused values.
 
 use super::*;
 use crate::redaction::redactor;
@@ -25,13 +25,13 @@ fn variables() -> Variables {
     variables
 }
 
-fn filled(text: &str, escape: EscapeContext) -> Result<String, String> {
+fn render(text: &str, escape: EscapeContext) -> Result<String, String> {
     let filled = Template::new(text, escape).render(&variables());
     filled.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
 }
 
 #[test]
-fn values_are_escaped_for_their_place() {
+fn values_are_escaped_for_their_context() {
     let cases = [
         (EscapeContext::Url, "http://a.test/{{id}}/x", "http://a.test/42/x"),
         (EscapeContext::Url, "http://a.test/{{text}}", "http://a.test/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
@@ -71,13 +71,13 @@ fn values_are_escaped_for_their_place() {
         (EscapeContext::Body, "{{ id }} {{#each}} {{1}} {{", "42 {{#each}} {{1}} {{"),
     ];
     for (escape, text, expected) in cases {
-        assert_eq!(filled(text, escape).as_deref(), Ok(expected), "{escape:?} {text}");
+        assert_eq!(render(text, escape).as_deref(), Ok(expected), "{escape:?} {text}");
     }
 }
 
 #[test]
-fn what_cannot_stand_at_its_place_is_refused() {
-    for (escape, text, words) in [
+fn values_that_are_invalid_in_their_context_are_refused() {
+    for (escape, text, prefix) in [
         (
             EscapeContext::Header,
             "{{split}}",
@@ -113,8 +113,8 @@ fn what_cannot_stand_at_its_place_is_refused() {
             "variable_invalid: the body has more than 1048576 bytes",
         ),
     ] {
-        let error = filled(text, escape).unwrap_err();
-        assert!(error.starts_with(words), "{text}: {error}");
+        let error = render(text, escape).unwrap_err();
+        assert!(error.starts_with(prefix), "{text}: {error}");
     }
 }
 
@@ -135,7 +135,7 @@ fn bodies_are_escaped_by_their_media_type() {
 }
 
 #[test]
-fn telling_values_are_masked_however_they_are_written() {
+fn secret_values_are_masked_in_every_encoding() {
     let mut variables = variables();
     variables.set("token", "s3cr3t \"v/".to_owned());
     variables.set("csrf_token", "abc".to_owned());
@@ -147,7 +147,7 @@ fn telling_values_are_masked_however_they_are_written() {
 }
 
 #[test]
-fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
+fn built_in_values_are_constant_within_an_attempt_only() {
     let (one, other) = (Variables::new(Timestamp::from_seconds(0), u128::MAX), variables());
     assert_eq!(one.get("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
     assert_eq!(one.get("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
@@ -156,7 +156,7 @@ fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
 }
 
 #[test]
-fn the_built_in_variables_are_those_that_scripts_may_name() {
+fn every_built_in_variable_has_a_value() {
     let variables = Variables::new(Timestamp::from_micros(0), 0);
     for name in crate::syntax::template::BUILT_IN_VARIABLES {
         assert!(variables.get(name).is_some_and(|value| !value.is_empty()), "{name}");

@@ -1,4 +1,4 @@
-//! Secrets of documents, taken out and put back.
+//! Secrets of documents, extracted and restored.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
 use proptest::prelude::*;
@@ -6,44 +6,48 @@ use serde_json::json;
 
 use super::*;
 
-/// Numbers out of a seed, so that a document of any shape follows from one number.
-struct Dice(u64);
+/// A random number generator from a seed, so that a single number determines a document of any shape.
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+impl Random {
+    fn below(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
     }
 
     fn value(&mut self, kind: &FieldType) -> Value {
         match kind {
-            FieldType::Bool | FieldType::Any => Value::from(self.roll(2) == 0),
-            FieldType::Int { .. } | FieldType::Float { .. } => Value::from(self.roll(3)),
-            FieldType::IntEnum(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
-            FieldType::TextEnum(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
-            FieldType::Text { .. } => Value::from(match self.roll(3) {
+            FieldType::Bool | FieldType::Any => Value::from(self.below(2) == 0),
+            FieldType::Int { .. } | FieldType::Float { .. } => Value::from(self.below(3)),
+            FieldType::IntEnum(choices) => Value::from(choices[self.below(choices.len() as u64) as usize]),
+            FieldType::TextEnum(choices) => Value::from(choices[self.below(choices.len() as u64) as usize]),
+            FieldType::Text { .. } => Value::from(match self.below(3) {
                 0 => "",
                 1 => "word",
                 _ => "hunter2",
             }),
-            FieldType::List { items: of, .. } => (0..self.roll(4)).map(|_| self.value(of)).collect(),
+            FieldType::List { items: item_type, .. } => {
+                (0..self.below(4)).map(|_| self.value(item_type)).collect()
+            }
             FieldType::Object(table) => Value::Object(self.object(table)),
         }
     }
 
     fn object(&mut self, table: &'static FieldTable) -> Map<String, Value> {
-        let fields = table.fields().iter().filter(|_| self.roll(3) > 0).collect::<Vec<_>>();
+        let fields = table.fields().iter().filter(|_| self.below(3) > 0).collect::<Vec<_>>();
         fields.into_iter().map(|field| (field.name.to_owned(), self.value(&field.field_type))).collect()
     }
 }
 
-/// Whether a secret of `kind` stands anywhere in `value`.
-fn shows(kind: &FieldType, value: &Value) -> bool {
+/// Whether `value` contains a secret of `kind`.
+fn contains_secret(kind: &FieldType, value: &Value) -> bool {
     match (kind, value) {
-        (FieldType::List { items: of, .. }, Value::Array(items)) => items.iter().any(|item| shows(of, item)),
+        (FieldType::List { items: item_type, .. }, Value::Array(items)) => {
+            items.iter().any(|item| contains_secret(item_type, item))
+        }
         (FieldType::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
             let value = entries.get(field.name);
-            value.is_some_and(|value| field.secret || shows(&field.field_type, value))
+            value.is_some_and(|value| field.secret || contains_secret(&field.field_type, value))
         }),
         _ => false,
     }
@@ -51,45 +55,45 @@ fn shows(kind: &FieldType, value: &Value) -> bool {
 
 proptest! {
     #[test]
-    fn secrets_taken_out_and_put_back_change_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
+    fn extracting_and_restoring_secrets_changes_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
         let kind = MonitorType::ALL[kind];
-        let document = MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind))).unwrap();
+        let document = MonitorDocument::new(kind, Random(seed).object(table::for_type(kind))).unwrap();
         let whole = FieldType::Object(table::for_type(kind));
         let open = document.to_stored(SecretMode::Omitted);
-        prop_assert!(!shows(&whole, &Value::Object(open.clone())));
+        prop_assert!(!contains_secret(&whole, &Value::Object(open.clone())));
         let Some(secrets) = document.secrets() else {
-            prop_assert!(!shows(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
+            prop_assert!(!contains_secret(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
             return Ok(());
         };
-        // As it comes back from the store: as text, and what equals a default left out.
+        // As read from the store: parsed from text, and without values that equal a default.
         let open = MonitorDocument::new(kind, open).unwrap().to_stored(SecretMode::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
         prop_assert_eq!(MonitorDocument::with_secrets(kind, open, secrets).unwrap(), document);
     }
 }
 
-/// Changes of a part come without the rest of it, as in `PATCH {"capture": {}}`.
+/// A change may contain only part of an object, as in `PATCH {"capture": {}}`.
 #[test]
-fn what_an_object_leaves_open_is_the_default_of_its_table() {
-    for (given, level) in [(json!({}), "Error Only"), (json!({"level": "All Events"}), "All Events")] {
-        let fields = Map::from_iter([("capture".to_owned(), given)]);
+fn fields_omitted_in_an_object_have_their_default() {
+    for (capture, level) in [(json!({}), "Error Only"), (json!({"level": "All Events"}), "All Events")] {
+        let fields = Map::from_iter([("capture".to_owned(), capture)]);
         let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
         assert_eq!(document.is_set("capture"), level != "Error Only");
-        let shown = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
-        assert_eq!(document.to_json(SecretMode::Revealed)["capture"], shown);
+        let expected = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
+        assert_eq!(document.to_json(SecretMode::Revealed)["capture"], expected);
     }
 }
 
 #[test]
-fn every_type_with_secrets_gives_them_out_alone() {
+fn secrets_are_extracted_for_every_type_that_has_them() {
     let mut with_secrets = Vec::new();
     for &kind in MonitorType::ALL {
         let whole = FieldType::Object(table::for_type(kind));
         let found = (0..50).find_map(|seed| {
-            MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind)))
+            MonitorDocument::new(kind, Random(seed).object(table::for_type(kind)))
                 .unwrap()
                 .secrets()
-                .filter(|s| shows(&whole, s))
+                .filter(|s| contains_secret(&whole, s))
         });
         if found.is_some() {
             with_secrets.push(kind.name());
@@ -105,7 +109,7 @@ fn every_type_with_secrets_gives_them_out_alone() {
 }
 
 #[test]
-fn secrets_of_steps_keep_their_places() {
+fn secrets_of_steps_keep_their_positions() {
     let Value::Object(values) = json!({"name": "Shop", "api_steps": [
         {"step_name": "open", "url": "http://shop.test/"},
         {"step_name": "log in", "head": {"headers": [], "http_basic_auth_password": "hunter2"}},

@@ -6,7 +6,7 @@ use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
 use crate::resources::kit::{
-    Kit, admin, assert_isolated, assert_refused, conflict, long, messages, object, roles,
+    Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages, object,
 };
 
 const KIND: RecordKind = RecordKind::Blackout;

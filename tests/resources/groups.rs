@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{CustomerId, GroupMonitor, RecordKind, Role};
 
 use crate::resources::kit::{
-    Kit, admin, assert_isolated, assert_refused, conflict, forbidden, messages, object, roles,
+    Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, forbidden, messages, object,
 };
 
 const GROUP: RecordKind = RecordKind::NotifierGroup;

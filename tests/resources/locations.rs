@@ -6,7 +6,7 @@ use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
 use crate::resources::kit::{
-    Kit, admin, as_role, assert_isolated, assert_refused, conflict, forbidden, long, roles,
+    Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, conflict, forbidden, long,
 };
 
 const KIND: RecordKind = RecordKind::Location;

@@ -48,9 +48,9 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
     }
 }
 
-/// The runs of monitor `id` over locations 1 to 4. Location 1 is the one here.
+/// Returns the plan of monitor `id` over up to four locations. The queue under test is that of location 1.
 fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
-    // Locations, how many check one run, rotation, Round Robin.
+    // Number of locations, locations per run, rotation, Round Robin.
     let shapes = [
         (1, 1, false, false),
         (4, 3, true, false),
@@ -74,38 +74,38 @@ fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
 }
 
 #[derive(Clone, Debug)]
-enum Act {
-    /// Lets time pass, in milliseconds.
+enum Action {
+    /// Advances the clock, in milliseconds.
     Pass(u64),
     /// Sets the clock back, in seconds.
     Back(u64),
-    /// Ends the run that is at this place of the list of running ones.
+    /// Ends the run at this index of the running ones.
     End(usize),
-    /// A monitor, its interval and offset in seconds, and the shape of its runs over locations.
+    /// Adds or changes a monitor: its id, interval and offset in seconds, and the shape of its plan.
     Put(i64, u64, Option<u64>, usize),
     Remove(i64),
     Order(i64),
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn actions() -> impl Strategy<Value = Vec<Action>> {
     let act = prop_oneof![
-        8 => (1_u64..950).prop_map(Act::Pass),
-        2 => (900_u64..60_000).prop_map(Act::Pass),
-        1 => (60_000_u64..2_000_000).prop_map(Act::Pass),
-        1 => (1_u64..1500).prop_map(Act::Back),
-        8 => (0_usize..4).prop_map(Act::End),
+        8 => (1_u64..950).prop_map(Action::Pass),
+        2 => (900_u64..60_000).prop_map(Action::Pass),
+        1 => (60_000_u64..2_000_000).prop_map(Action::Pass),
+        1 => (1_u64..1500).prop_map(Action::Back),
+        8 => (0_usize..4).prop_map(Action::End),
         3 => (1_i64..9, 1_u64..20, prop::option::of(0_u64..30), 0_usize..8)
-            .prop_map(|(i, s, o, p)| Act::Put(i, s, o, p)),
-        1 => (1_i64..9).prop_map(Act::Remove),
-        1 => (1_i64..9).prop_map(Act::Order),
+            .prop_map(|(i, s, o, p)| Action::Put(i, s, o, p)),
+        1 => (1_i64..9).prop_map(Action::Remove),
+        1 => (1_i64..9).prop_map(Action::Order),
     ];
     prop::collection::vec(act, 1..200)
 }
 
-/// The slots of one monitor that have come and were not accounted for.
+/// The slots of one monitor that came due and are not accounted for.
 struct Ledger {
     plan: RunPlan,
-    /// Slots that were planned up to here have come.
+    /// Slots planned up to this time have come due.
     cursor: Timestamp,
     newest: Timestamp,
     open: BTreeSet<Timestamp>,
@@ -117,7 +117,7 @@ impl Ledger {
         Self { plan, cursor: now, newest, open: BTreeSet::new() }
     }
 
-    /// The first slot after `planned` that this location has a part in, and when it starts that.
+    /// Returns the first slot after `planned` in which this location takes part, and the time at which it starts there.
     fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
         let mut planned = self.plan.slots.next_after(planned);
         loop {
@@ -128,7 +128,7 @@ impl Ledger {
         }
     }
 
-    fn pass(&mut self, now: Timestamp) {
+    fn advance(&mut self, now: Timestamp) {
         while let (planned, start) = self.next_after(self.cursor)
             && start <= now
         {
@@ -146,31 +146,31 @@ impl Ledger {
         self.plan = plan;
     }
 
-    /// Accounts for `first..=last`; answers how many slots that were.
+    /// Accounts for `first..=last`; returns the number of slots.
     fn account(&mut self, first: Timestamp, last: Timestamp) -> u64 {
         let before = self.open.len();
         self.open.retain(|slot| !(first..=last).contains(slot));
         (before - self.open.len()) as u64
     }
 
-    /// Whether all slots are accounted for but the newest, which may wait.
+    /// Whether all slots are accounted for, except the newest, which may be queued.
     fn is_complete(&self) -> bool {
         self.open.iter().all(|slot| *slot == self.newest)
     }
 }
 
-struct World {
+struct Simulation {
     queue: RunQueue,
     now: Timestamp,
     latest: Timestamp,
     running: Vec<(u32, MonitorId)>,
     planned: HashMap<MonitorId, Ledger>,
-    /// The newest slot of removed ones; it counts while their last run is still going.
-    leaving: HashMap<MonitorId, Timestamp>,
+    /// The newest slot of each removed monitor; it counts while the last run is in progress.
+    newest_of_removed: HashMap<MonitorId, Timestamp>,
     replies: Vec<oneshot::Receiver<Result<CheckResult, RunOrderError>>>,
 }
 
-impl World {
+impl Simulation {
     fn new() -> Self {
         Self {
             queue: RunQueue::new(LIMITS, START),
@@ -178,26 +178,26 @@ impl World {
             latest: START,
             running: Vec::new(),
             planned: HashMap::new(),
-            leaving: HashMap::new(),
+            newest_of_removed: HashMap::new(),
             replies: Vec::new(),
         }
     }
 
-    fn act(&mut self, act: Act) -> Result<(), TestCaseError> {
+    fn apply(&mut self, act: Action) -> Result<(), TestCaseError> {
         let mut starts = Vec::new();
         match act {
-            Act::Pass(millis) => self.now = self.now + Duration::from_millis(millis),
-            Act::Back(seconds) => {
+            Action::Pass(millis) => self.now = self.now + Duration::from_millis(millis),
+            Action::Back(seconds) => {
                 let back = self.now - Duration::from_secs(seconds);
                 self.now = back.max(self.latest - Duration::from_mins(55)).min(self.now);
             }
-            Act::End(place) => {
-                if place < self.running.len() {
-                    let (index, _) = self.running.remove(place);
-                    self.queue.on_finished(index, self.now, &mut starts);
+            Action::End(index) => {
+                if index < self.running.len() {
+                    let (queue_index, _) = self.running.remove(index);
+                    self.queue.on_finished(queue_index, self.now, &mut starts);
                 }
             }
-            Act::Put(id, seconds, offset, shape) => {
+            Action::Put(id, seconds, offset, shape) => {
                 let plan = plan(id, seconds, offset, shape);
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
@@ -208,21 +208,21 @@ impl World {
                 let ledger =
                     self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
                 ledger.edit(plan, now);
-                if let Some(newest) = self.leaving.remove(&MonitorId(id)).filter(|_| known) {
+                if let Some(newest) = self.newest_of_removed.remove(&MonitorId(id)).filter(|_| known) {
                     ledger.cursor = ledger.cursor.max(newest);
                     ledger.newest = ledger.newest.max(newest);
                 }
             }
-            Act::Remove(id) => {
+            Action::Remove(id) => {
                 self.queue.remove(MonitorId(id));
                 if let Some(ledger) = self.planned.remove(&MonitorId(id)) {
-                    self.leaving.insert(MonitorId(id), ledger.newest);
+                    self.newest_of_removed.insert(MonitorId(id), ledger.newest);
                 }
             }
-            Act::Order(id) => {
-                let (reply, answer) = oneshot::channel();
+            Action::Order(id) => {
+                let (reply, receiver) = oneshot::channel();
                 self.queue.order_run(MonitorId(id), self.now, reply);
-                self.replies.push(answer);
+                self.replies.push(receiver);
             }
         }
         self.settle(starts)
@@ -231,7 +231,7 @@ impl World {
     fn settle(&mut self, mut starts: Vec<StartRun>) -> Result<(), TestCaseError> {
         self.latest = self.latest.max(self.now);
         for ledger in self.planned.values_mut() {
-            ledger.pass(self.now);
+            ledger.advance(self.now);
         }
         while self.queue.tick(self.now, &mut starts) {}
         for start in starts {
@@ -252,7 +252,7 @@ impl World {
         }
         prop_assert!(self.running.len() <= LIMITS.total && self.queue.in_flight() == self.running.len());
         while let Some(series) = self.queue.take_missed() {
-            // Those of a removed monitor are delivered, but no longer in the ledger.
+            // Missed runs of a removed monitor are delivered, but no longer in the ledger.
             let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
             prop_assert_eq!(
@@ -275,28 +275,29 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]
-    fn every_slot_runs_or_is_missed_exactly_once_and_nothing_overlaps(acts in acts()) {
-        let mut world = World::new();
+    fn every_slot_runs_or_is_missed_exactly_once_and_nothing_overlaps(acts in actions()) {
+        let mut simulation = Simulation::new();
         for act in acts {
-            world.act(act)?;
+            simulation.apply(act)?;
         }
-        // Everything can be brought to an end: no place is lost.
+        // After everything has ended, all permits must be free.
         for id in 1..9 {
-            world.act(Act::Remove(id))?;
+            simulation.apply(Action::Remove(id))?;
         }
-        while !world.running.is_empty() {
-            world.act(Act::End(0))?;
+        while !simulation.running.is_empty() {
+            simulation.apply(Action::End(0))?;
         }
-        prop_assert_eq!((world.queue.in_flight(), world.queue.queued(), world.queue.planned()), (0, 0, 0));
-        prop_assert!(world.queue.by_id.is_empty() && world.queue.timers.is_empty());
-        for mut answer in world.replies {
-            prop_assert!(answer.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
+        prop_assert_eq!((simulation.queue.in_flight(), simulation.queue.queued(), simulation.queue.planned()), (0, 0, 0));
+        prop_assert!(simulation.queue.by_id.is_empty() && simulation.queue.timers.is_empty());
+        for mut receiver in simulation.replies {
+            prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
         }
     }
 }
 
-/// Runs one monitor for `slots` slots, each run taking `takes`; answers planned times that ran and missed ones.
-fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
+/// Runs one monitor for `slots` slots of a minute, each run taking `takes`. Returns the planned times of the runs, and
+/// the missed runs.
+fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
     let mut queue = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
     queue.upsert(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
@@ -310,7 +311,7 @@ fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason,
         }
         for start in starts.drain(..) {
             ran.push(start.planned_at);
-            ends = Some((start.index, now + takes));
+            ends = Some((start.index, now + duration));
         }
         missed.extend(std::iter::from_fn(|| queue.take_missed()).map(|m| (m.reason, m.slots.count)));
     }
@@ -318,7 +319,7 @@ fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason,
 }
 
 #[test]
-fn runs_that_outlast_their_interval_a_little_skip_one_slot_in_seven() {
+fn runs_of_70_seconds_each_minute_skip_one_slot_in_seven() {
     let (ran, missed) = run_alone(Duration::from_secs(70), 70);
     assert_eq!(ran.len() + missed.len(), 69, "and the last slot waits");
     assert_eq!(missed.len(), 9, "{missed:?}");
@@ -326,7 +327,7 @@ fn runs_that_outlast_their_interval_a_little_skip_one_slot_in_seven() {
 }
 
 #[test]
-fn runs_of_just_less_than_their_interval_skip_none() {
+fn runs_just_shorter_than_their_interval_skip_none() {
     let (ran, missed) = run_alone(Duration::from_secs(59), 50);
     assert_eq!((ran.len(), missed.len()), (50, 0));
 }
@@ -361,7 +362,7 @@ fn a_restart_within_the_interval_misses_nothing_and_runs_no_slot_twice() {
 }
 
 #[test]
-fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
+fn a_clock_set_back_by_a_day_does_not_stop_checks() {
     let mut queue = RunQueue::new(LIMITS, START);
     queue.upsert(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
     let back = START - Duration::from_hours(24);
@@ -370,7 +371,7 @@ fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
 }
 
 #[test]
-fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
+fn a_full_queue_refuses_slots_as_overload_and_orders_as_busy() {
     let mut run_queue = RunQueue::new(AdmissionLimits { total: 1, queue: 1, ..LIMITS }, START);
     for id in [1, 3, 7] {
         run_queue.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
@@ -380,13 +381,13 @@ fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
     assert_eq!((starts.len(), run_queue.queued()), (1, 1));
     let series = run_queue.take_missed().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::Overload, 1));
-    let (reply, mut answer) = oneshot::channel();
+    let (reply, mut receiver) = oneshot::channel();
     run_queue.order_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
-    assert_eq!(answer.try_recv(), Ok(Err(RunOrderError::Busy)));
+    assert_eq!(receiver.try_recv(), Ok(Err(RunOrderError::Busy)));
 }
 
 #[test]
-fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause_are_not() {
+fn slots_missed_by_a_busy_runner_are_overload_and_by_a_pause_are_not() {
     for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
         let mut queue = RunQueue::new(LIMITS, START);
         queue.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
@@ -397,8 +398,8 @@ fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause
     }
 }
 
-/// What location 1 of `plan` starts within `minutes`, each run ending at once: planned, and due there.
-fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
+/// Returns the runs that location 1 of `plan` starts within `minutes`, each ending at once: planned and due time.
+fn run_instantly(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     assigned.share = plan.location_rotation(HERE).unwrap();
@@ -417,9 +418,9 @@ fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
 }
 
 #[test]
-fn rotation_leaves_runs_to_others_and_misses_none_of_them() {
+fn runs_of_other_locations_are_not_missed_under_rotation() {
     let plan = plan(2, 60, Some(0), 2);
-    let ran = started(&plan, 30);
+    let ran = run_instantly(&plan, 30);
     let mut expected = Vec::new();
     for minute in 1..=30 {
         let planned = START + Duration::from_mins(minute);
@@ -431,22 +432,22 @@ fn rotation_leaves_runs_to_others_and_misses_none_of_them() {
 }
 
 #[test]
-fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_later() {
+fn the_second_of_three_round_robin_locations_starts_a_third_later() {
     let plan = RunPlan { pool: [3, 1, 2].map(LocationId).to_vec(), ..plan(1, 60, Some(0), 3) };
-    for (minute, (planned, due)) in (1..).zip(started(&plan, 10)) {
+    for (minute, (planned, due)) in (1..).zip(run_instantly(&plan, 10)) {
         assert_eq!(planned, START + Duration::from_mins(minute), "the run is the same everywhere");
         assert_eq!(due, planned + Duration::from_secs(20));
     }
 }
 
 #[test]
-fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_made_up_for() {
+fn a_slot_queued_longer_than_its_interval_is_missed_under_rotation() {
     let mut queue = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
     assigned.share = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
-    // Another monitor keeps the only place.
+    // Another monitor holds the only permit.
     let mut starts = Vec::new();
     let (reply, _answer) = oneshot::channel();
     queue.order_run_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
@@ -463,7 +464,7 @@ fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_
     assert_eq!(queue.next_wake(), Some(planned + Duration::from_mins(3)));
 }
 
-/// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).
+/// A million monitors must fit in 2 GB with everything else that they need (architecture.md 7).
 #[test]
 fn the_state_of_a_monitor_stays_small() {
     let (entry, assignment) = (size_of::<QueueEntry>(), size_of::<Assignment>());

@@ -15,8 +15,8 @@ use super::*;
 use crate::app::server::tls::ServerTls;
 use crate::web::{RequestLimits, with_request_limits};
 
-/// Pages of the kinds that matter here, guarded as those of the daemon.
-fn router(bounds: RequestLimits) -> Router {
+/// Returns routes for each case of these tests, with the limits of the daemon.
+fn router(limits: RequestLimits) -> Router {
     let router = Router::new()
         .route("/long", get(async || "all work and no play ".repeat(1000)))
         .route("/short", get(async || "short"))
@@ -26,52 +26,52 @@ fn router(bounds: RequestLimits) -> Router {
             "/echo",
             post(async |headers: HeaderMap, body: Bytes| format!("{}/{}", headers.len(), body.len())),
         );
-    with_request_limits(router, bounds)
+    with_request_limits(router, limits)
 }
 
-struct Running {
+struct RunningServer {
     at: Vec<SocketAddr>,
     stop: CancellationToken,
     served: tokio::task::JoinHandle<()>,
 }
 
-async fn start(listen: &[&str], bounds: RequestLimits, tls: Option<Arc<ServerTls>>) -> Running {
+async fn start(listen: &[&str], limits: RequestLimits, tls: Option<Arc<ServerTls>>) -> RunningServer {
     let addresses: Vec<SocketAddr> = listen.iter().map(|address| address.parse().unwrap()).collect();
     let listeners = bind(&addresses).await.unwrap();
     let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
     let stop = CancellationToken::new();
-    let service = HttpService { router: router(bounds), tls, request_timeout: bounds.request_timeout };
+    let service = HttpService { router: router(limits), tls, request_timeout: limits.request_timeout };
     let served = tokio::spawn(serve(listeners, service, stop.clone()));
-    Running { at, stop, served }
+    RunningServer { at, stop, served }
 }
 
-fn quick(seconds: u64) -> RequestLimits {
+fn limits_with_timeout(seconds: u64) -> RequestLimits {
     RequestLimits { body_bytes: 2048, request_timeout: Duration::from_secs(seconds), tls: false }
 }
 
-/// Sends `head` and answers with all that comes back.
-async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> String {
+/// Sends `head` and returns everything that is received.
+async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> String {
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    // A TLS peer that closes without a farewell still said what it said.
-    let _ = stream.read_to_end(&mut answer).await;
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    // A TLS peer may close without close_notify; what it sent counts.
+    let _ = stream.read_to_end(&mut response).await;
+    String::from_utf8_lossy(&response).into_owned()
 }
 
-async fn say(at: SocketAddr, head: &str) -> String {
-    talk(TcpStream::connect(at).await.unwrap(), head).await
+async fn connect_and_send(at: SocketAddr, head: &str) -> String {
+    exchange(TcpStream::connect(at).await.unwrap(), head).await
 }
 
-fn asking(path: &str, more: &str) -> String {
+fn request_head(path: &str, more: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n")
 }
 
 #[tokio::test]
-async fn every_address_answers_and_one_in_use_is_told_before_anything_starts() {
-    let running = start(&["127.0.0.1:0", "127.0.0.1:0", "[::1]:0"], quick(5), None).await;
+async fn every_address_is_served_and_one_in_use_is_an_error() {
+    let running = start(&["127.0.0.1:0", "127.0.0.1:0", "[::1]:0"], limits_with_timeout(5), None).await;
     assert_eq!(running.at.len(), 3);
     for at in &running.at {
-        assert!(say(*at, &asking("/short", "")).await.ends_with("short"), "{at}");
+        assert!(connect_and_send(*at, &request_head("/short", "")).await.ends_with("short"), "{at}");
     }
     let error = bind(&["127.0.0.1:0".parse().unwrap(), running.at[0]]).await.unwrap_err().to_string();
     assert!(error.contains(&running.at[0].to_string()) && error.contains("hint: "), "{error}");
@@ -81,25 +81,25 @@ async fn every_address_answers_and_one_in_use_is_told_before_anything_starts() {
 }
 
 #[tokio::test]
-async fn long_answers_are_compressed_and_short_ones_and_events_are_not() {
-    let running = start(&["127.0.0.1:0"], quick(5), None).await;
-    let answer = |path: &'static str, accept: &'static str| {
-        say(running.at[0], Box::leak(asking(path, accept).into_boxed_str()))
+async fn only_long_responses_are_compressed_and_events_never() {
+    let running = start(&["127.0.0.1:0"], limits_with_timeout(5), None).await;
+    let get = |path: &'static str, accept: &'static str| {
+        connect_and_send(running.at[0], Box::leak(request_head(path, accept).into_boxed_str()))
     };
     let gzip = "Accept-Encoding: gzip\r\n";
-    let long = answer("/long", gzip).await;
+    let long = get("/long", gzip).await;
     assert!(long.contains("content-encoding: gzip") && long.len() < 2_000, "{} bytes", long.len());
-    assert!(!answer("/long", "").await.contains("content-encoding"));
-    assert!(!answer("/short", gzip).await.contains("content-encoding"));
-    assert!(!answer("/events", gzip).await.contains("content-encoding"));
+    assert!(!get("/long", "").await.contains("content-encoding"));
+    assert!(!get("/short", gzip).await.contains("content-encoding"));
+    assert!(!get("/events", gzip).await.contains("content-encoding"));
 }
 
 #[tokio::test]
-async fn an_answer_tells_its_request_id_and_bears_the_headers_of_safety() {
-    let running = start(&["127.0.0.1:0"], RequestLimits { tls: true, ..quick(5) }, None).await;
-    let brought = say(running.at[0], &asking("/short", "X-Request-Id: abc-1\r\n")).await;
-    assert!(brought.contains("x-request-id: abc-1\r\n"), "{brought}");
-    let forged = say(running.at[0], &asking("/short", "X-Request-Id: a b{}\r\n")).await;
+async fn a_response_has_its_request_id_and_security_headers() {
+    let running = start(&["127.0.0.1:0"], RequestLimits { tls: true, ..limits_with_timeout(5) }, None).await;
+    let response = connect_and_send(running.at[0], &request_head("/short", "X-Request-Id: abc-1\r\n")).await;
+    assert!(response.contains("x-request-id: abc-1\r\n"), "{response}");
+    let forged = connect_and_send(running.at[0], &request_head("/short", "X-Request-Id: a b{}\r\n")).await;
     let id = forged.split("x-request-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
     assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
     for header in [
@@ -108,37 +108,41 @@ async fn an_answer_tells_its_request_id_and_bears_the_headers_of_safety() {
         "cache-control: no-store",
         "content-security-policy: default-src 'none'",
     ] {
-        assert!(brought.contains(header), "{header}: {brought}");
+        assert!(response.contains(header), "{header}: {response}");
     }
 }
 
 #[tokio::test]
-async fn a_body_beyond_the_limit_is_refused_whether_it_says_so_or_not() {
-    let running = start(&["127.0.0.1:0"], quick(5), None).await;
+async fn a_body_over_the_limit_is_refused_with_and_without_length() {
+    let running = start(&["127.0.0.1:0"], limits_with_timeout(5), None).await;
     let post = |length: usize| {
         format!(
             "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{}",
             "x".repeat(length)
         )
     };
-    assert!(say(running.at[0], &post(2048)).await.ends_with("/2048"));
-    assert!(say(running.at[0], &post(2049)).await.starts_with("HTTP/1.1 413"));
+    assert!(connect_and_send(running.at[0], &post(2048)).await.ends_with("/2048"));
+    assert!(connect_and_send(running.at[0], &post(2049)).await.starts_with("HTTP/1.1 413"));
     let reply = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 99999999\r\n\r\n";
-    assert!(say(running.at[0], reply).await.starts_with("HTTP/1.1 413"), "refused before its bytes come");
+    assert!(
+        connect_and_send(running.at[0], reply).await.starts_with("HTTP/1.1 413"),
+        "refused before its bytes come"
+    );
     let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
     let chunked = format!(
         "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",
         chunk.repeat(3)
     );
-    assert!(say(running.at[0], &chunked).await.starts_with("HTTP/1.1 413"));
+    assert!(connect_and_send(running.at[0], &chunked).await.starts_with("HTTP/1.1 413"));
 }
 
 #[tokio::test]
-async fn slow_heads_slow_bodies_and_slow_answers_come_to_an_end() {
-    let running = start(&["127.0.0.1:0"], quick(1), None).await;
+async fn slow_heads_bodies_and_responses_time_out() {
+    let running = start(&["127.0.0.1:0"], limits_with_timeout(1), None).await;
     let at = running.at[0];
-    let bounded = |head: &'static str| tokio::time::timeout(Duration::from_secs(20), say(at, head));
-    let (head, body, answer, silent) = tokio::join!(
+    let bounded =
+        |head: &'static str| tokio::time::timeout(Duration::from_secs(20), connect_and_send(at, head));
+    let (head, body, never, silent) = tokio::join!(
         bounded("GET /short HTTP/1.1\r\nHost: a\r\n"),
         bounded("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx"),
         bounded("GET /never HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
@@ -146,19 +150,19 @@ async fn slow_heads_slow_bodies_and_slow_answers_come_to_an_end() {
     );
     assert!(!head.unwrap().contains("200 OK"));
     assert!(body.unwrap().starts_with("HTTP/1.1 504"));
-    assert!(answer.unwrap().starts_with("HTTP/1.1 504"));
+    assert!(never.unwrap().starts_with("HTTP/1.1 504"));
     assert_eq!(silent.unwrap(), "");
 }
 
-/// Writes a pair for `name` and answers its authority.
-fn pair(folder: &Path, name: &str) -> String {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), name.to_owned()]).unwrap();
-    std::fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
-    std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
-    made.cert.pem()
+/// Writes a self-signed certificate for `name` and its key; returns the certificate.
+fn write_certificate(folder: &Path, name: &str) -> String {
+    let generated = rcgen::generate_simple_self_signed(["localhost".to_owned(), name.to_owned()]).unwrap();
+    std::fs::write(folder.join("cert.pem"), generated.cert.pem()).unwrap();
+    std::fs::write(folder.join("key.pem"), generated.signing_key.serialize_pem()).unwrap();
+    generated.cert.pem()
 }
 
-async fn shake(
+async fn tls_handshake(
     at: SocketAddr,
     authority: &str,
     alpn: &[u8],
@@ -175,52 +179,56 @@ async fn shake(
     connector.connect(ServerName::try_from("localhost").unwrap(), TcpStream::connect(at).await?).await
 }
 
-/// Waits until a handshake under `authority` works, or no more does.
-async fn trusted(at: SocketAddr, authority: &str) {
+/// Waits until a handshake that trusts `authority` succeeds.
+async fn wait_until_trusted(at: SocketAddr, authority: &str) {
     let until = tokio::time::Instant::now() + Duration::from_secs(20);
-    while shake(at, authority, b"http/1.1").await.is_err() {
+    while tls_handshake(at, authority, b"http/1.1").await.is_err() {
         assert!(tokio::time::Instant::now() < until, "the new certificate is not shown");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
 #[tokio::test]
-async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() {
+async fn tls_serves_both_http_versions_and_reloads_only_valid_files() {
     let folder = tempfile::tempdir().unwrap();
-    let first = pair(folder.path(), "first");
+    let first = write_certificate(folder.path(), "first");
     let tls = ServerTls::load(&folder.path().join("cert.pem"), &folder.path().join("key.pem")).unwrap();
     let tls = Arc::new(tls);
-    let running = start(&["127.0.0.1:0"], quick(5), Some(Arc::clone(&tls))).await;
+    let running = start(&["127.0.0.1:0"], limits_with_timeout(5), Some(Arc::clone(&tls))).await;
     let (at, stop) = (running.at[0], running.stop.clone());
-    let followed = tokio::spawn(async move { tls.watch_files(stop, |_| {}).await });
-    let stream = shake(at, &first, b"http/1.1").await.unwrap();
-    assert!(talk(stream, &asking("/short", "")).await.ends_with("short"));
-    let stream = shake(at, &first, b"h2").await.unwrap();
+    let watcher = tokio::spawn(async move { tls.watch_files(stop, |_| {}).await });
+    let stream = tls_handshake(at, &first, b"http/1.1").await.unwrap();
+    assert!(exchange(stream, &request_head("/short", "")).await.ends_with("short"));
+    let stream = tls_handshake(at, &first, b"h2").await.unwrap();
     let (mut requests, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     let request = hyper::Request::get("https://localhost/short").body(axum::body::Body::empty()).unwrap();
     assert_eq!(requests.send_request(request).await.unwrap().status(), 200);
-    assert!(!say(at, &asking("/short", "")).await.contains("200 OK"), "plain text is not answered");
-    let second = pair(folder.path(), "second");
-    trusted(at, &second).await;
-    assert!(shake(at, &first, b"http/1.1").await.is_err());
+    assert!(
+        !connect_and_send(at, &request_head("/short", "")).await.contains("200 OK"),
+        "plain text is not answered"
+    );
+    let second = write_certificate(folder.path(), "second");
+    wait_until_trusted(at, &second).await;
+    assert!(tls_handshake(at, &first, b"http/1.1").await.is_err());
     std::fs::write(folder.path().join("key.pem"), "no key").unwrap();
-    // Long enough for the bad pair to be looked at: two looks and a half.
+    // Long enough for the watcher to check the files twice.
     tokio::time::sleep(Duration::from_millis(1300)).await;
-    assert!(shake(at, &second, b"http/1.1").await.is_ok(), "the pair before stays in force");
-    let third = pair(folder.path(), "third");
-    trusted(at, &third).await;
+    assert!(tls_handshake(at, &second, b"http/1.1").await.is_ok(), "the pair before stays in force");
+    let third = write_certificate(folder.path(), "third");
+    wait_until_trusted(at, &third).await;
     running.stop.cancel();
-    followed.await.unwrap().unwrap();
+    watcher.await.unwrap().unwrap();
 }
 
 #[tokio::test]
-async fn a_handshake_that_stands_still_is_given_up() {
+async fn a_stalled_handshake_times_out() {
     let folder = tempfile::tempdir().unwrap();
-    pair(folder.path(), "slow");
+    write_certificate(folder.path(), "slow");
     let tls = ServerTls::load(&folder.path().join("cert.pem"), &folder.path().join("key.pem")).unwrap();
-    let running = start(&["127.0.0.1:0"], quick(1), Some(Arc::new(tls))).await;
-    let silent = tokio::time::timeout(Duration::from_secs(20), say(running.at[0], "\x16\x03\x01"));
+    let running = start(&["127.0.0.1:0"], limits_with_timeout(1), Some(Arc::new(tls))).await;
+    let silent =
+        tokio::time::timeout(Duration::from_secs(20), connect_and_send(running.at[0], "\x16\x03\x01"));
     assert_eq!(silent.await.unwrap(), "");
 }

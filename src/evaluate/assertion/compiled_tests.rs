@@ -1,4 +1,4 @@
-//! A table of assertions with what they say, and answers made to do harm.
+//! A table of assertions with their results, and hostile responses.
 
 use serde_json::{Value, json};
 
@@ -21,12 +21,12 @@ fn headers() -> Vec<(String, String)> {
         .to_vec()
 }
 
-fn judged(document: &Value, text: &str) -> Option<Failure> {
+fn evaluate(document: &Value, text: &str) -> Option<Failure> {
     let headers = headers();
-    let answer = ParsedResponse::new(204, Duration::from_millis(1500), &headers, text);
+    let response = ParsedResponse::new(204, Duration::from_millis(1500), &headers, text);
     Assertion::new(&serde_json::from_value(document.clone()).unwrap())
         .unwrap_or_else(|error| panic!("{document}: {error}"))
-        .evaluate(&answer)
+        .evaluate(&response)
 }
 
 const JS: &str = "JSON Response";
@@ -39,7 +39,7 @@ const NC: &str = "does not contain";
 const NX: &str = "does not exist";
 
 #[test]
-fn each_pair_says_what_it_should() {
+fn every_pair_of_source_and_comparison_is_evaluated() {
     let cases: &[(&str, &str, &str, &str, bool)] = &[
         ("Response", "", "equals", TEXT, true),
         ("Response", "", "equals", "Hello", false),
@@ -135,7 +135,7 @@ fn each_pair_says_what_it_should() {
             XM => XML,
             _ => TEXT,
         };
-        let failure = judged(&assertion(source, property, comparison, value), text);
+        let failure = evaluate(&assertion(source, property, comparison, value), text);
         if failure.is_none() != holds {
             wrong.push(format!("{source} {property} {comparison} {value}: {failure:?}"));
         }
@@ -144,7 +144,7 @@ fn each_pair_says_what_it_should() {
 }
 
 #[test]
-fn what_is_no_good_is_refused_when_it_is_loaded() {
+fn invalid_assertions_are_refused_when_loaded() {
     let many = "..a".repeat(5);
     let nested = format!("{}1{}", "(".repeat(100), ")".repeat(100));
     for (source, property, comparison, value) in [
@@ -181,14 +181,14 @@ fn what_is_no_good_is_refused_when_it_is_loaded() {
 }
 
 #[test]
-fn the_value_is_1_when_left_out() {
+fn the_value_defaults_to_1() {
     let document = json!({"source": JS, "property": "x", "comparison": "equals"});
-    assert_eq!(judged(&document, r#"{"x":1}"#), None);
-    assert!(judged(&document, r#"{"x":2}"#).is_some());
+    assert_eq!(evaluate(&document, r#"{"x":1}"#), None);
+    assert!(evaluate(&document, r#"{"x":2}"#).is_some());
 }
 
 #[test]
-fn every_failure_is_told_without_bodies_and_secrets() {
+fn failures_contain_no_bodies_and_no_secrets() {
     let all = [
         assertion("Status Code", "", "equals", "200"),
         assertion("Timeout", "", LE, "1"),
@@ -205,8 +205,8 @@ fn every_failure_is_told_without_bodies_and_secrets() {
         .map(|document| Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap())
         .collect();
     let headers = headers();
-    let answer = ParsedResponse::new(204, Duration::from_millis(1500), &headers, JSON);
-    let failures = evaluate_all(&all, &answer);
+    let response = ParsedResponse::new(204, Duration::from_millis(1500), &headers, JSON);
+    let failures = evaluate_all(&all, &response);
     assert!(failures.iter().all(|failure| failure.kind == FailureKind::AssertionFailed));
     assert!(failures.iter().all(|failure| failure.phase == Phase::Validate));
     let details: Vec<_> = failures.iter().map(|failure| failure.detail.as_str()).collect();
@@ -225,35 +225,35 @@ fn every_failure_is_told_without_bodies_and_secrets() {
         ]
     );
     assert!(all[0].checks_status() && !all[1].checks_status());
-    let long = judged(&assertion(JS, "x", "equals", "y"), &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)));
+    let long = evaluate(&assertion(JS, "x", "equals", "y"), &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)));
     assert!(long.unwrap().detail.chars().count() < 120);
 }
 
 #[test]
-fn an_answer_that_cannot_be_parsed_fails_every_comparison() {
+fn an_unparsable_response_fails_every_comparison() {
     for (source, path) in [(JS, "a"), (XM, "//a")] {
         for comparison in ["exists", NX, NC, NE, "count"] {
-            let failure = judged(&assertion(source, path, comparison, "0"), "<html><br>oops");
+            let failure = evaluate(&assertion(source, path, comparison, "0"), "<html><br>oops");
             assert!(failure.unwrap().detail.contains("the body is no "), "{source} {comparison}");
         }
     }
 }
 
 #[test]
-fn hostile_answers_end_in_a_failure_not_in_an_overflow() {
+fn hostile_responses_fail_without_an_overflow() {
     let xml = |depth: usize| format!("{}x{}", "<a>".repeat(depth), "</a>".repeat(depth));
     let entities = r#"<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]><a>&c;</a>"#;
     let external = r#"<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>"#;
     for text in [&xml(257), &xml(100_000), &"<a>".repeat(300_000), entities, external] {
-        assert!(judged(&assertion(XM, "//a", "exists", "1"), text).is_some());
+        assert!(evaluate(&assertion(XM, "//a", "exists", "1"), text).is_some());
     }
-    assert_eq!(judged(&assertion(XM, "//a//a//a", "contains", "x"), &xml(256)), None);
+    assert_eq!(evaluate(&assertion(XM, "//a//a//a", "contains", "x"), &xml(256)), None);
     let nodes = format!("<r>{}</r>", "<a/>".repeat(200_001));
-    assert!(judged(&assertion(XM, "//a", "exists", "1"), &nodes).is_some());
+    assert!(evaluate(&assertion(XM, "//a", "exists", "1"), &nodes).is_some());
     let json = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(judged(&assertion(JS, "$..*", "exists", "1"), &json).is_some());
+    assert!(evaluate(&assertion(JS, "$..*", "exists", "1"), &json).is_some());
     let expression = assertion("Response", "", IN, "(a+)+$");
-    assert!(judged(&expression, &format!("{}!", "a".repeat(100_000))).is_some());
+    assert!(evaluate(&expression, &format!("{}!", "a".repeat(100_000))).is_some());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! From fields to options.
+//! Conversion of fields to options.
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn options(fields: Value) -> Result<Options, String> {
 }
 
 #[test]
-fn the_url_loses_credentials_and_fragment_and_takes_the_port() {
+fn the_url_has_the_port_but_no_credentials_and_fragment() {
     let options = options(json!({"url": "http://me:secret@example.test:81/a?b#c", "port": 8080})).unwrap();
     assert_eq!(options.url.as_str(), "http://example.test:8080/a?b");
     assert!(options.credentials.is_some());
@@ -26,7 +26,7 @@ fn the_url_loses_credentials_and_fragment_and_takes_the_port() {
 }
 
 #[test]
-fn requests_say_what_the_fields_ask_for() {
+fn request_headers_follow_the_fields() {
     let headers = |fields| options(fields).unwrap().headers.to_header_map();
     assert_eq!(headers(json!({}))[CACHE_CONTROL], "no-cache");
     assert!(!headers(json!({"http_caching": "Enabled"})).contains_key(CACHE_CONTROL));
@@ -51,7 +51,7 @@ fn an_address_pins_only_when_names_are_not_resolved() {
 }
 
 #[test]
-fn what_cannot_be_used_names_its_field() {
+fn errors_name_the_invalid_field() {
     for (fields, field) in [
         (json!({"url": null}), "url"),
         (json!({"url": "no url"}), "url"),
@@ -75,7 +75,7 @@ fn what_cannot_be_used_names_its_field() {
 
 #[test]
 fn a_million_idle_websites_fit_into_two_gigabytes() {
-    // Beside it stand the URL's text, the document and the schedule, about a kilobyte together.
+    // The URL's text, the document and the schedule add about a kilobyte.
     let size = std::mem::size_of::<Options>();
     assert!(size <= 480, "{size} bytes");
 }

@@ -1,4 +1,4 @@
-//! Written sessions, played to the way into a mailbox.
+//! Scripted POP3 sessions up to the opened mailbox.
 
 use super::super::super::auth::{Credentials, Mechanism};
 use super::*;
@@ -13,17 +13,17 @@ fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> Opening {
     Opening::new(OpeningOptions { require_tls: false, login: login.into() }, secure)
 }
 
-fn strict(login: LoginOptions) -> Opening {
+fn opening_with_required_tls(login: LoginOptions) -> Opening {
     Opening::new(OpeningOptions { require_tls: true, login: Some(login) }, false)
 }
 
-fn done(core: &mut Opening, script: &str) -> MailFacts {
+fn run_ok(core: &mut Opening, script: &str) -> MailFacts {
     assert_eq!(run_dialogue(core, &format!("{script}\n* done")), None);
     core.facts()
 }
 
-/// Phase, status and text of what fails at the end of `script`.
-fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
+/// Returns phase, status and text of the failure at the end of `script`.
+fn run_failing(core: &mut Opening, script: &str) -> (Phase, u16, String) {
     let failure = run_dialogue(core, script).unwrap();
     assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
     (failure.phase, failure.status().0, failure.detail)
@@ -31,7 +31,7 @@ fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
 
 #[test]
 fn a_mailbox_is_opened_under_tls_from_the_start() {
-    let facts = done(
+    let facts = run_ok(
         &mut opening(true, login(None)),
         "< +OK POP3 ready <1896.697170952@dbc.mtview.ca.us>
          > CAPA
@@ -54,9 +54,9 @@ fn a_mailbox_is_opened_under_tls_from_the_start() {
 }
 
 #[test]
-fn stls_is_taken_when_offered_and_what_was_offered_before_is_forgotten() {
-    let facts = done(
-        &mut strict(login(None)),
+fn stls_is_used_when_offered_and_resets_capabilities() {
+    let facts = run_ok(
+        &mut opening_with_required_tls(login(None)),
         "< +OK <1.2@forged>
          > CAPA
          < +OK
@@ -82,9 +82,9 @@ fn stls_is_taken_when_offered_and_what_was_offered_before_is_forgotten() {
 }
 
 #[test]
-fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
+fn without_tls_apop_is_used_when_the_greeting_allows_it() {
     // The example of RFC 1939 7.
-    let apop = done(
+    let apop = run_ok(
         &mut opening(
             false,
             Some(LoginOptions {
@@ -115,14 +115,14 @@ fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
              > STAT
              < +OK 1 369"
         );
-        let user = done(&mut opening(false, login(None)), &script);
+        let user = run_ok(&mut opening(false, login(None)), &script);
         assert_eq!((user.mail_auth.as_deref(), user.password_in_clear), (Some("user"), true), "{greeting}");
     }
 }
 
 #[test]
-fn a_login_by_name_goes_through_auth() {
-    let plain = done(
+fn a_configured_mechanism_uses_auth() {
+    let plain = run_ok(
         &mut opening(false, login(Some(Mechanism::Plain))),
         "< +OK
          > CAPA
@@ -135,8 +135,8 @@ fn a_login_by_name_goes_through_auth() {
          < +OK 1 1",
     );
     assert_eq!((plain.mail_auth.as_deref(), plain.password_in_clear), (Some("plain"), true));
-    // A server that does not tell its mechanisms gets no first response with the command (RFC 5034 4).
-    let untold = done(
+    // A server that does not list its mechanisms gets no initial response with the command (RFC 5034 4).
+    let unlisted = run_ok(
         &mut opening(true, login(Some(Mechanism::Plain))),
         "< +OK
          > CAPA
@@ -148,8 +148,8 @@ fn a_login_by_name_goes_through_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert!(!untold.password_in_clear);
-    let by_turns = done(
+    assert!(!unlisted.password_in_clear);
+    let login_mechanism = run_ok(
         &mut opening(false, login(Some(Mechanism::Login))),
         "< +OK
          > CAPA
@@ -163,9 +163,12 @@ fn a_login_by_name_goes_through_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((by_turns.mail_auth.as_deref(), by_turns.password_in_clear), (Some("login"), true));
+    assert_eq!(
+        (login_mechanism.mail_auth.as_deref(), login_mechanism.password_in_clear),
+        (Some("login"), true)
+    );
     // The digest of RFC 2195 2, for another password.
-    let sealed = done(
+    let cram_md5 = run_ok(
         &mut opening(
             false,
             Some(LoginOptions {
@@ -185,17 +188,17 @@ fn a_login_by_name_goes_through_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((sealed.mail_auth.as_deref(), sealed.password_in_clear), (Some("cram-md5"), false));
+    assert_eq!((cram_md5.mail_auth.as_deref(), cram_md5.password_in_clear), (Some("cram-md5"), false));
 }
 
 #[test]
-fn without_a_login_the_mailbox_stays_closed() {
-    let facts = done(&mut opening(true, None), "< +OK hi\n> CAPA\n< -ERR");
+fn without_a_login_the_mailbox_is_not_opened() {
+    let facts = run_ok(&mut opening(true, None), "< +OK hi\n> CAPA\n< -ERR");
     assert_eq!((facts.mail_auth, facts.mailbox_messages), (None, None));
 }
 
 #[test]
-fn what_is_no_greeting_is_told() {
+fn an_invalid_greeting_fails() {
     for (line, reply) in [
         ("-ERR [SYS/TEMP] too many connections", "it said `-ERR [SYS/TEMP] too many connections`"),
         ("* OK IMAP4rev1", "it said `* OK IMAP4rev1`"),
@@ -203,7 +206,7 @@ fn what_is_no_greeting_is_told() {
         ("+ more", "it said `+ more`"),
     ] {
         let mut core = opening(false, None);
-        assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, reply.to_owned()));
+        assert_eq!(run_failing(&mut core, &format!("< {line}")), (Phase::Banner, 3, reply.to_owned()));
         assert_eq!(core.facts().mail_banner, line);
     }
     let failure = run_dialogue(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
@@ -211,21 +214,21 @@ fn what_is_no_greeting_is_told() {
 }
 
 #[test]
-fn tls_that_is_required_is_never_done_without() {
+fn required_tls_is_enforced() {
     let no_stls = "< +OK\n> CAPA\n< +OK\n< TOP\n< .";
-    let told = (Phase::Capability, 5, "it offers no STLS".to_owned());
-    assert_eq!(fails(&mut strict(login(None)), no_stls), told);
-    let told = (Phase::Capability, 5, "it tells no capabilities".to_owned());
-    assert_eq!(fails(&mut strict(login(None)), "< +OK\n> CAPA\n< -ERR"), told);
-    // One that offers and then refuses may be forced to by somebody on the way: no login follows.
+    let expected = (Phase::Capability, 5, "it offers no STLS".to_owned());
+    assert_eq!(run_failing(&mut opening_with_required_tls(login(None)), no_stls), expected);
+    let expected = (Phase::Capability, 5, "it tells no capabilities".to_owned());
+    assert_eq!(run_failing(&mut opening_with_required_tls(login(None)), "< +OK\n> CAPA\n< -ERR"), expected);
+    // STLS that is offered and then refused may be an attack: no login follows.
     let refused = "< +OK\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< -ERR not now";
-    let told = (Phase::Starttls, 3, "it answered STLS with `-ERR not now`".to_owned());
-    assert_eq!(fails(&mut opening(false, login(None)), refused), told);
+    let expected = (Phase::Starttls, 3, "it answered STLS with `-ERR not now`".to_owned());
+    assert_eq!(run_failing(&mut opening(false, login(None)), refused), expected);
 }
 
 #[test]
-fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() {
-    for (answer, status, waits) in [
+fn login_errors_locked_mailboxes_and_server_errors_are_distinguished() {
+    for (reply, status, retries_later) in [
         ("-ERR [AUTH] Authentication failed.", 5, false),
         ("-ERR", 5, false),
         ("-ERR [IN-USE] Mailbox is locked by another session", 3, true),
@@ -236,18 +239,18 @@ fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() 
         ("what?", 3, false),
         ("+ bWVociE=", 3, false),
     ] {
-        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {answer}");
+        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {reply}");
         let mut core = opening(true, login(None));
-        let text = format!("it answered PASS with `{answer}`");
-        let (phase, found, detail) = fails(&mut core, &script);
-        assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{answer}");
-        assert_eq!(core.should_retry_later(), waits, "{answer}");
+        let text = format!("it answered PASS with `{reply}`");
+        let (phase, found, detail) = run_failing(&mut core, &script);
+        assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{reply}");
+        assert_eq!(core.should_retry_later(), retries_later, "{reply}");
         let facts = core.facts();
         assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
     let user = "< +OK\n> CAPA\n< -ERR\n> USER tim\n< -ERR [AUTH] no plain text here";
     let text = "it answered USER with `-ERR [AUTH] no plain text here`".to_owned();
-    assert_eq!(fails(&mut opening(false, login(None)), user), (Phase::Auth, 5, text));
+    assert_eq!(run_failing(&mut opening(false, login(None)), user), (Phase::Auth, 5, text));
 }
 
 #[test]
@@ -260,7 +263,7 @@ fn a_mechanism_that_is_not_offered_is_not_tried() {
 }
 
 #[test]
-fn what_would_say_commands_of_its_own_is_not_said() {
+fn credentials_with_line_breaks_are_refused() {
     for (user, password) in [("tim\r\nDELE 1", "x"), ("tim", "x\nDELE 1"), ("tim", "x\0")] {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
         for greeting in ["+OK", "+OK <a@b>"] {
@@ -273,8 +276,8 @@ fn what_would_say_commands_of_its_own_is_not_said() {
 }
 
 #[test]
-fn counts_that_are_none_are_told() {
-    for answer in [
+fn an_invalid_stat_reply_fails() {
+    for reply in [
         "-ERR [SYS/TEMP] index broken",
         "+OK",
         "+OK 1",
@@ -283,23 +286,23 @@ fn counts_that_are_none_are_told() {
         "+OK 99999999999999999999 0",
     ] {
         let script =
-            format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {answer}");
-        let told = (Phase::Select, 3, format!("it answered STAT with `{answer}`"));
-        assert_eq!(fails(&mut opening(true, login(None)), &script), told);
+            format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {reply}");
+        let expected = (Phase::Select, 3, format!("it answered STAT with `{reply}`"));
+        assert_eq!(run_failing(&mut opening(true, login(None)), &script), expected);
     }
 }
 
 #[test]
-fn offers_without_end_are_given_up_and_few_are_kept() {
+fn the_number_of_capabilities_is_limited() {
     let many = |count: usize| format!("< +OK\n> CAPA\n< +OK\n{}", "< OFFER\n".repeat(count));
-    let told = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
-    assert_eq!(fails(&mut opening(true, None), &many(201)), told);
-    let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
+    let expected = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
+    assert_eq!(run_failing(&mut opening(true, None), &many(201)), expected);
+    let facts = run_ok(&mut opening(true, None), &format!("{}< .", many(200)));
     assert_eq!(facts.mail_offers.len(), MAX_KEPT_CAPABILITIES);
 }
 
 #[test]
-fn each_answer_counts_for_its_phase() {
+fn each_reply_counts_for_its_phase() {
     let session = [
         ("< +OK", Phase::Banner),
         ("> CAPA", Phase::Capability),
@@ -329,7 +332,7 @@ fn each_answer_counts_for_its_phase() {
 }
 
 #[test]
-fn the_pause_that_a_server_asks_for_is_known() {
+fn the_login_delay_is_parsed() {
     for (offer, delay) in [
         ("LOGIN-DELAY 30", Some(30)),
         ("login-delay 900 USER", Some(900)),
@@ -337,7 +340,7 @@ fn the_pause_that_a_server_asks_for_is_known() {
         ("TOP", None),
     ] {
         let mut core = opening(true, None);
-        done(&mut core, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
+        run_ok(&mut core, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
         assert_eq!(core.login_delay(), delay, "{offer}");
     }
 }

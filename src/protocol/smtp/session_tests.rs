@@ -1,4 +1,4 @@
-//! Sessions of SMTP, line by line.
+//! SMTP sessions, line by line.
 
 use super::*;
 use crate::protocol::dialogue_test::run_dialogue;
@@ -28,23 +28,23 @@ fn delivery() -> SmtpOptions {
     SmtpOptions { message: Some(message), ..smtp_options() }
 }
 
-/// The session of a script that ends well.
-fn passes(options: SmtpOptions, script: &str) -> SmtpSession {
+/// Runs a script that must succeed; returns the session.
+fn run_ok(options: SmtpOptions, script: &str) -> SmtpSession {
     let mut core = SmtpSession::new(options);
     assert_eq!(run_dialogue(&mut core, script), None);
     core
 }
 
-/// How a session fails, as `phase status: text`.
-fn fails(options: SmtpOptions, script: &str) -> String {
+/// Runs a script that must fail; returns the failure as `phase status: text`.
+fn run_failing(options: SmtpOptions, script: &str) -> String {
     let mut core = SmtpSession::new(options);
     let failure = run_dialogue(&mut core, script).expect("it does not fail");
     format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
 }
 
 #[test]
-fn a_plain_session_says_hello_and_leaves() {
-    let core = passes(
+fn a_plain_session_sends_ehlo_and_quit() {
+    let core = run_ok(
         smtp_options(),
         "< 220-mx.test ESMTP
          < 220 be nice
@@ -67,18 +67,20 @@ fn an_old_server_gets_helo() {
         let script = format!(
             "< 220 mx\n> EHLO [192.0.2.1]\n< {code} what?\n> HELO [192.0.2.1]\n< 250 mx\n> QUIT\n< 221\n* done"
         );
-        assert!(passes(smtp_options(), &script).capabilities.is_empty());
+        assert!(run_ok(smtp_options(), &script).capabilities.is_empty());
     }
-    let reply =
-        fails(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
+    let reply = run_failing(
+        smtp_options(),
+        "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go",
+    );
     assert_eq!(reply, "ehlo 3: it answers `HELO` with `550 go`");
-    let reply = fails(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
+    let reply = run_failing(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
     assert_eq!(reply, "ehlo 3: it answers `EHLO` with `421 busy`");
 }
 
 #[test]
-fn tls_is_taken_where_it_is_offered_and_what_was_offered_before_is_forgotten() {
-    let core = passes(
+fn starttls_is_used_when_offered_and_resets_capabilities() {
+    let core = run_ok(
         login(),
         "< 220 mx
          > EHLO [192.0.2.1]
@@ -102,50 +104,50 @@ fn tls_is_taken_where_it_is_offered_and_what_was_offered_before_is_forgotten() {
 }
 
 #[test]
-fn a_server_without_tls_fails_only_where_tls_is_required() {
+fn a_server_without_tls_fails_only_when_tls_is_required() {
     let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLSX";
     let required = SmtpOptions { require_tls: true, ..smtp_options() };
-    assert_eq!(fails(required.clone(), hello), "ehlo 5: it offers no STARTTLS");
-    passes(smtp_options(), &format!("{hello}\n> QUIT\n< 221\n* done"));
-    // Implicit TLS is TLS.
+    assert_eq!(run_failing(required.clone(), hello), "ehlo 5: it offers no STARTTLS");
+    run_ok(smtp_options(), &format!("{hello}\n> QUIT\n< 221\n* done"));
+    // Implicit TLS satisfies the requirement.
     let implicit = SmtpOptions { implicit_tls: true, ..required };
-    passes(implicit, &format!("{hello}\n> QUIT\n< 221\n* done"));
+    run_ok(implicit, &format!("{hello}\n> QUIT\n< 221\n* done"));
 }
 
 #[test]
-fn starttls_that_is_offered_and_then_refused_fails() {
+fn refusing_an_offered_starttls_fails() {
     for refusal in ["454 TLS not available", "501 no", "554 no"] {
         let script =
             format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLS\n> STARTTLS\n< {refusal}");
-        let reply = fails(smtp_options(), &script);
+        let reply = run_failing(smtp_options(), &script);
         assert_eq!(reply, format!("starttls 3: it answers `STARTTLS`, which it offers, with `{refusal}`"));
     }
 }
 
 #[test]
-fn logins_go_turn_by_turn() {
+fn logins_follow_their_mechanism() {
     let hello = |offer: &str| format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 {offer}\n");
     let end = "< 235 ok\n> QUIT\n< 221\n* done";
     let script = hello("AUTH LOGIN")
         + "> AUTH LOGIN\n< 334 VXNlcm5hbWU6\n> dGlt\n< 334 UGFzc3dvcmQ6\n> czNjcmV0\n"
         + end;
-    let core = passes(login(), &script);
+    let core = run_ok(login(), &script);
     assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Login), true));
     let script = hello("AUTH=LOGIN CRAM-MD5")
         + "> AUTH CRAM-MD5\n< 334 PDE+\n> dGltIDAyNWVjNDFmNGQ5ZWQxNzdmNThhNTE1MTYwN2Y1NjU5\n"
         + end;
-    let core = passes(login(), &script);
+    let core = run_ok(login(), &script);
     assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::CramMd5), false));
     let token = SmtpOptions { mechanism: Some(Mechanism::Xoauth2), ..login() };
     let script = hello("AUTH XOAUTH2 PLAIN")
         + "> AUTH XOAUTH2 dXNlcj10aW0BYXV0aD1CZWFyZXIgczNjcmV0AQE=\n< 334 eyJzdGF0dXMiOiI0MDEifQ==\n>\n< 535 no";
-    assert_eq!(fails(token, &script), "auth 5: `tim` by XOAUTH2: `535 no`");
+    assert_eq!(run_failing(token, &script), "auth 5: `tim` by XOAUTH2: `535 no`");
 }
 
 #[test]
-fn logins_that_fail_say_who_and_how() {
+fn failed_logins_name_user_and_mechanism() {
     let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN\n> AUTH PLAIN AHRpbQBzM2NyZXQ=\n";
-    for (reply, said) in [
+    for (reply, expected) in [
         ("535 5.7.8 bad", "auth 5: `tim` by PLAIN: `535 5.7.8 bad`"),
         ("534 too weak", "auth 5: `tim` by PLAIN: `534 too weak`"),
         ("550 gone", "auth 5: `tim` by PLAIN: `550 gone`"),
@@ -156,23 +158,23 @@ fn logins_that_fail_say_who_and_how() {
         ("334 more", "auth 3: it asks for more than PLAIN has to say: `more`"),
         ("nonsense", "auth 3: `nonsense` is no SMTP reply"),
     ] {
-        assert_eq!(fails(login(), &format!("{hello}< {reply}")), said);
+        assert_eq!(run_failing(login(), &format!("{hello}< {reply}")), expected);
     }
-    let said = fails(login(), "< 220 mx\n> EHLO [192.0.2.1]\n< 250 mx");
+    let failure = run_failing(login(), "< 220 mx\n> EHLO [192.0.2.1]\n< 250 mx");
     assert_eq!(
-        said,
+        failure,
         "auth 3: it does not offer a login that Vigie knows; it offers no login at all without TLS"
     );
     let named = SmtpOptions { mechanism: Some(Mechanism::CramMd5), ..login() };
-    let said = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
-    assert_eq!(said, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
+    let failure = run_failing(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
+    assert_eq!(failure, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
 }
 
 const OFFERED: &str = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 100\n";
 
 #[test]
-fn a_message_is_handed_over() {
-    let core = passes(
+fn a_message_is_delivered() {
+    let core = run_ok(
         delivery(),
         &format!(
             "{OFFERED}> MAIL FROM:<a@b.test> SIZE=19\n< 250 ok\n> RCPT TO:<c@d.test>\n< 251 will forward\n> DATA"
@@ -193,27 +195,27 @@ fn a_message_can_be_refused_at_every_step() {
     let rcpt = format!("{mail}< 250\n> RCPT TO:<c@d.test>\n");
     let data = format!("{rcpt}< 250\n> DATA\n");
     for code in [421, 452, 550, 554] {
-        for (until, asked) in
+        for (until, command) in
             [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
         {
-            let reply = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
-            assert_eq!(reply, format!("deliver 3: it answers {asked} with `{code} no`"));
+            let reply = run_failing(delivery(), &format!("{OFFERED}{until}< {code} no"));
+            assert_eq!(reply, format!("deliver 3: it answers {command} with `{code} no`"));
         }
         let mut core =
-            passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
+            run_ok(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
         assert!(matches!(core.on_line("354 go"), Ok(ProtocolAction::SendLine(_))));
         let failure = core.on_line(&format!("{code} no")).unwrap_err();
         assert_eq!(failure.detail, format!("it answers the message with `{code} no`"));
         assert!(!core.delivered);
     }
-    let reply = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));
+    let reply = run_failing(delivery(), &format!("{OFFERED}{data}< 250 what?"));
     assert_eq!(reply, "deliver 3: it answers `DATA` with `250 what?`");
     let small = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 18";
-    assert_eq!(fails(delivery(), small), "deliver 3: it takes 18 bytes at most, the message has 19");
+    assert_eq!(run_failing(delivery(), small), "deliver 3: it takes 18 bytes at most, the message has 19");
 }
 
 #[test]
-fn a_greeting_that_is_none_is_told() {
+fn an_invalid_greeting_fails() {
     for (line, reply) in [
         ("554 no service", "banner 3: it greets with `554 no service`"),
         ("421 busy", "banner 3: it greets with `421 busy`"),
@@ -221,6 +223,6 @@ fn a_greeting_that_is_none_is_told() {
         ("+OK POP3", "banner 3: `+OK POP3` is no SMTP reply"),
         ("SSH-2.0-x", "banner 3: `SSH-2.0-x` is no SMTP reply"),
     ] {
-        assert_eq!(fails(smtp_options(), &format!("< {line}")), reply);
+        assert_eq!(run_failing(smtp_options(), &format!("< {line}")), reply);
     }
 }

@@ -1,4 +1,4 @@
-//! Every typed struct against the field table: fields that it names are there, numbers and choices are the same.
+//! Every typed struct against the field table: its fields are in the table, with the same numbers and choices.
 #![allow(clippy::unwrap_used)]
 
 use std::cell::RefCell;
@@ -18,19 +18,19 @@ use crate::schema::typed::{
     alerting, browser, connection, ftp, keyword, mail, name_server, ping, request, schedule, tcp, website,
 };
 
-/// What a walk over typed structs has seen.
+/// The structs that were compared, and the differences found.
 #[derive(Default)]
-struct Seen {
+struct Comparison {
     structs: RefCell<BTreeSet<&'static str>>,
-    faults: RefCell<Vec<String>>,
+    differences: RefCell<Vec<String>>,
 }
 
-impl Seen {
-    fn fault(&self, at: &str, what: String) {
-        self.faults.borrow_mut().push(format!("{at}: {what}"));
+impl Comparison {
+    fn add_difference(&self, at: &str, message: String) {
+        self.differences.borrow_mut().push(format!("{at}: {message}"));
     }
 
-    /// Walks `T` against the tables of `kinds`.
+    /// Compares `T` with the tables of `kinds`.
     fn types<T: Deserialize<'static>>(&self, kinds: &[MonitorType]) {
         for kind in kinds {
             self.table::<T>(table::for_type(*kind));
@@ -42,19 +42,19 @@ impl Seen {
     }
 
     fn table<T: Deserialize<'static>>(&self, table: &'static FieldTable) {
-        if let Err(error) = T::deserialize(StructWalk { table, seen: self }) {
-            self.fault(table.name, error.to_string());
+        if let Err(error) = T::deserialize(StructDeserializer { table, comparison: self }) {
+            self.add_difference(table.name, error.to_string());
         }
     }
 }
 
-/// Gives a struct a value of each field that it names.
-struct StructWalk<'s> {
+/// Deserializes a struct from a value of each of its fields.
+struct StructDeserializer<'s> {
     table: &'static FieldTable,
-    seen: &'s Seen,
+    comparison: &'s Comparison,
 }
 
-impl Deserializer<'static> for StructWalk<'_> {
+impl Deserializer<'static> for StructDeserializer<'_> {
     type Error = InvalidSettings;
 
     fn deserialize_struct<V: Visitor<'static>>(
@@ -63,11 +63,11 @@ impl Deserializer<'static> for StructWalk<'_> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        self.seen.structs.borrow_mut().insert(name);
+        self.comparison.structs.borrow_mut().insert(name);
         for field in names.iter().filter(|field| self.table.field(field).is_none()) {
-            self.seen.fault(name, format!("`{field}` is no field of `{}`", self.table.name));
+            self.comparison.add_difference(name, format!("`{field}` is no field of `{}`", self.table.name));
         }
-        visitor.visit_map(FieldWalk { names: names.iter(), next: None, walk: self })
+        visitor.visit_map(FieldAccess { names: names.iter(), next: None, structure: self })
     }
 
     fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
@@ -81,43 +81,47 @@ impl Deserializer<'static> for StructWalk<'_> {
     }
 }
 
-/// The fields that a struct names and its table has.
-struct FieldWalk<'s> {
-    walk: StructWalk<'s>,
+/// Iterates over the fields of a struct that its table has.
+struct FieldAccess<'s> {
+    structure: StructDeserializer<'s>,
     names: std::slice::Iter<'static, &'static str>,
     next: Option<&'static Field>,
 }
 
-impl MapAccess<'static> for FieldWalk<'_> {
+impl MapAccess<'static> for FieldAccess<'_> {
     type Error = InvalidSettings;
 
     fn next_key_seed<K: DeserializeSeed<'static>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Self::Error> {
-        self.next = self.names.find_map(|name| self.walk.table.field(name));
+        self.next = self.names.find_map(|name| self.structure.table.field(name));
         let Some(field) = self.next else { return Ok(None) };
         seed.deserialize(BorrowedStrDeserializer::new(field.name)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
         let field = self.next.unwrap();
-        let value = ValueWalk { kind: &field.field_type, name: field.name, seen: self.walk.seen };
+        let value = ValueDeserializer {
+            kind: &field.field_type,
+            name: field.name,
+            comparison: self.structure.comparison,
+        };
         seed.deserialize(value).map_err(|error| error.with_path_prefix(field.name))
     }
 }
 
-/// Gives a value of `kind`, and compares the kind with the type that is asked for.
+/// Deserializes a value of `kind`, and compares `kind` with the requested type.
 #[derive(Clone, Copy)]
-struct ValueWalk<'s> {
+struct ValueDeserializer<'s> {
     kind: &'static FieldType,
     name: &'static str,
-    seen: &'s Seen,
+    comparison: &'s Comparison,
 }
 
-impl ValueWalk<'_> {
-    /// A whole number of the kind, all of which have to fit between `low` and `high`.
-    fn whole<V: Visitor<'static>>(
+impl ValueDeserializer<'_> {
+    /// Visits a whole number of the kind; all numbers of the kind must be between `low` and `high`.
+    fn visit_whole_number<V: Visitor<'static>>(
         self,
         low: i64,
         high: i64,
@@ -126,10 +130,11 @@ impl ValueWalk<'_> {
         let (min, max) = match *self.kind {
             FieldType::Int { min, max } => (min, max),
             FieldType::IntEnum(choices) => (*choices.iter().min().unwrap(), *choices.iter().max().unwrap()),
-            other => return wrong(&format!("a whole number is read from {other:?}")),
+            other => return invalid(&format!("a whole number is read from {other:?}")),
         };
         if min < low || max > high {
-            self.seen.fault(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
+            self.comparison
+                .add_difference(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
         }
         visitor.visit_i64(match *self.kind {
             FieldType::IntEnum(choices) => choices[0],
@@ -138,20 +143,20 @@ impl ValueWalk<'_> {
     }
 }
 
-fn wrong<T>(what: &str) -> Result<T, InvalidSettings> {
-    Err(InvalidSettings::from_reason(what))
+fn invalid<T>(reason: &str) -> Result<T, InvalidSettings> {
+    Err(InvalidSettings::from_reason(reason))
 }
 
 macro_rules! whole_numbers {
     ($($method:ident: $number:ty;)+) => {
         $(fn $method<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
             let high = i64::try_from(<$number>::MAX).unwrap_or(i64::MAX);
-            self.whole(i64::try_from(<$number>::MIN).unwrap(), high, visitor)
+            self.visit_whole_number(i64::try_from(<$number>::MIN).unwrap(), high, visitor)
         })+
     };
 }
 
-impl Deserializer<'static> for ValueWalk<'_> {
+impl Deserializer<'static> for ValueDeserializer<'_> {
     type Error = InvalidSettings;
 
     whole_numbers! {
@@ -166,20 +171,20 @@ impl Deserializer<'static> for ValueWalk<'_> {
     }
 
     fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
-        wrong("it is read as a type that the walk does not know")
+        invalid("it is read as a type that the walk does not know")
     }
 
     fn deserialize_bool<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
             FieldType::Bool => visitor.visit_bool(true),
-            other => wrong(&format!("a flag is read from {other:?}")),
+            other => invalid(&format!("a flag is read from {other:?}")),
         }
     }
 
     fn deserialize_f64<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
             FieldType::Int { .. } | FieldType::Float { .. } => visitor.visit_f64(1.0),
-            other => wrong(&format!("a number is read from {other:?}")),
+            other => invalid(&format!("a number is read from {other:?}")),
         }
     }
 
@@ -187,7 +192,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
         match self.kind {
             FieldType::Text { .. } => visitor.visit_borrowed_str("text"),
             FieldType::TextEnum(choices) => visitor.visit_borrowed_str(choices[0]),
-            other => wrong(&format!("a text is read from {other:?}")),
+            other => invalid(&format!("a text is read from {other:?}")),
         }
     }
 
@@ -209,8 +214,10 @@ impl Deserializer<'static> for ValueWalk<'_> {
 
     fn deserialize_seq<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            FieldType::List { items: of, .. } => visitor.visit_seq(OneItem(Some(Self { kind: of, ..self }))),
-            other => wrong(&format!("a list is read from {other:?}")),
+            FieldType::List { items: item_type, .. } => {
+                visitor.visit_seq(SingleItem(Some(Self { kind: item_type, ..self })))
+            }
+            other => invalid(&format!("a list is read from {other:?}")),
         }
     }
 
@@ -221,10 +228,9 @@ impl Deserializer<'static> for ValueWalk<'_> {
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
         match self.kind {
-            FieldType::Object(table) => {
-                StructWalk { table, seen: self.seen }.deserialize_struct(name, names, visitor)
-            }
-            other => wrong(&format!("a struct is read from {other:?}")),
+            FieldType::Object(table) => StructDeserializer { table, comparison: self.comparison }
+                .deserialize_struct(name, names, visitor),
+            other => invalid(&format!("a struct is read from {other:?}")),
         }
     }
 
@@ -235,11 +241,11 @@ impl Deserializer<'static> for ValueWalk<'_> {
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
         let FieldType::TextEnum(choices) = self.kind else {
-            return wrong(&format!("{name} is read from {:?}", self.kind));
+            return invalid(&format!("{name} is read from {:?}", self.kind));
         };
         let (ours, theirs) = (BTreeSet::from_iter(variants), BTreeSet::from_iter(*choices));
         if ours != theirs {
-            self.seen.fault(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
+            self.comparison.add_difference(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
         }
         StrDeserializer::new(choices[0]).deserialize_enum(name, variants, visitor)
     }
@@ -251,9 +257,9 @@ impl Deserializer<'static> for ValueWalk<'_> {
 }
 
 /// A list of one entry.
-struct OneItem<'s>(Option<ValueWalk<'s>>);
+struct SingleItem<'s>(Option<ValueDeserializer<'s>>);
 
-impl SeqAccess<'static> for OneItem<'_> {
+impl SeqAccess<'static> for SingleItem<'_> {
     type Error = InvalidSettings;
 
     fn next_element_seed<T: DeserializeSeed<'static>>(
@@ -276,74 +282,75 @@ const TCP: &[MonitorType] = &[MonitorType::Tcp];
 const PING: &[MonitorType] = &[MonitorType::Ping];
 const NAME_SERVERS: &[MonitorType] = &[MonitorType::NameServer];
 
-fn walk() -> Seen {
-    let seen = Seen::default();
+fn compare_all() -> Comparison {
+    let comparison = Comparison::default();
     let others: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
-    seen.types::<schedule::ScheduleSettings>(MonitorType::ALL);
-    seen.types::<schedule::LocationModeSettings>(&others);
-    seen.types::<schedule::HandsetSettings>(HANDSETS);
-    seen.types::<alerting::AlertingSettings>(MonitorType::ALL);
-    seen.types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
-    seen.types::<alerting::CertificateDateSettings>(WEBSITES);
-    seen.types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
-    seen.types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
-    seen.types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
+    comparison.types::<schedule::ScheduleSettings>(MonitorType::ALL);
+    comparison.types::<schedule::LocationModeSettings>(&others);
+    comparison.types::<schedule::HandsetSettings>(HANDSETS);
+    comparison.types::<alerting::AlertingSettings>(MonitorType::ALL);
+    comparison.types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
+    comparison.types::<alerting::CertificateDateSettings>(WEBSITES);
+    comparison.types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
+    comparison.types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
+    comparison.types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
     let secure = [WEBSITES, STEPS, BROWSERS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat();
-    seen.types::<connection::TrustSettings>(&secure);
-    seen.types::<connection::ClientCertificateSettings>(&[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat());
-    seen.types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
-    seen.types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
-    seen.types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
-    seen.types::<website::WebsiteSettings<'_>>(WEBSITES);
-    seen.types::<ApiStepsSettings<'_>>(STEPS);
-    seen.types::<browser::BrowserSettings<'_>>(BROWSERS);
-    seen.types::<browser::StepTimeoutSettings>(BROWSERS);
-    seen.types::<tcp::TcpSettings<'_>>(TCP);
-    seen.types::<ping::PingSettings<'_>>(PING);
-    seen.types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
-    seen.types::<ftp::FtpSettings<'_>>(FTP);
-    seen.types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
-    seen.types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
-    seen.types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
-    seen.types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
-    seen.types::<mail::RoundTripSettings<'_>>(TRIPS);
-    seen.record::<AccountSettings<'_>>();
-    seen.record::<CustomerSettings<'_>>();
-    seen.record::<UserSettings<'_>>();
-    seen.record::<LocationSettings<'_>>();
-    seen.record::<CertificateSettings<'_>>();
-    seen.record::<PropertySettings<'_>>();
-    seen.record::<TestSettings>();
-    seen.record::<BlackoutSettings<'_>>();
-    seen.record::<EventSettings<'_>>();
-    seen.record::<RecipientSettings<'_>>();
-    seen.record::<NotifierGroupSettings<'_>>();
-    seen.record::<TemplateSettings<'_>>();
-    seen.record::<SlaSettings<'_>>();
-    seen.record::<PerformanceAlertSettings>();
-    seen.table::<request::LoginRequest<'_>>(&requests::LOGIN);
-    seen.table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
-    seen.table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
-    seen.table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
-    seen.table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
-    seen.table::<request::TestAlertRequest>(&tables::TEST_NOTIFIER);
-    seen.table::<request::PreviewRequest>(&tables::TEST_NOTIFIER);
-    seen.table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
-    seen.table::<request::ApplyRequest>(&operations::APPLY);
-    seen
+    comparison.types::<connection::TrustSettings>(&secure);
+    comparison
+        .types::<connection::ClientCertificateSettings>(&[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat());
+    comparison.types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
+    comparison.types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    comparison.types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    comparison.types::<website::WebsiteSettings<'_>>(WEBSITES);
+    comparison.types::<ApiStepsSettings<'_>>(STEPS);
+    comparison.types::<browser::BrowserSettings<'_>>(BROWSERS);
+    comparison.types::<browser::StepTimeoutSettings>(BROWSERS);
+    comparison.types::<tcp::TcpSettings<'_>>(TCP);
+    comparison.types::<ping::PingSettings<'_>>(PING);
+    comparison.types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
+    comparison.types::<ftp::FtpSettings<'_>>(FTP);
+    comparison.types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
+    comparison.types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
+    comparison.types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
+    comparison.types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
+    comparison.types::<mail::RoundTripSettings<'_>>(TRIPS);
+    comparison.record::<AccountSettings<'_>>();
+    comparison.record::<CustomerSettings<'_>>();
+    comparison.record::<UserSettings<'_>>();
+    comparison.record::<LocationSettings<'_>>();
+    comparison.record::<CertificateSettings<'_>>();
+    comparison.record::<PropertySettings<'_>>();
+    comparison.record::<TestSettings>();
+    comparison.record::<BlackoutSettings<'_>>();
+    comparison.record::<EventSettings<'_>>();
+    comparison.record::<RecipientSettings<'_>>();
+    comparison.record::<NotifierGroupSettings<'_>>();
+    comparison.record::<TemplateSettings<'_>>();
+    comparison.record::<SlaSettings<'_>>();
+    comparison.record::<PerformanceAlertSettings>();
+    comparison.table::<request::LoginRequest<'_>>(&requests::LOGIN);
+    comparison.table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
+    comparison.table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
+    comparison.table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
+    comparison.table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
+    comparison.table::<request::TestAlertRequest>(&tables::TEST_NOTIFIER);
+    comparison.table::<request::PreviewRequest>(&tables::TEST_NOTIFIER);
+    comparison.table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
+    comparison.table::<request::ApplyRequest>(&operations::APPLY);
+    comparison
 }
 
 #[test]
-fn typed_settings_are_those_of_the_field_table() {
-    let errors = walk().faults.into_inner();
+fn typed_settings_match_the_field_table() {
+    let errors = compare_all().differences.into_inner();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
 #[test]
-fn every_typed_struct_is_walked() {
+fn every_typed_struct_is_compared() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed");
-    let walked = walk().structs.into_inner();
-    let mut known = 0;
+    let compared = compare_all().structs.into_inner();
+    let mut count = 0;
     let records = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed/record");
     let files = [folder, records].into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     for path in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
@@ -351,11 +358,11 @@ fn every_typed_struct_is_walked() {
         for (at, _) in text.match_indices("Deserialize)]\npub struct ") {
             let name = text[at..].split("pub struct ").nth(1).unwrap();
             let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap();
-            assert!(walked.contains(name), "{name} is not compared with the field table");
-            known += 1;
+            assert!(compared.contains(name), "{name} is not compared with the field table");
+            count += 1;
         }
     }
-    assert!(known > 30, "{known}");
+    assert!(count > 30, "{count}");
 }
 
 fn website(fields: Value) -> Result<MonitorDocument, InvalidSettings> {
@@ -364,8 +371,8 @@ fn website(fields: Value) -> Result<MonitorDocument, InvalidSettings> {
 }
 
 #[test]
-fn a_value_that_does_not_fit_is_an_error_with_its_place() {
-    for (fields, want) in [
+fn an_invalid_value_is_an_error_with_its_path() {
+    for (fields, expected) in [
         (json!({"mode": "Foo"}), "`mode` is `Foo`: it must be one of `Global Verify`, `Primary`"),
         (json!({"interval": 7}), "`interval` is `7`: it must be one of 1, 2, 3"),
         (json!({"enabled": "yes"}), "`enabled` is `yes`: it must be `true` or `false`"),
@@ -376,12 +383,12 @@ fn a_value_that_does_not_fit_is_an_error_with_its_place() {
         (json!({"realm_password": 7}), "`realm_password` is `********`: it must be a text"),
     ] {
         let error = website(fields.clone()).unwrap_err().to_string();
-        assert!(error.starts_with(want), "{fields}: {error}");
+        assert!(error.starts_with(expected), "{fields}: {error}");
     }
 }
 
 #[test]
-fn what_is_not_set_has_the_default_of_the_table() {
+fn fields_not_set_have_the_default_of_the_table() {
     let document = website(json!({"url": "http://a/", "mode": "Primary", "timeout": null})).unwrap();
     let settings = document.settings();
     assert_eq!(
@@ -395,7 +402,7 @@ fn what_is_not_set_has_the_default_of_the_table() {
 }
 
 #[test]
-fn what_is_missing_and_what_a_type_does_not_have_are_errors() {
+fn missing_fields_and_fields_of_other_types_are_errors() {
     let document = website(json!({})).unwrap();
     let error = document.to_typed::<website::WebsiteSettings<'_>>().unwrap_err();
     assert_eq!(error.to_string(), "`url`: it is missing");

@@ -1,4 +1,4 @@
-//! The document and the page of a set of operations of every shape.
+//! The document and the page for a set of operations of every shape.
 
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ fn walk<'v>(value: &'v Value, visit: &mut impl FnMut(&'v str, &'v Value)) {
 }
 
 #[test]
-fn every_operation_is_there_once_with_its_parameters_and_answers() {
+fn every_operation_is_documented_with_parameters_and_responses() {
     let operations = operations();
     let document = document(&operations);
     let mut ids = BTreeSet::new();
@@ -83,17 +83,17 @@ fn every_operation_is_there_once_with_its_parameters_and_answers() {
         assert!(ids.insert(operation.id));
         assert_eq!(described.get("security").is_some(), operation.right.is_none());
         let params = described["parameters"].as_array().unwrap();
-        let wanted =
+        let expected =
             operation.path.matches('{').count() + operation.query.len() + usize::from(operation.if_match);
-        assert_eq!(params.len(), wanted, "{}", operation.id);
+        assert_eq!(params.len(), expected, "{}", operation.id);
         let responses = described["responses"].as_object().unwrap();
-        let there = |status: &str| responses.contains_key(status);
-        assert!(there("500") && there("504"), "{}", operation.id);
-        assert!(there("200") || there("204"), "{}", operation.id);
-        assert_eq!(there("401"), operation.right.is_some());
-        assert_eq!(there("404"), operation.path.contains('{'));
-        assert_eq!(there("412"), operation.if_match);
-        assert_eq!(there("415"), described.get("requestBody").is_some());
+        let has_status = |status: &str| responses.contains_key(status);
+        assert!(has_status("500") && has_status("504"), "{}", operation.id);
+        assert!(has_status("200") || has_status("204"), "{}", operation.id);
+        assert_eq!(has_status("401"), operation.right.is_some());
+        assert_eq!(has_status("404"), operation.path.contains('{'));
+        assert_eq!(has_status("412"), operation.if_match);
+        assert_eq!(has_status("415"), described.get("requestBody").is_some());
     }
     assert!(
         document["paths"]["/access-tokens"]["post"]["responses"]["429"]["headers"]["Retry-After"].is_object()
@@ -101,7 +101,7 @@ fn every_operation_is_there_once_with_its_parameters_and_answers() {
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_schema_is_used() {
+fn every_reference_resolves_and_every_schema_is_used() {
     let document = document(&operations());
     let mut used = BTreeSet::new();
     walk(&document, &mut |name, value| {
@@ -118,7 +118,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
 }
 
 #[test]
-fn an_answer_with_a_title_is_a_component_and_a_body_that_may_be_left_out_is_not_required() {
+fn titled_responses_are_components_and_optional_bodies_not_required() {
     let mut operations = operations();
     let body = |document: &Value| document["paths"]["/blackouts"]["post"]["requestBody"]["required"].clone();
     let before = document(&operations);
@@ -151,7 +151,7 @@ fn no_example_or_default_shows_a_secret() {
 }
 
 #[test]
-fn the_page_has_an_anchor_for_every_link_and_needs_nothing_from_elsewhere() {
+fn the_page_has_an_anchor_for_every_link_and_loads_nothing_external() {
     let operations = operations();
     let page = page::render_page(&operations);
     for operation in &operations {
@@ -169,7 +169,7 @@ fn the_page_has_an_anchor_for_every_link_and_needs_nothing_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn the_document_has_a_tag_and_is_not_sent_twice() {
+async fn the_document_has_an_etag_and_is_not_sent_twice() {
     let router = routes(&operations());
     let get = |path: &str, tag: Option<&str>| {
         let mut request = Request::get(path);

@@ -1,4 +1,4 @@
-//! The schema of results against what results print.
+//! The schema of results against serialized results.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn every_phase() -> Phases {
     phases
 }
 
-/// Where every part that can be there is there.
+/// Returns a result with every optional part.
 fn full() -> CheckResult {
     let at = Timestamp::from_seconds(1_772_323_200);
     let phases = every_phase();
@@ -201,7 +201,7 @@ fn check_details() -> CheckDetails {
             now: Some(2),
         }],
     };
-    let step = StepResult { browser_step: Some(Box::new(played(page.objects.clone()))), ..step };
+    let step = StepResult { browser_step: Some(Box::new(browser_step(page.objects.clone()))), ..step };
     let view = ContentViewResult {
         id: 1,
         name: "x".into(),
@@ -231,7 +231,7 @@ fn check_details() -> CheckDetails {
     }
 }
 
-fn played(objects: Vec<PageObject>) -> BrowserStep {
+fn browser_step(objects: Vec<PageObject>) -> BrowserStep {
     BrowserStep {
         url: "x".into(),
         title: "x".into(),
@@ -261,7 +261,7 @@ fn played(objects: Vec<PageObject>) -> BrowserStep {
     }
 }
 
-/// What of `value` does not fit `schema`, and what of `schema` is not in `value`, by path.
+/// Returns the differences between `schema` and `value`, by path.
 fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match value {
@@ -273,8 +273,8 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
                     None => found.push(format!("{path}/{name} is not in the schema")),
                 }
             }
-            let gone = properties.keys().filter(|name| !entries.contains_key(*name));
-            found.extend(gone.map(|name| format!("{path}/{name} is not in the value")));
+            let missing = properties.keys().filter(|name| !entries.contains_key(*name));
+            found.extend(missing.map(|name| format!("{path}/{name} is not in the value")));
         }
         Value::Array(items) => {
             for item in items {
@@ -291,8 +291,8 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
             if schema["type"] != kind {
                 found.push(format!("{path} is a {kind}, not {}", schema["type"]));
             }
-            if let Some(words) = schema["enum"].as_array()
-                && !words.contains(scalar)
+            if let Some(choices) = schema["enum"].as_array()
+                && !choices.contains(scalar)
             {
                 found.push(format!("{path}: {scalar} is none of its words"));
             }
@@ -302,10 +302,10 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
+fn schema_and_results_have_the_same_keys() {
     let printed = serde_json::to_value(full()).unwrap();
     assert_eq!(differences("", &result_schema(), &printed), Vec::<String>::new());
-    let words = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
+    let texts = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
     let attempt = &result_schema()["properties"]["attempts"]["items"]["properties"];
     for kind in [
         WarningKind::RedirectNotFollowed,
@@ -313,17 +313,17 @@ fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
         WarningKind::FellBack,
         WarningKind::Note,
     ] {
-        let word = serde_json::to_value(kind).unwrap();
+        let name = serde_json::to_value(kind).unwrap();
         assert!(
-            words(attempt["warnings"]["items"]["properties"]["kind"]["enum"].clone())
-                .contains(&word.as_str().unwrap().to_owned())
+            texts(attempt["warnings"]["items"]["properties"]["kind"]["enum"].clone())
+                .contains(&name.as_str().unwrap().to_owned())
         );
     }
     for fault in [Fault::Target, Fault::Network, Fault::Ours] {
-        let word = serde_json::to_value(fault).unwrap();
+        let name = serde_json::to_value(fault).unwrap();
         assert!(
-            words(attempt["failure"]["properties"]["fault"]["enum"].clone())
-                .contains(&word.as_str().unwrap().to_owned())
+            texts(attempt["failure"]["properties"]["fault"]["enum"].clone())
+                .contains(&name.as_str().unwrap().to_owned())
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What every HAR file has to have (HAR 1.2), by hand from the format's description.
+//! The required content of HAR files (HAR 1.2), checked by hand against the description of the format.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::domain::{
     Revision, Status, StepResult, Verdict,
 };
 
-fn phases(of: &[(Phase, u64)]) -> Phases {
+fn phases(durations: &[(Phase, u64)]) -> Phases {
     let mut phases = Phases::default();
-    for &(phase, micros) in of {
+    for &(phase, micros) in durations {
         phases.set(phase, std::time::Duration::from_micros(micros));
     }
     phases
 }
 
 fn result(check_details: CheckDetails) -> CheckResult {
-    let of = CheckMetadata {
+    let metadata = CheckMetadata {
         monitor_id: MonitorId(0),
         monitor_name: Arc::from("Shop"),
         revision: Revision(1),
@@ -29,7 +29,7 @@ fn result(check_details: CheckDetails) -> CheckResult {
     let verdict =
         Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
     let at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
-    CheckResult { details: check_details, ..CheckResult::without_attempts(of, at, at, verdict) }
+    CheckResult { details: check_details, ..CheckResult::without_attempts(metadata, at, at, verdict) }
 }
 
 fn exchange() -> HttpExchange {
@@ -60,7 +60,7 @@ fn exchange() -> HttpExchange {
     }
 }
 
-/// Paths of what has to be there, with what it has to be: `s`tring, `n`umber, `l`ist, `o`bject.
+/// Paths of required members and their types: `s`tring, `n`umber, `l`ist, `o`bject.
 const LOG: &[(&str, char)] = &[
     ("/log/version", 's'),
     ("/log/creator/name", 's'),
@@ -96,7 +96,7 @@ const ENTRY: &[(&str, char)] = &[
     ("/timings/receive", 'n'),
 ];
 
-fn holds(value: &Value, members: &[(&str, char)]) {
+fn assert_members(value: &Value, members: &[(&str, char)]) {
     for (path, kind) in members {
         let found = value.pointer(path).unwrap_or_else(|| panic!("no {path}: {value}"));
         let fits = match kind {
@@ -109,32 +109,32 @@ fn holds(value: &Value, members: &[(&str, char)]) {
     }
 }
 
-fn checked(results: &[CheckResult]) -> Value {
+fn har_of(results: &[CheckResult]) -> Value {
     let text = serde_json::to_string(&to_log(results)).unwrap();
     let har: Value = serde_json::from_str(&text).unwrap();
-    holds(&har, LOG);
+    assert_members(&har, LOG);
     assert_eq!(har["log"]["version"], "1.2");
     let pages = har["log"]["pages"].as_array().unwrap();
     for page in pages {
-        holds(page, PAGE);
+        assert_members(page, PAGE);
     }
     for entry in har["log"]["entries"].as_array().unwrap() {
-        holds(entry, ENTRY);
+        assert_members(entry, ENTRY);
         assert!(pages.iter().any(|page| page["id"] == entry["pageref"]), "{entry}");
         let timings = entry["timings"].as_object().unwrap();
         let shares = timings.iter().filter(|(name, _)| *name != "ssl").filter_map(|(_, time)| time.as_f64());
         let sum: f64 = shares.filter(|time| *time >= 0.0).sum();
         assert!((sum - entry["time"].as_f64().unwrap()).abs() < 0.001, "{entry}");
         if let Some(post) = entry["request"].get("postData") {
-            holds(post, &[("/mimeType", 's'), ("/text", 's')]);
+            assert_members(post, &[("/mimeType", 's'), ("/text", 's')]);
         }
     }
     har
 }
 
 #[test]
-fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
-    let har = checked(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
+fn an_exchange_becomes_an_entry_with_all_required_members() {
+    let har = har_of(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!(entry["startedDateTime"], "2026-11-22T06:00:00.0015Z");
     assert_eq!(entry["serverIPAddress"], "192.0.2.1");
@@ -151,7 +151,7 @@ fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
 }
 
 #[test]
-fn what_had_no_answer_says_why_and_is_still_an_entry() {
+fn an_exchange_without_a_response_is_an_entry_with_its_error() {
     let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.1:443");
     let refused = HttpExchange {
         method: "GET".into(),
@@ -160,7 +160,7 @@ fn what_had_no_answer_says_why_and_is_still_an_entry() {
         failure: Some(failure.clone()),
         ..HttpExchange::default()
     };
-    let har = checked(&[result(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
+    let har = har_of(&[result(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!((&entry["response"]["status"], &entry["timings"]["ssl"]), (&json!(0), &json!(-1.0)));
     assert_eq!(entry["response"]["_error"], failure.to_string());
@@ -168,7 +168,7 @@ fn what_had_no_answer_says_why_and_is_still_an_entry() {
 }
 
 #[test]
-fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
+fn steps_objects_and_several_checks_are_in_one_file_in_order() {
     let step = |number: u32, started_us| StepResult {
         number,
         name: "Log in".into(),
@@ -203,16 +203,16 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
         exchanges: vec![HttpExchange { started_us: 0, ..exchange() }],
         ..CheckDetails::default()
     };
-    let har = checked(&[result(first), result(second), result(CheckDetails::default())]);
-    let told: Vec<(&str, &str)> = har["log"]["entries"]
+    let har = har_of(&[result(first), result(second), result(CheckDetails::default())]);
+    let pages_and_urls: Vec<(&str, &str)> = har["log"]["entries"]
         .as_array()
         .unwrap()
         .iter()
         .map(|entry| (entry["pageref"].as_str().unwrap(), entry["request"]["url"].as_str().unwrap()))
         .collect();
     let buy = "https://shop.test/buy?item=a%20b&n=2";
-    let wanted = [("page_1", buy), ("page_1", buy), ("page_2", buy), ("page_2", "https://cdn.test/a.png")];
-    assert_eq!(told, wanted);
+    let expected = [("page_1", buy), ("page_1", buy), ("page_2", buy), ("page_2", "https://cdn.test/a.png")];
+    assert_eq!(pages_and_urls, expected);
     assert_eq!(har["log"]["entries"][1]["comment"], "step 2: Log in");
     assert_eq!(har["log"]["pages"][1]["pageTimings"]["onLoad"], 2.5);
     assert_eq!(har["log"]["pages"].as_array().unwrap().len(), 3);
@@ -224,8 +224,8 @@ fn a_step_in_a_browser_is_a_page_with_its_times() {
         phases: phases(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
         ..PageTiming::default()
     };
-    let played = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
-    let step = |number, played: BrowserStep| StepResult {
+    let browser_step = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
+    let step = |number, browser_step: BrowserStep| StepResult {
         number,
         name: format!("Step {number}"),
         status: Status::OK,
@@ -235,19 +235,19 @@ fn a_step_in_a_browser_is_a_page_with_its_times() {
         failures: Vec::new(),
         exchanges: vec![HttpExchange { started_us: u64::from(number) * 1_000_000 + 5, ..exchange() }],
         variables: Vec::new(),
-        browser_step: Some(Box::new(played)),
+        browser_step: Some(Box::new(browser_step)),
     };
     let object = FullPage::default();
     let details = CheckDetails {
-        steps: vec![step(1, played), step(2, BrowserStep::default())],
+        steps: vec![step(1, browser_step), step(2, BrowserStep::default())],
         page: Some(Box::new(object)),
         ..CheckDetails::default()
     };
-    let har = checked(&[result(details)]);
+    let har = har_of(&[result(details)]);
     let pages = har["log"]["pages"].as_array().unwrap();
-    let shown: Vec<(&str, &str)> =
+    let ids_and_titles: Vec<(&str, &str)> =
         pages.iter().map(|page| (page["id"].as_str().unwrap(), page["title"].as_str().unwrap())).collect();
-    assert_eq!(shown, [("page_1_1", "Shop: Step 1"), ("page_1_2", "Shop: Step 2")]);
+    assert_eq!(ids_and_titles, [("page_1_1", "Shop: Step 1"), ("page_1_2", "Shop: Step 2")]);
     assert_eq!(pages[0]["pageTimings"], json!({"onContentLoad": 40.0, "onLoad": 90.5}));
     assert_eq!(pages[1]["pageTimings"], json!({"onContentLoad": -1.0, "onLoad": -1.0}));
     assert_eq!(pages[0]["startedDateTime"], "2026-11-22T06:00:01Z");
