@@ -34,7 +34,7 @@ pub fn start_server() -> (Server, SocketAddr) {
     (Server(child), line.trim().parse().unwrap())
 }
 
-/// Serves on loopback and prints the address; `answer` returns media type and body of a path.
+/// Serves on loopback and prints the address; `respond` returns media type and body of a path.
 pub async fn serve(respond: impl Fn(&str) -> (&'static str, Bytes) + Clone + Send + Sync + 'static) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("{}", listener.local_addr().unwrap());

@@ -59,7 +59,7 @@ impl ScriptedProbe {
         self.attempts.load(Ordering::SeqCst)
     }
 
-    /// Waits until exactly `number` attempts are in progress.
+    /// Waits until exactly `count` attempts are in progress.
     pub async fn wait_for_running(&self, count: usize) {
         let mut running = self.running.subscribe();
         within(async { running.wait_for(|&running| running == count).await.map(drop).unwrap() }).await;
@@ -152,12 +152,12 @@ impl Sink {
         self.held.send_replace(held);
     }
 
-    /// Makes the next `number` deliveries panic.
+    /// Makes the next `count` deliveries panic.
     pub fn panic(&self, count: usize) {
         *self.panics.lock().unwrap() = count;
     }
 
-    /// Waits until there are at least `number` results and returns all of them.
+    /// Waits until there are at least `count` results and returns all of them.
     pub async fn wait_for(&self, count: usize) -> Vec<CheckResult> {
         self.wait_until(|results| results.len() >= count).await
     }

@@ -47,19 +47,19 @@ impl InvalidValue {
 
 /// Returns the values that `field` refuses.
 pub fn for_field(world: &World, field: &'static Field) -> Vec<InvalidValue> {
-    let mut values_refused = values(field, &field.field_type);
+    let mut invalid = values(field, &field.field_type);
     if field.required {
-        values_refused.push(InvalidValue::missing(Value::Null));
+        invalid.push(InvalidValue::missing(Value::Null));
     }
-    values_refused.extend(account_values(world, field));
-    for values_refused in &mut values_refused {
+    invalid.extend(account_values(world, field));
+    for invalid in &mut invalid {
         match (field.access, field.legacy) {
-            (Access::ReadOnlyInV3, _) => values_refused.in_v3 = false,
-            (_, LegacyEncoding::Hidden) => values_refused.in_legacy = false,
+            (Access::ReadOnlyInV3, _) => invalid.in_v3 = false,
+            (_, LegacyEncoding::Hidden) => invalid.in_legacy = false,
             _ => {}
         }
     }
-    values_refused
+    invalid
 }
 
 fn values(field: &'static Field, kind: &FieldType) -> Vec<InvalidValue> {
@@ -69,17 +69,16 @@ fn values(field: &'static Field, kind: &FieldType) -> Vec<InvalidValue> {
             [json!("yes"), json!("true"), json!(1), json!("1"), list, map].map(InvalidValue::both).to_vec()
         }
         FieldType::Int { min, max } => {
-            let mut values_refused =
+            let mut invalid =
                 [text, flag, list, map, json!(1.5), json!(1e19)].map(InvalidValue::both).to_vec();
             for number in [min.checked_sub(1), max.checked_add(1)].into_iter().flatten() {
-                values_refused.extend([
+                invalid.extend([
                     InvalidValue::both(json!(number)),
                     InvalidValue::both(json!(number.to_string())),
                 ]);
             }
-            values_refused
-                .extend([InvalidValue::v3(json!(min.to_string())), InvalidValue::legacy(json!("1.5"))]);
-            values_refused
+            invalid.extend([InvalidValue::v3(json!(min.to_string())), InvalidValue::legacy(json!("1.5"))]);
+            invalid
         }
         FieldType::IntEnum(choices) => {
             let (smallest, largest) = (choices.iter().min().unwrap(), choices.iter().max().unwrap());
@@ -91,24 +90,24 @@ fn values(field: &'static Field, kind: &FieldType) -> Vec<InvalidValue> {
         }
         FieldType::Float { .. } => [text, flag, list, map].map(InvalidValue::both).to_vec(),
         FieldType::Text { min, max, format } => {
-            let mut values_refused = [flag, list, map].map(InvalidValue::both).to_vec();
-            values_refused.push(InvalidValue::v3(json!(5)));
+            let mut invalid = [flag, list, map].map(InvalidValue::both).to_vec();
+            invalid.push(InvalidValue::v3(json!(5)));
             if max <= MAX_SHORT_TEXT {
                 let over = of_length(format, max + 1).unwrap_or_else(|| "1".repeat(max + 1));
-                values_refused.push(InvalidValue::both(json!(over)));
+                invalid.push(InvalidValue::both(json!(over)));
             }
-            values_refused.extend(texts(format).1.map(|text| InvalidValue::both(json!(text))));
+            invalid.extend(texts(format).1.map(|text| InvalidValue::both(json!(text))));
             if min > 0 {
-                values_refused.push(if field.required {
+                invalid.push(if field.required {
                     InvalidValue::missing(json!(""))
                 } else {
                     InvalidValue::both(json!(""))
                 });
             }
-            values_refused
+            invalid
         }
         FieldType::TextEnum(choices) => {
-            let mut values_refused =
+            let mut invalid =
                 [flag, list, map, json!("no such word"), json!(5)].map(InvalidValue::both).to_vec();
             let other = choices
                 .iter()
@@ -117,13 +116,13 @@ fn values(field: &'static Field, kind: &FieldType) -> Vec<InvalidValue> {
             let coded = matches!(field.legacy, LegacyEncoding::Coded(codes) if codes.iter().any(|(code, _)| {
                 other.as_ref().is_some_and(|other| other.eq_ignore_ascii_case(code))
             }));
-            values_refused.extend(other.map(|choice| {
+            invalid.extend(other.map(|choice| {
                 if coded { InvalidValue::v3(json!(choice)) } else { InvalidValue::both(json!(choice)) }
             }));
             if !choices.contains(&"") {
-                values_refused.push(InvalidValue::v3(json!("")));
+                invalid.push(InvalidValue::v3(json!("")));
             }
-            values_refused
+            invalid
         }
         FieldType::List { items: of, min, max } => lists(field, of, min, max),
         FieldType::Object(table) => {

@@ -25,8 +25,8 @@ use crate::api_fields::world::World;
 /// Number of types tested in parallel.
 const THREADS: usize = 3;
 
-/// Calls `check_type` for every type, several in parallel, each with its own world. Returns the number of covered fields
-/// by type.
+/// Calls `check_type` for every type, several in parallel, each with its own world. Returns the number of covered
+/// fields by type.
 fn for_every_type<W>(check_type: W) -> BTreeMap<&'static str, usize>
 where
     W: AsyncFn(&mut World) + Sync,

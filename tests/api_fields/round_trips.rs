@@ -138,17 +138,17 @@ async fn in_legacy_api(world: &mut World, id: i64, shown: &Map<String, Value>, r
 
 /// Checks that a read object, with its masks, changes nothing when it is sent back.
 async fn check_resend(world: &mut World, id: i64, shown: Map<String, Value>) {
-    let (before, revision) = (world.document(id), revision(world, id).await);
+    let (before, revision) = (world.document(id), read_revision(world, id).await);
     let reply = world.v3.patch(&format!("{}/{id}", world.path()), Value::Object(shown)).await;
     if reply.status != 200 {
         world.problem(&format!("what was read is refused: {}", reply.text));
     }
-    if world.document(id) != before || revision(world, id).await != revision {
+    if world.document(id) != before || read_revision(world, id).await != revision {
         world.problem("what was read changes something when it is sent back");
     }
 }
 
-async fn revision(world: &World, id: i64) -> String {
+async fn read_revision(world: &World, id: i64) -> String {
     world.v3.get(&format!("/monitors/{id}")).await.header("etag").to_owned()
 }
 

@@ -57,8 +57,8 @@ pub fn settable_fields(table: &'static FieldTable) -> impl Iterator<Item = &'sta
     table.fields().iter().copied().filter(|field| field.access == Access::ReadWrite)
 }
 
-/// Returns objects of `table` that together have every value of every field. `place` is the index of the first in its
-/// list, for fields that must be unique.
+/// Returns objects of `table` that together have every value of every field. `first_index` is the index of the first in
+/// its list, for fields that must be unique.
 pub fn objects(table: &'static FieldTable, first_index: usize) -> Vec<Value> {
     match table.name {
         "Assertion" => return assertions(),

@@ -225,7 +225,7 @@ fn location() -> Location {
     Location { id: LocationId(1), name: "north & <south>".to_owned(), region: 7 }
 }
 
-/// The pages over `kept` and `monitors`, as the daemon serves them.
+/// The pages over the results in `kept` and some monitors, as the daemon serves them.
 pub struct TestServer {
     pub router: Router,
     pub health: Arc<Health>,

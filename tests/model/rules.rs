@@ -34,7 +34,7 @@ fn errors_of(kind: T, form: InputFormat, more: Value, context: &ValidationContex
     }
 }
 
-/// Asserts that `good` is accepted, and `bad` is refused with exactly `message`.
+/// Asserts that `valid` is accepted, and `invalid` is refused with exactly `message`.
 fn assert_rule(kind: T, valid: Value, invalid: Value, message: &str) {
     assert_eq!(errors_of(kind, InputFormat::V3, valid, &test_context()), Vec::<String>::new(), "{kind}");
     assert_eq!(errors_of(kind, InputFormat::V3, invalid, &test_context()), [message], "{kind}");

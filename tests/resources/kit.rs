@@ -241,7 +241,7 @@ pub async fn assert_refused(kit: &Kit, kind: RecordKind, cases: &[(Value, &[&str
     }
 }
 
-/// Asserts that only `makers` may create an object from `body`, and that every role but `REPORTONLY` may list them.
+/// Asserts that only `creators` may create an object from `body`, and that every role but `REPORTONLY` may list them.
 pub async fn assert_roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, creators: &[Role]) {
     for role in Role::ALL {
         let outcome = kit.create(&as_role(role), kind, body(role)).await;

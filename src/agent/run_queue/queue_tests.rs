@@ -295,7 +295,7 @@ proptest! {
     }
 }
 
-/// Runs one monitor for `slots` slots of a minute, each run taking `takes`. Returns the planned times of the runs, and
+/// Runs one monitor for `slots` slots of a minute, each run taking `duration`. Returns the planned times of the runs, and
 /// the missed runs.
 fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
     let mut queue = RunQueue::new(LIMITS, START);
