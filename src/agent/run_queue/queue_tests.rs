@@ -295,8 +295,8 @@ proptest! {
     }
 }
 
-/// Runs one monitor for `slots` slots of a minute, each run taking `duration`. Returns the planned times of the runs, and
-/// the missed runs.
+/// Runs one monitor for `slots` slots of a minute, each run taking `duration`. Returns the planned times of the runs,
+/// and the missed runs.
 fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
     let mut queue = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
