@@ -1,8 +1,8 @@
-//! Version 3 of a real server over loopback: monitors created by 16 connections, pages of 100 all over the
-//! list, the whole list in one answer with the server's memory before and after. The server plans and runs
-//! what is created meanwhile.
+//! Version 3 of a real server over loopback: monitors created over 16 connections, pages of 100 from all over the list,
+//! and the whole list in one response, with the memory of the server before and after. The server plans and runs the
+//! created monitors meanwhile.
 //!
-//! `cargo bench --bench api` creates 100,000 monitors; `-- --quick` 5,000; `-- --monitors N` so many.
+//! `cargo bench --bench api` creates 100,000 monitors; `-- --quick` 5,000; `-- --monitors N` sets the number.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
 #[path = "support/allocator.rs"]
@@ -24,21 +24,21 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Connections that create at once.
+/// Connections that create in parallel.
 const CONNECTIONS: u64 = 16;
 /// Entries of a page.
 const PAGE: u64 = 100;
-/// Pages that are read, all over the list.
+/// Pages that are read, from all over the list.
 const PAGES: u64 = 500;
-/// The longest that a start may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Longest accepted start.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(run(monitors()));
 }
 
-/// What the command line asks for.
+/// Returns the number of monitors from the command line.
 fn monitors() -> u64 {
     let mut args = std::env::args().skip(1);
     let mut monitors = 100_000;
@@ -70,12 +70,12 @@ async fn run(monitors: u64) {
     for creator in creators {
         longest = longest.max(creator.await.unwrap());
     }
-    let took = started.elapsed();
+    let elapsed = started.elapsed();
     println!(
         "create   {monitors} monitors over {CONNECTIONS} connections: {:.0} a second for {:.1} s, longest {:.1} ms; \
          RSS {} to {} MB",
-        monitors as f64 / took.as_secs_f64(),
-        took.as_secs_f64(),
+        monitors as f64 / elapsed.as_secs_f64(),
+        elapsed.as_secs_f64(),
         millis(longest),
         rss >> 20,
         server.rss() >> 20,
@@ -87,11 +87,11 @@ async fn run(monitors: u64) {
         let offset = (monitors - PAGE) * page / PAGES.saturating_sub(1).max(1);
         let started = Instant::now();
         let path = format!("/api/v3/monitors?limit={PAGE}&offset={offset}");
-        let answer = client.get(&mut connection, &path).await;
+        let page_json = client.get(&mut connection, &path).await;
         times.push(started.elapsed());
-        let answer: Value = serde_json::from_slice(&answer).unwrap();
-        assert_eq!(answer["results"].as_array().map(Vec::len), Some(100), "{path}");
-        assert_eq!(answer["metadata"]["resultset"]["count"], monitors, "{path}");
+        let page_json: Value = serde_json::from_slice(&page_json).unwrap();
+        assert_eq!(page_json["results"].as_array().map(Vec::len), Some(100), "{path}");
+        assert_eq!(page_json["metadata"]["resultset"]["count"], monitors, "{path}");
     }
     times.sort_unstable();
     let at = |part: usize| millis(times[(times.len() - 1) * part / 100]);
@@ -114,7 +114,7 @@ async fn run(monitors: u64) {
     );
 }
 
-/// Creates until there are `monitors`; answers the longest call.
+/// Creates until there are `monitors`; returns the duration of the longest call.
 async fn create(client: Client, next: Arc<AtomicU64>, monitors: u64, port: u16) -> Duration {
     let mut connection = client.connect().await;
     let mut longest = Duration::ZERO;
@@ -128,14 +128,14 @@ async fn create(client: Client, next: Arc<AtomicU64>, monitors: u64, port: u16) 
             "hostname": "127.0.0.1", "port": port, "note": "made by the bench",
         });
         let started = Instant::now();
-        let (status, answer) =
+        let (status, response) =
             client.send(&mut connection, "POST", "/api/v3/monitors/tcp", Some(&body)).await;
         longest = longest.max(started.elapsed());
-        assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&answer));
+        assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&response));
     }
 }
 
-/// A port that takes connections and closes them.
+/// Starts a listener that accepts connections and closes them.
 async fn target() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -164,7 +164,7 @@ impl Client {
         requests
     }
 
-    async fn begin(
+    async fn start_request(
         &self,
         connection: &mut Connection,
         method: &str,
@@ -189,25 +189,25 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> (StatusCode, Bytes) {
-        let answer = self.begin(connection, method, path, body).await;
-        let status = answer.status();
-        (status, answer.into_body().collect().await.unwrap().to_bytes())
+        let response = self.start_request(connection, method, path, body).await;
+        let status = response.status();
+        (status, response.into_body().collect().await.unwrap().to_bytes())
     }
 
     async fn get(&self, connection: &mut Connection, path: &str) -> Bytes {
-        let (status, answer) = self.send(connection, "GET", path, None).await;
-        assert_eq!(status, StatusCode::OK, "{path}: {}", String::from_utf8_lossy(&answer));
-        answer
+        let (status, response) = self.send(connection, "GET", path, None).await;
+        assert_eq!(status, StatusCode::OK, "{path}: {}", String::from_utf8_lossy(&response));
+        response
     }
 
-    /// Reads the answer to `path` piece by piece; how many bytes it has, and the most that `watch` said.
+    /// Reads the response to `path` frame by frame; returns its size in bytes and the greatest value of `watch`.
     async fn stream(&self, connection: &mut Connection, path: &str, watch: impl Fn() -> u64) -> (u64, u64) {
-        let mut body = self.begin(connection, "GET", path, None).await.into_body();
-        let (mut bytes, mut peak, mut pieces) = (0, 0, 0_u32);
+        let mut body = self.start_request(connection, "GET", path, None).await.into_body();
+        let (mut bytes, mut peak, mut frames) = (0, 0, 0_u32);
         while let Some(frame) = body.frame().await {
             bytes += frame.unwrap().data_ref().map_or(0, Bytes::len) as u64;
-            pieces += 1;
-            if pieces.is_multiple_of(50) {
+            frames += 1;
+            if frames.is_multiple_of(50) {
                 peak = peak.max(watch());
             }
         }
@@ -215,7 +215,7 @@ impl Client {
     }
 }
 
-/// A server of its own, killed at the end.
+/// A separate server, killed on drop.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -234,17 +234,17 @@ impl Server {
         let started = Instant::now();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let address = lines.by_ref().find_map(|line| {
-            assert!(started.elapsed() < PATIENCE, "the server does not start");
+            assert!(started.elapsed() < START_TIMEOUT, "the server does not start");
             let line: Value = serde_json::from_str(&line).ok()?;
             line["message"].as_str().filter(|message| message.starts_with("serving at"))?;
             line["address"].as_str()?.parse().ok()
         });
-        // Read on, so that the log never blocks the process.
+        // Drained, so that the log never blocks the process.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, address: address.expect("the server ended before it served") }
     }
 
-    /// Bytes of memory that it holds now.
+    /// Returns the resident memory of the server, in bytes.
     fn rss(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -1,4 +1,4 @@
-//! Assertions over an answer of 100 KB, parsing included: what one check spends on each kind of them.
+//! Assertions over a response of 100 KiB, parsing included: the time that one check spends on each kind.
 #![allow(clippy::expect_used, missing_docs)]
 
 #[path = "support/allocator.rs"]

@@ -1,9 +1,9 @@
-//! What a browser check of one step takes, against the same calls to the same driver made bare: the driver is
-//! started, the calls of a check are made as that check made them, and the driver is ended; no proxy, no journal, no
-//! result. Both sides run in turns, on a page of this program's own.
+//! Duration of a browser check of one step, against the same calls to the same driver without Vigie: the driver is
+//! started, the recorded calls of a check are made, and the driver is ended; no proxy, no network log, no result. Both
+//! sides alternate, on a page served by this program.
 //!
-//! `cargo bench --bench browser` takes the median of 20 pairs; `-- --quick` of 7. It ends with 1 when the ratio is
-//! over its bound. It needs `chromium` and `chromedriver`.
+//! `cargo bench --bench browser` takes the median of 20 pairs; `-- --quick` of 7. It exits with 1 when the ratio is
+//! over its limit. It needs `chromium` and `chromedriver`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
 use std::convert::Infallible;
@@ -36,7 +36,7 @@ mod cpu;
 #[path = "support/driver.rs"]
 mod driver;
 
-/// The bound of the ratio.
+/// Greatest accepted ratio.
 const WALL: f64 = 1.2;
 
 fn main() -> ExitCode {
@@ -53,28 +53,28 @@ fn main() -> ExitCode {
 }
 
 async fn compare(pairs: usize) -> f64 {
-    let at = served().await;
+    let at = start_server().await;
     let folder = tempfile::tempdir().unwrap();
-    let program = found("chromedriver");
+    let program = find_program("chromedriver");
     let (between, record) = recorder(&std::env::current_exe().unwrap(), &program, folder.path());
-    checked(at, &house(Some(between))).await;
+    run_check(at, &browser_pool(Some(between))).await;
     let calls = calls(&record);
-    println!("a check of one step makes {} calls: {}", calls.len(), named(&calls));
-    // One for all checks, as a process has one.
-    let pool = house(None);
+    println!("a check of one step makes {} calls: {}", calls.len(), call_names(&calls));
+    // One pool for all checks, as in a process.
+    let pool = browser_pool(None);
     let mut times = Vec::new();
     for pair in 0..=pairs {
         let start = Instant::now();
-        let observation = checked(at, &pool).await;
+        let observation = run_check(at, &pool).await;
         let middle = Instant::now();
         replay(&program, &calls).await;
-        // The first pair warms up.
+        // The first pair is a warm-up.
         if pair > 0 {
             let (ours, bare) = (middle - start, middle.elapsed());
             println!(
                 "  ours {:.3} s ({}), bare {:.3} s",
                 ours.as_secs_f64(),
-                parts(&observation),
+                phase_times(&observation),
                 bare.as_secs_f64()
             );
             times.push((ours, bare));
@@ -88,18 +88,18 @@ async fn compare(pairs: usize) -> f64 {
     median
 }
 
-/// The browsers; `driver` where it is not the one of the system.
-fn house(driver: Option<PathBuf>) -> Arc<BrowserPool> {
+/// Returns a browser pool with `driver`, or with that of the system.
+fn browser_pool(driver: Option<PathBuf>) -> Arc<BrowserPool> {
     Arc::new(BrowserPool::new(BrowserPoolConfig {
         chromedriver: driver,
-        // Both sides ask for the processor in the same way.
+        // Both sides run at the same priority.
         nice: 0,
         ..BrowserPoolConfig::default()
     }))
 }
 
-/// A check of one step, to its end.
-async fn checked(at: SocketAddr, pool: &Arc<BrowserPool>) -> Observation {
+/// Runs a check of one step.
+async fn run_check(at: SocketAddr, pool: &Arc<BrowserPool>) -> Observation {
     let fields =
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
@@ -114,18 +114,18 @@ async fn checked(at: SocketAddr, pool: &Arc<BrowserPool>) -> Observation {
     observation
 }
 
-fn named(calls: &[Call]) -> String {
+fn call_names(calls: &[Call]) -> String {
     let last = |call: &Call| call.path.rsplit('/').next().unwrap_or_default().to_owned();
     calls.iter().map(last).collect::<Vec<_>>().join(" ")
 }
 
-fn parts(observation: &Observation) -> String {
+fn phase_times(observation: &Observation) -> String {
     let all =
         observation.phases.iter().map(|(phase, micros)| format!("{} {} ms", phase.key(), micros / 1000));
     all.collect::<Vec<_>>().join(", ")
 }
 
-fn found(program: &str) -> PathBuf {
+fn find_program(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = std::env::split_paths(&path).map(|folder| folder.join(program));
     all.into_iter()
@@ -133,19 +133,19 @@ fn found(program: &str) -> PathBuf {
         .expect("chromedriver, which Debian has as chromium-driver")
 }
 
-async fn served() -> SocketAddr {
+async fn start_server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
-            let answer = hyper::service::service_fn(|_| {
+            let service = hyper::service::service_fn(|_| {
                 let page = "<!doctype html><title>A page</title><h1>A page</h1><p>with a few words</p>";
-                let answer = Response::builder().header(header::CONTENT_TYPE, "text/html; charset=utf-8");
-                std::future::ready(Ok::<_, Infallible>(answer.body(Full::new(Bytes::from(page))).unwrap()))
+                let service = Response::builder().header(header::CONTENT_TYPE, "text/html; charset=utf-8");
+                std::future::ready(Ok::<_, Infallible>(service.body(Full::new(Bytes::from(page))).unwrap()))
             });
             let serving =
-                hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
+                hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::spawn(async move { drop(serving.await) });
         }
     });

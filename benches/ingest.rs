@@ -1,5 +1,5 @@
-//! Results into SQLite, the whole way from `take` to the commit, for each level of safety and kind of
-//! result (elements per second are results per second), and reading them back. `cargo bench --bench ingest`.
+//! Results into SQLite, from `submit` to the commit, for each synchronous level and kind of result (elements per second
+//! are results per second), and reading them back. `cargo bench --bench ingest`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "support/allocator.rs"]
@@ -29,15 +29,15 @@ use vigie::store::{
 };
 use vigie::telemetry::Metrics;
 
-/// Each has one run a minute; slots are spread over the minute as a hash would.
+/// Each monitor has one run a minute; slots are spread over the minute as a hash would.
 const MONITORS: i64 = 100_000;
 /// 2026-03-01T00:00:00Z.
 const START: i64 = 1_772_323_200_000_000;
 
-/// The `n`th result of all monitors, in the order in which they come due.
+/// Returns the `n`th result of all monitors, in the order in which they come due.
 fn result(n: i64, facts: &Facts) -> CheckResult {
     let (round, slot) = (n / MONITORS, n % MONITORS);
-    // Steps of a number without a common factor with the monitors: each once a round, in scattered order.
+    // The step has no common factor with the number of monitors: each comes once a round, in scattered order.
     let monitor_id = MonitorId(slot * 38_317 % MONITORS + 1);
     let planned_at = Timestamp::from_micros(START + round * 60_000_000 + slot * 600);
     let run_id = RunId::new(monitor_id, planned_at);
@@ -111,8 +111,8 @@ fn https() -> Facts {
     }
 }
 
-/// Every result where the grid of its monitor has it, as alerting expects, in the order in which they come due.
-fn on_the_grid(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
+/// Moves each result to a slot of its monitor, as alerting expects, and sorts them by planned time.
+fn move_to_slots(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
     for result in &mut results {
         let round = (result.planned_at.as_micros() - START) / 60_000_000;
         let from = Timestamp::from_micros(START + round * 60_000_000);
@@ -127,10 +127,10 @@ fn on_the_grid(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
     results
 }
 
-/// One location, and nobody to ask.
-struct Home;
+/// A planner with one location that cannot run anything.
+struct OneLocationPlanner;
 
-impl Planner for Home {
+impl Planner for OneLocationPlanner {
     fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -152,16 +152,16 @@ fn home() -> Location {
     Location { id: LocationId(1), name: "home".to_owned(), region: 1 }
 }
 
-/// Lets alerts follow from the results of all monitors.
-async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
-    let common = SharedFacts { locations: vec![home()], ..SharedFacts::default() };
+/// Enables alerting for all monitors.
+async fn enable_alerting(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
+    let facts = SharedFacts { locations: vec![home()], ..SharedFacts::default() };
     let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),
         outbox: store.clone(),
         results: store.clone(),
         config_store: store.clone(),
-        accounts: Arc::new(AccountCache::new(store.clone(), common)),
-        planner: Arc::new(Home),
+        accounts: Arc::new(AccountCache::new(store.clone(), facts)),
+        planner: Arc::new(OneLocationPlanner),
         clock: Arc::new(FakeClock::new(Timestamp::from_micros(START + 120_000_000))),
         wakeup: Wakeup::default(),
     };
@@ -173,13 +173,13 @@ async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
         Monitor { document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()), ..monitor }
     };
     ingestor.update_monitors((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
-    // A monitor shows how it is as soon as it is watched.
+    // Alerting knows a monitor as soon as it has processed the update.
     while !ingestor.has_alerting(MonitorId(MONITORS)) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-/// Stores `count` results and answers how long that took, until the last one was committed.
+/// Stores `count` results; returns the time until the last one was committed.
 fn run(
     runtime: &tokio::runtime::Runtime,
     synchronous: Synchronous,
@@ -192,13 +192,13 @@ fn run(
     let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
     let mut results: Vec<_> = (0..count).map(|n| result(n, facts)).collect();
     if watched {
-        results = on_the_grid(results);
+        results = move_to_slots(results);
     }
-    let took = runtime.block_on(async {
+    let elapsed = runtime.block_on(async {
         let metrics = Arc::new(Metrics::new());
         let ingestor = Ingestor::start(store.clone(), metrics, Vec::new(), IngestSettings::default());
         if watched {
-            watch(&ingestor, &store).await;
+            enable_alerting(&ingestor, &store).await;
         }
         let started = Instant::now();
         for result in results {
@@ -208,7 +208,7 @@ fn run(
         started.elapsed()
     });
     runtime.block_on(store.close());
-    took
+    elapsed
 }
 
 fn ingest(c: &mut Criterion) {

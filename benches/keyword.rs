@@ -1,4 +1,4 @@
-//! Keyword evaluation: what one check spends on the rule, by size of the page and form of the pattern.
+//! Keyword evaluation: the time that one check spends on the rule, by size of the page and kind of pattern.
 #![allow(clippy::expect_used, missing_docs)]
 
 #[path = "support/allocator.rs"]
@@ -21,7 +21,7 @@ fn rule(pattern: &str, matching: KeywordMatching, match_case: bool) -> KeywordRu
     }
 }
 
-/// HTML-like source text of `bytes` bytes with the words of the patterns nearly in it.
+/// Returns HTML-like text of `bytes` bytes that contains near misses of the patterns.
 fn page(bytes: usize) -> String {
     let line = "  <li class=\"item\"><a href=\"/shop/42\">Café crème,\n      in stocks since 2019</a></li>\n";
     line.repeat(bytes / line.len() + 1)

@@ -1,8 +1,8 @@
-//! What a ping and a DNS query cost in CPU, against programs that do nothing else: fping of Debian, and a bare
-//! loop over hickory-proto. Only ratios count; both sides of each run in turns in one run, on loopback.
+//! CPU of a ping and of a DNS query, against programs that do nothing else: fping of Debian, and a bare loop over
+//! hickory-proto. Only ratios count; both sides alternate in one run, on loopback.
 //!
-//! `cargo bench --bench probes` takes the median of 9 rounds; `-- --quick` of 3 smaller ones. It ends with 1 when
-//! a ratio is over its bound.
+//! `cargo bench --bench probes` takes the median of 9 rounds; `-- --quick` of 3 smaller ones. It exits with 1 when
+//! a ratio is over its limit.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
 use std::fmt::Write as _;
@@ -21,40 +21,41 @@ use vigie::domain::MonitorType;
 use vigie::net::Net;
 use vigie::probe::Probe;
 
-use cpu::{attempt, cpu, probe, told};
+use cpu::{attempt, cpu, probe, report};
 
 #[path = "support/allocator.rs"]
 mod allocator;
 #[path = "support/cpu.rs"]
 mod cpu;
 
-/// Bounds of the ratios.
+/// Greatest accepted ratios.
 const PING: f64 = 1.5;
 const QUERY: f64 = 1.6;
-/// Targets that are pinged at one time.
+/// Targets that are pinged at the same time.
 const TARGETS: u32 = 2000;
-/// Echo requests to each.
+/// Echo requests to each target.
 const ECHOES: u32 = 5;
 
 fn main() -> ExitCode {
     let quick = std::env::args().any(|arg| arg == "--quick");
     let (rounds, queries) = if quick { (3, 2_000) } else { (9, 10_000) };
-    // One thread: what it uses is what the checks use, without the servers beside it.
+    // A single thread, whose CPU time excludes that of the servers.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let net = cpu::net();
     let query = runtime.block_on(compare_queries(&net, rounds, queries));
-    let (ping, lost, took) = compare_pings(&runtime, &net, rounds);
+    let (ping, lost, elapsed) = compare_pings(&runtime, &net, rounds);
     println!(
         "\n{TARGETS} targets pinged once each in {:.0} ms at best, {lost} lost",
-        took.as_secs_f64() * 1e3
+        elapsed.as_secs_f64() * 1e3
     );
-    let holds = query <= QUERY && ping.is_none_or(|ratio| ratio <= PING) && lost == 0 && took.as_secs() < 1;
-    println!("{}", if holds { "every bound holds" } else { "A BOUND DOES NOT HOLD" });
-    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let within_limits =
+        query <= QUERY && ping.is_none_or(|ratio| ratio <= PING) && lost == 0 && elapsed.as_secs() < 1;
+    println!("{}", if within_limits { "every bound holds" } else { "A BOUND DOES NOT HOLD" });
+    if within_limits { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {
-    let server = answering();
+    let server = start_name_server();
     let fields =
         json!({"hostname": "127.0.0.1", "port": server.port(), "name_to_resolve": "www.example.test"});
     let probe = probe(MonitorType::NameServer, fields);
@@ -69,18 +70,18 @@ async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {
         for _ in 0..queries {
             bare_query(server).await;
         }
-        // The first round warms up.
+        // The first round is a warm-up.
         if round > 0 {
             let end = cpu(UsageWho::RUSAGE_THREAD);
             costs.push((middle.saturating_sub(start), end.saturating_sub(middle)));
         }
     }
     println!("a DNS query over UDP, {queries} a round:");
-    told("DNS query", "a bare loop", &costs, queries, QUERY)
+    report("DNS query", "a bare loop", &costs, queries, QUERY)
 }
 
-/// The least that asks one question safely: a socket, and so a port, of its own, a deadline, and an answer
-/// that is read and held against the question.
+/// The least work for a safe query: a socket with its own port, a deadline, and a reply that is parsed and compared
+/// with the query.
 async fn bare_query(server: SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     socket.connect(server).await.unwrap();
@@ -93,13 +94,13 @@ async fn bare_query(server: SocketAddr) {
     socket.send(&question.to_vec().unwrap()).await.unwrap();
     let mut buffer = [0; 4096];
     let received = tokio::time::timeout(Duration::from_secs(10), socket.recv(&mut buffer)).await;
-    let answer = Message::from_vec(&buffer[..received.unwrap().unwrap()]).unwrap();
-    assert!(answer.metadata.id == question.metadata.id && answer.queries == question.queries);
-    assert_eq!(answer.answers.len(), 2);
+    let reply = Message::from_vec(&buffer[..received.unwrap().unwrap()]).unwrap();
+    assert!(reply.metadata.id == question.metadata.id && reply.queries == question.queries);
+    assert_eq!(reply.answers.len(), 2);
 }
 
-/// A name server in a thread of its own.
-fn answering() -> SocketAddr {
+/// Starts a name server in its own thread.
+fn start_name_server() -> SocketAddr {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let at = socket.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -123,7 +124,7 @@ fn target(number: u32) -> String {
     format!("127.1.{}.{}", number / 250, number % 250 + 1)
 }
 
-/// The ratio (none without fping), echo replies that were lost, and the time that one request to each target takes.
+/// Returns the ratio (`None` without fping), the number of lost replies, and the time of one request to each target.
 fn compare_pings(
     runtime: &tokio::runtime::Runtime,
     net: &Net,
@@ -141,11 +142,11 @@ fn compare_pings(
             observations.iter().filter_map(|one| one.facts.ping.as_ref()).map(|ping| ping.received).sum();
         received
     };
-    let (once, often) = (probes(1), probes(ECHOES));
+    let (single, repeated) = (probes(1), probes(ECHOES));
     let (mut lost, mut best) = (0, Duration::MAX);
     for _ in 0..3 {
         let started = Instant::now();
-        lost += TARGETS - run(&once, Duration::from_secs(10));
+        lost += TARGETS - run(&single, Duration::from_secs(10));
         best = best.min(started.elapsed());
     }
     let list = (0..TARGETS).fold(String::new(), |mut list, number| {
@@ -157,18 +158,18 @@ fn compare_pings(
     let mut costs = Vec::new();
     for _ in 0..rounds {
         let start = cpu(UsageWho::RUSAGE_THREAD);
-        lost += TARGETS * ECHOES - run(&often, Duration::from_secs(2));
+        lost += TARGETS * ECHOES - run(&repeated, Duration::from_secs(2));
         let ours = cpu(UsageWho::RUSAGE_THREAD).saturating_sub(start);
         let start = cpu(UsageWho::RUSAGE_CHILDREN);
         let echoes = ECHOES.to_string();
-        // As often and as close together as ours: every 400 ms, 20,000 a second at most.
-        let done = Command::new("fping")
+        // The same rate as ours: every 400 ms, 20,000 a second at most.
+        let result = Command::new("fping")
             .args(["-q", "-c", &echoes, "-p", "400", "-i", "0.05", "-t", "400", "-f"])
             .arg(&file)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        match done {
+        match result {
             Ok(status) if status.success() => {
                 costs.push((ours, cpu(UsageWho::RUSAGE_CHILDREN).saturating_sub(start)));
             }
@@ -178,6 +179,6 @@ fn compare_pings(
     }
     std::fs::remove_file(&file).unwrap();
     println!("\nan echo request and its reply, {TARGETS} targets, {ECHOES} each, a round:");
-    let ratio = (!costs.is_empty()).then(|| told("echo", "fping", &costs, TARGETS * ECHOES, PING));
+    let ratio = (!costs.is_empty()).then(|| report("echo", "fping", &costs, TARGETS * ECHOES, PING));
     (ratio, lost, best)
 }

@@ -1,4 +1,4 @@
-//! The timer queue at the sizes that an agent has: one turn takes the next timer and sets it one interval on.
+//! The timer queue at the sizes of an agent: each turn pops the next timer and sets it one interval later.
 #![allow(missing_docs)]
 
 #[path = "support/allocator.rs"]

@@ -3,10 +3,10 @@
 //! concurrently.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod agent;
 mod cli;
 mod daemon;
 mod endurance;
-mod engine;
 mod net;
 mod notify;
 mod page;

@@ -1,4 +1,4 @@
-//! CPU of two ways to do the same, in turns in one run: only their ratio counts.
+//! CPU time of two implementations of the same work that alternate in one run: only their ratio counts.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -14,18 +14,19 @@ use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{Probe, ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
-/// CPU that `who` has used so far, user and system.
+/// Returns the CPU time that `who` has used so far, user and system.
 pub fn cpu(who: UsageWho) -> Duration {
     let usage = getrusage(who).unwrap();
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Duration::from_micros(u64::try_from(micros).unwrap())
 }
 
-/// Checks of a side before it is the other's turn: what else the machine does then meets both alike.
+/// Checks of one side before the other side's turn, so that other load of the machine affects both alike.
 const TURN: u32 = 10;
 
-/// What `checks` of each side cost all threads of this process, in each of so many rounds after one that warms up.
-pub async fn in_turns(
+/// Returns the CPU time of all threads of this process for `checks` of each side, in each of `rounds` rounds after a
+/// warm-up.
+pub async fn alternate(
     rounds: usize,
     checks: u32,
     mut ours: impl AsyncFnMut(),
@@ -52,9 +53,9 @@ pub async fn in_turns(
     costs.split_off(1)
 }
 
-/// Tells what both cost a piece in each round, and returns the median of the ratios.
-pub fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u32, bound: f64) -> f64 {
-    let micros = |of: Duration| of.as_secs_f64() * 1e6 / f64::from(pieces);
+/// Prints the CPU time per piece of both sides in each round, and returns the median of the ratios.
+pub fn report(name: &str, other: &str, rounds: &[(Duration, Duration)], count: u32, limit: f64) -> f64 {
+    let micros = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(count);
     let mut ratios: Vec<f64> =
         rounds.iter().map(|(ours, bare)| ours.as_secs_f64() / bare.as_secs_f64()).collect();
     for (ours, bare) in rounds {
@@ -62,23 +63,23 @@ pub fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u3
     }
     ratios.sort_by(f64::total_cmp);
     let median = ratios[ratios.len() / 2];
-    println!("{what}: {median:.2} times the CPU of {other}, at most {bound}");
+    println!("{name}: {median:.2} times the CPU of {other}, at most {limit}");
     median
 }
 
-/// A network of this host alone, without the system's certificates.
+/// Returns a network stack without the certificates of the system.
 pub fn net() -> Net {
     let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
 
-/// The probe of a monitor with these fields.
+/// Returns the probe of a monitor with these fields.
 pub fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
     let Value::Object(fields) = fields else { unreachable!() };
     build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default()).0
 }
 
-/// One attempt of it.
+/// Makes one attempt with `probe`.
 pub async fn attempt(net: &Net, probe: &dyn Probe, timeout: Duration) -> Observation {
     let cancel = CancellationToken::new();
     let deadline = Deadline::within(timeout);

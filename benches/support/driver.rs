@@ -1,4 +1,4 @@
-//! Calls to a WebDriver: written down as they pass, and made again by the least that can make them.
+//! Calls to a WebDriver: recorded by a proxy, and replayed with the least work.
 
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Write};
@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Stands in paths for the session, and in arguments for the folder of the profile.
+/// Placeholder for the session in paths, and the argument with the folder of the profile.
 const SESSION: &str = "{session}";
 const PROFILE: &str = "--user-data-dir=";
-/// What only a browser behind the forward proxy is told.
+/// Arguments of a browser behind the forward proxy only.
 const PROXIED: [&str; 3] = ["--proxy-server=", "--proxy-bypass-list=", "--host-resolver-rules="];
 const READY: &str = "started successfully on port ";
 
-/// One call, as it was made.
+/// One recorded call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call {
     method: String,
@@ -33,7 +33,7 @@ pub struct Call {
     body: String,
 }
 
-/// A driver with its browser, in a group of its own and a fresh folder.
+/// A driver with its browser, in its own process group and a new folder.
 struct Driver {
     child: Child,
     port: u16,
@@ -50,7 +50,7 @@ impl Driver {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let port = lines.by_ref().find_map(|line| port(&line.unwrap())).expect("a driver that starts");
-        // It goes on printing, and must not wait for a reader.
+        // The driver continues to print and must not block on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port, folder }
     }
@@ -67,18 +67,18 @@ fn port(line: &str) -> Option<u16> {
     line.split_once(READY)?.1.trim_end_matches('.').parse().ok()
 }
 
-/// A program that stands for `driver`, and writes down each call to `record`; `own` is this program.
+/// Writes a program that runs `driver` behind a recorder of calls to `record`; `own` is this program.
 pub fn recorder(own: &Path, driver: &Path, folder: &Path) -> (PathBuf, PathBuf) {
     use std::os::unix::fs::PermissionsExt;
     let (program, record) = (folder.join("recorder"), folder.join("calls"));
-    let [own, kept, driver] = [own, &record, driver].map(|path| format!("'{}'", path.display()));
-    let line = format!("#!/bin/sh\nexec {own} --between {kept} {driver} \"$@\"\n");
+    let [own, record_path, driver] = [own, &record, driver].map(|path| format!("'{}'", path.display()));
+    let line = format!("#!/bin/sh\nexec {own} --between {record_path} {driver} \"$@\"\n");
     std::fs::write(&program, line).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     (program, record)
 }
 
-/// Stands between a client and the driver: `arguments` are the file for the calls, the driver, and its arguments.
+/// Runs as a proxy in front of the driver: `arguments` are the file for the calls, the driver, and its arguments.
 pub async fn between(arguments: &[String]) {
     let driver = Driver::start(Path::new(&arguments[1]), &arguments[2..]);
     let record = std::fs::File::options().create(true).append(true).open(&arguments[0]).unwrap();
@@ -101,13 +101,13 @@ pub async fn between(arguments: &[String]) {
                     body: String::from_utf8(body.to_vec()).unwrap(),
                 };
                 writeln!(record.lock().unwrap(), "{}", serde_json::to_string(&call).unwrap()).unwrap();
-                let (status, answer) = ask(&mut connected(port).await, &call).await;
-                let answer = Response::builder()
+                let (status, response) = send(&mut connect(port).await, &call).await;
+                let response = Response::builder()
                     .status(status)
                     .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
-                    .body(Full::new(answer))
+                    .body(Full::new(response))
                     .unwrap();
-                Ok::<_, Infallible>(answer)
+                Ok::<_, Infallible>(response)
             }
         });
         let serving =
@@ -116,7 +116,7 @@ pub async fn between(arguments: &[String]) {
     }
 }
 
-/// The calls that were written down, with places for what differs between sessions.
+/// Returns the recorded calls, with placeholders for what differs between sessions.
 pub fn calls(record: &Path) -> Vec<Call> {
     let text = std::fs::read_to_string(record).unwrap();
     let calls: Vec<Call> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -136,10 +136,10 @@ pub fn calls(record: &Path) -> Vec<Call> {
     calls
 }
 
-/// Starts the driver, makes the calls, and ends it.
+/// Starts the driver, makes the calls, and kills it.
 pub async fn replay(driver: &Path, calls: &[Call]) {
     let driver = Driver::start(driver, &["--port=0".to_owned(), "--log-level=WARNING".to_owned()]);
-    let mut connection = connected(driver.port).await;
+    let mut connection = connect(driver.port).await;
     let mut session = String::new();
     for call in calls {
         let profile = driver.folder.path().display().to_string();
@@ -148,25 +148,25 @@ pub async fn replay(driver: &Path, calls: &[Call]) {
             path: call.path.replace(SESSION, &session),
             body: call.body.replace("{profile}", &profile),
         };
-        let (status, answer) = ask(&mut connection, &call).await;
-        assert_eq!(status, 200, "{} {}: {}", call.method, call.path, String::from_utf8_lossy(&answer));
+        let (status, response) = send(&mut connection, &call).await;
+        assert_eq!(status, 200, "{} {}: {}", call.method, call.path, String::from_utf8_lossy(&response));
         if session.is_empty() {
-            let answer: Value = serde_json::from_slice(&answer).unwrap();
-            answer["value"]["sessionId"].as_str().unwrap().clone_into(&mut session);
+            let response: Value = serde_json::from_slice(&response).unwrap();
+            response["value"]["sessionId"].as_str().unwrap().clone_into(&mut session);
         }
     }
 }
 
-async fn connected(port: u16) -> SendRequest<Full<Bytes>> {
+async fn connect(port: u16) -> SendRequest<Full<Bytes>> {
     let stream = TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], port))).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
-    // How it ends does not matter: it was answered until then.
+    // An error at the end does not matter: all calls were answered by then.
     tokio::spawn(async move { drop(connection.await) });
     sender
 }
 
-async fn ask(connection: &mut SendRequest<Full<Bytes>>, call: &Call) -> (u16, Bytes) {
+async fn send(connection: &mut SendRequest<Full<Bytes>>, call: &Call) -> (u16, Bytes) {
     connection.ready().await.unwrap();
     let request = Request::builder()
         .method(Method::from_bytes(call.method.as_bytes()).unwrap())
@@ -175,7 +175,7 @@ async fn ask(connection: &mut SendRequest<Full<Bytes>>, call: &Call) -> (u16, By
         .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
         .body(Full::new(Bytes::from(call.body.clone())))
         .unwrap();
-    let answer = connection.send_request(request).await.unwrap();
-    let status = answer.status().as_u16();
-    (status, answer.into_body().collect().await.unwrap().to_bytes())
+    let response = connection.send_request(request).await.unwrap();
+    let status = response.status().as_u16();
+    (status, response.into_body().collect().await.unwrap().to_bytes())
 }

@@ -1,4 +1,4 @@
-//! The bench's own program as a web server in a process of its own, and the barest way to ask it.
+//! The benchmark's own program as a web server in a separate process, and a minimal client.
 
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Ends with what it serves.
+/// The server process, killed on drop.
 pub struct Server(Child);
 
 impl Drop for Server {
@@ -25,8 +25,8 @@ impl Drop for Server {
     }
 }
 
-/// This program, called with `--serve`, and where it listens.
-pub fn served() -> (Server, SocketAddr) {
+/// Starts this program with `--serve`; returns the process and its address.
+pub fn start_server() -> (Server, SocketAddr) {
     let mut child =
         Command::new(std::env::current_exe().unwrap()).arg("--serve").stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -34,39 +34,39 @@ pub fn served() -> (Server, SocketAddr) {
     (Server(child), line.trim().parse().unwrap())
 }
 
-/// Serves on loopback and prints where; `answer` makes media type and body of a path.
-pub async fn serve(answer: impl Fn(&str) -> (&'static str, Bytes) + Clone + Send + Sync + 'static) {
+/// Serves on loopback and prints the address; `respond` returns media type and body of a path.
+pub async fn serve(respond: impl Fn(&str) -> (&'static str, Bytes) + Clone + Send + Sync + 'static) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("{}", listener.local_addr().unwrap());
     std::io::stdout().flush().unwrap();
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
-        let answer = answer.clone();
+        let respond = respond.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            let (kind, body) = answer(request.uri().path());
-            let answer =
+            let (kind, body) = respond(request.uri().path());
+            let respond =
                 Response::builder().header(header::CONTENT_TYPE, kind).body(Full::new(body)).unwrap();
-            std::future::ready(Ok::<_, Infallible>(answer))
+            std::future::ready(Ok::<_, Infallible>(respond))
         });
         let serving =
             hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         tokio::spawn(async move {
-            // A client that has heard enough may end the connection as it likes.
+            // A client may close the connection at any time.
             let _ = serving.await;
         });
     }
 }
 
-/// A connection.
+/// Connects to `at`.
 pub async fn stream(at: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(at).await.unwrap();
     stream.set_nodelay(true).unwrap();
     stream
 }
 
-/// HTTP/1.1 over `stream`, and the task that moves it on.
-pub async fn speak<S>(stream: S) -> (SendRequest<Full<Bytes>>, JoinHandle<hyper::Result<()>>)
+/// Starts HTTP/1.1 over `stream`; returns the sender and the task of the connection.
+pub async fn handshake<S>(stream: S) -> (SendRequest<Full<Bytes>>, JoinHandle<hyper::Result<()>>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -1,16 +1,16 @@
-//! Every field of every monitor type through create, read, change, list and copy on both APIs, at its limits
-//! (interface.md 2 and 8, fields.md, behaviour.md 1 and 2).
+//! Every field of every monitor type through create, read, change, list and clone on both APIs, with values up to and
+//! beyond its limits (interface.md 2 and 8, fields.md, behaviour.md 1 and 2).
 
-mod bad;
-mod coded;
+mod cases;
 mod computed;
-mod good;
-mod long;
-mod parts;
-mod refused;
-mod rounds;
-mod ties;
-mod wanted;
+mod expected;
+mod invalid_values;
+mod legacy_encoding;
+mod long_texts;
+mod rejection;
+mod round_trips;
+mod sub_objects;
+mod valid_values;
 mod world;
 
 use std::collections::BTreeMap;
@@ -22,11 +22,12 @@ use vigie::schema::table;
 
 use crate::api_fields::world::World;
 
-/// Types at a time.
+/// Number of types tested in parallel.
 const THREADS: usize = 3;
 
-/// Calls `walk` for every type, several at a time, each with a world of its own; answers what it counted.
-fn every_type<W>(walk: W) -> BTreeMap<&'static str, usize>
+/// Calls `check_type` for every type, several in parallel, each with its own world. Returns the number of covered
+/// fields by type.
+fn for_every_type<W>(check_type: W) -> BTreeMap<&'static str, usize>
 where
     W: AsyncFn(&mut World) + Sync,
 {
@@ -38,8 +39,8 @@ where
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 while let Some(kind) = MonitorType::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut world = runtime.block_on(World::new(*kind));
-                    runtime.block_on(walk(&mut world));
-                    counts.lock().unwrap().insert(kind.name(), world.walked.len());
+                    runtime.block_on(check_type(&mut world));
+                    counts.lock().unwrap().insert(kind.name(), world.covered.len());
                     problems.lock().unwrap().append(&mut world.problems);
                 }
             });
@@ -50,20 +51,20 @@ where
     counts.into_inner().unwrap()
 }
 
-/// Each field counts once per type, those that Vigie sets too: they are sent, and ignored.
+/// Asserts that each field of each type was sent, read-only ones included.
 #[track_caller]
-fn all_are_walked(counts: &BTreeMap<&str, usize>) {
+fn assert_all_covered(counts: &BTreeMap<&str, usize>) {
     for kind in MonitorType::ALL {
         assert_eq!(counts[kind.name()], table::for_type(*kind).fields().len(), "fields of {kind}");
     }
 }
 
 #[test]
-fn every_field_takes_its_values_up_to_its_limits_and_both_apis_agree() {
-    all_are_walked(&every_type(rounds::walk));
+fn every_field_accepts_values_up_to_its_limits_on_both_apis() {
+    assert_all_covered(&for_every_type(round_trips::check_type));
 }
 
 #[test]
-fn every_field_refuses_what_is_beyond_its_limits_and_nothing_is_written() {
-    all_are_walked(&every_type(refused::walk));
+fn every_field_refuses_values_beyond_its_limits() {
+    assert_all_covered(&for_every_type(rejection::check_type));
 }

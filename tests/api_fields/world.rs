@@ -1,4 +1,4 @@
-//! One type of monitor in an account of its own, with what its fields may name.
+//! One monitor type in its own account, with the objects that its fields may reference.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::legacy::support::{Someone, outcome, someone};
 use crate::support::app::{App, Client, example};
 use crate::support::tls_server::Authority;
 
-/// Name of a location of [`App`]; its region is its id.
+/// Returns the name of a location of [`App`]; its region is its id.
 pub fn location(id: i64) -> &'static str {
     match id {
         1 => "Home",
@@ -21,7 +21,7 @@ pub fn location(id: i64) -> &'static str {
     }
 }
 
-/// A property: its id, name, and values with theirs.
+/// A property: its id, its name, and its values with their ids.
 pub type Property = (i64, &'static str, Vec<(i64, &'static str)>);
 
 pub struct World {
@@ -29,13 +29,13 @@ pub struct World {
     pub app: App,
     pub v3: Client,
     pub legacy: Someone,
-    /// Properties with their names and values.
+    /// The properties with their names and values.
     pub properties: Vec<Property>,
     pub client: i64,
     pub authority: i64,
     /// Fields that were sent.
-    pub walked: BTreeSet<&'static str>,
-    /// What went wrong.
+    pub covered: BTreeSet<&'static str>,
+    /// Descriptions of failed checks.
     pub problems: Vec<String>,
 }
 
@@ -60,21 +60,21 @@ impl World {
             (certificate("client", client).await, certificate("authority", authority).await);
         let mut properties = Vec::new();
         for (name, values) in [("colour", ["red", "blue"]), ("größe", ["klein", "groß"])] {
-            let listed: Vec<_> = values.iter().map(|value| json!({"value": value})).collect();
-            let id = v3.post("/properties", json!({"name": name, "values": listed})).await.id();
+            let values_json: Vec<_> = values.iter().map(|value| json!({"value": value})).collect();
+            let id = v3.post("/properties", json!({"name": name, "values": values_json})).await.id();
             let shown = v3.get(&format!("/properties/{id}")).await.expect(200);
             let ids = shown["values"].as_array().unwrap().iter().map(|value| value["id"].as_i64().unwrap());
             properties.push((id, name, ids.zip(values).collect()));
         }
-        let (walked, problems) = (BTreeSet::new(), Vec::new());
-        Self { kind, app, v3, legacy, properties, client, authority, walked, problems }
+        let (covered, problems) = (BTreeSet::new(), Vec::new());
+        Self { kind, app, v3, legacy, properties, client, authority, covered, problems }
     }
 
     pub fn fields(&self) -> Vec<&'static Field> {
         table::for_type(self.kind).fields().to_vec()
     }
 
-    /// The fields that somebody may set in one of the APIs.
+    /// Returns the fields that can be set through at least one of the APIs.
     pub fn settable(&self) -> Vec<&'static Field> {
         self.fields().into_iter().filter(|field| field.is_settable()).collect()
     }
@@ -83,13 +83,13 @@ impl World {
         self.fields().into_iter().filter(|field| field.access == Access::ReadOnly).collect()
     }
 
-    /// A body of version 3 that makes a monitor.
+    /// Returns a body of version 3 that creates a monitor.
     pub fn base(&self) -> Map<String, Value> {
         let mut body = example(self.kind);
         let fields = body.as_object_mut().unwrap();
         fields.shift_remove("type");
         if fields.contains_key("assertions") {
-            // The form of one request, as steps.
+            // Turns the form of one request into the form of steps.
             fields.retain(|name, _| !matches!(name.as_str(), "url" | "http_method" | "assertions"));
             fields.insert("api_steps".to_owned(), json!([{"url": "http://a", "step_name": "s"}]));
         }
@@ -100,13 +100,13 @@ impl World {
         matches!(self.kind, MonitorType::MobileCloud | MonitorType::MobileLab)
     }
 
-    /// Whether the legacy API knows of the type.
-    pub fn listed(&self) -> bool {
+    /// Whether the legacy API knows the type.
+    pub fn in_legacy_api(&self) -> bool {
         self.kind != MonitorType::CollectionApi
     }
 
     pub fn legacy_creates(&self) -> bool {
-        self.listed() && !matches!(self.kind, MonitorType::MobileLab | MonitorType::Selenium)
+        self.in_legacy_api() && !matches!(self.kind, MonitorType::MobileLab | MonitorType::Selenium)
     }
 
     pub fn site_type(&self) -> &'static str {
@@ -121,45 +121,45 @@ impl World {
         (*self.app.state.monitors.monitors().get(MonitorId(id)).unwrap().document).clone()
     }
 
-    pub fn problem(&mut self, what: &str) {
+    pub fn problem(&mut self, description: &str) {
         if self.problems.len() < 40 {
-            self.problems.push(format!("{}: {}", self.kind, cut(what)));
+            self.problems.push(format!("{}: {}", self.kind, truncate(description)));
         }
     }
 
     /// Compares field by field.
-    pub fn compare(&mut self, when: &str, got: &Map<String, Value>, want: &Map<String, Value>) {
-        let names: BTreeSet<&String> = got.keys().chain(want.keys()).collect();
+    pub fn compare(&mut self, context: &str, actual: &Map<String, Value>, expected: &Map<String, Value>) {
+        let names: BTreeSet<&String> = actual.keys().chain(expected.keys()).collect();
         for name in names {
-            if got.get(name) != want.get(name) {
-                let say = |value: Option<&Value>| {
-                    value.map_or_else(|| "nothing".to_owned(), |value| cut(&value.to_string()))
+            if actual.get(name) != expected.get(name) {
+                let describe = |value: Option<&Value>| {
+                    value.map_or_else(|| "nothing".to_owned(), |value| truncate(&value.to_string()))
                 };
                 self.problem(&format!(
-                    "{when}: `{name}` is {}, not {}",
-                    say(got.get(name)),
-                    say(want.get(name))
+                    "{context}: `{name}` is {}, not {}",
+                    describe(actual.get(name)),
+                    describe(expected.get(name))
                 ));
             }
         }
     }
 
-    /// The object of version 3.
-    pub async fn shown(&mut self, id: i64) -> Map<String, Value> {
+    /// Reads the object of version 3.
+    pub async fn read_v3(&mut self, id: i64) -> Map<String, Value> {
         let shown = self.v3.get(&format!("/monitors/{id}")).await.expect(200);
         shown.as_object().unwrap().clone()
     }
 
-    /// The legacy record.
-    pub async fn record(&mut self, id: i64, scripts: bool) -> Map<String, Value> {
+    /// Reads the legacy record.
+    pub async fn read_legacy(&mut self, id: i64, scripts: bool) -> Map<String, Value> {
         let scripts = if scripts { "&show_scripts=1" } else { "" };
-        let answer = self.legacy.get(&format!("/devices?id={id}{scripts}")).await;
-        assert_eq!(outcome(&answer), ("0", "No errors."), "{}", self.kind);
-        answer["results"][0].as_object().unwrap().clone()
+        let response = self.legacy.get(&format!("/devices?id={id}{scripts}")).await;
+        assert_eq!(outcome(&response), ("0", "No errors."), "{}", self.kind);
+        response["results"][0].as_object().unwrap().clone()
     }
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     if text.chars().count() <= 400 {
         return text.to_owned();
     }

@@ -1,4 +1,4 @@
-//! Outages, messages, test messages, performance alerts and agreements of monitors, and when blackouts hold next.
+//! Outages, notifications, test notifications, performance alerts and SLAs of monitors, and occurrences of blackouts.
 
 use serde_json::{Value, json};
 use vigie::alerting::{EpisodeChange, EpisodeEnd, LocationResult};
@@ -22,9 +22,9 @@ async fn recipient(client: &Client) -> i64 {
     client.post("/recipients", json!({"name": "Anna", "recipient": "anna@a.example"})).await.id()
 }
 
-/// An outage of `monitor` from `begin`, until `end` when it has ended.
-fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> StoredEpisode {
-    let (monitor_id, since) = (MonitorId(monitor), at(begin));
+/// Builds an outage of `monitor` from minute `start` to minute `end`, or an open one.
+fn outage(customer: CustomerId, monitor: i64, start: i64, end: Option<i64>) -> StoredEpisode {
+    let (monitor_id, since) = (MonitorId(monitor), at(start));
     let id = EpisodeId::new(monitor_id, since);
     let result = LocationResult {
         planned_at: since,
@@ -44,14 +44,14 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> S
         since,
         cause: result,
         failed_runs: 3,
-        last_run: at(begin + 2),
+        last_run: at(start + 2),
         last_status: Status(1),
         locations: vec![LocationId(2), LocationId(3)],
         verification: Some(Verification {
             status: Status(71),
             location_id: Some(LocationId(1)),
             found: Some(Status(51)),
-            at: at(begin),
+            at: at(start),
         }),
         flapping: false,
         end: end.map(|end| EpisodeEnd { at: at(end), recovered: true }),
@@ -70,12 +70,12 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> S
     }
 }
 
-async fn keep(app: &App, episodes: Vec<StoredEpisode>) {
+async fn store(app: &App, episodes: Vec<StoredEpisode>) {
     app.store.commit_alerts(AlertChanges { episodes, ..AlertChanges::default() }).await.unwrap();
 }
 
 #[tokio::test]
-async fn outages_are_listed_newest_first_and_narrowed() {
+async fn outages_are_listed_newest_first_and_filtered() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let (one, two) = (monitor(&admin, "one").await, monitor(&admin, "two").await);
@@ -83,7 +83,7 @@ async fn outages_are_listed_newest_first_and_narrowed() {
     let other = app.account("Other").await;
     let ended = outage(mine, one, -60, Some(-30));
     let open = outage(mine, two, -10, None);
-    keep(&app, vec![ended.clone(), open.clone(), outage(other, 77, -5, None)]).await;
+    store(&app, vec![ended.clone(), open.clone(), outage(other, 77, -5, None)]).await;
     let ids = async |query: &str| {
         let list = admin.get(&format!("/episodes{query}")).await.expect(200);
         let rows = list["results"].as_array().unwrap().clone();
@@ -97,9 +97,9 @@ async fn outages_are_listed_newest_first_and_narrowed() {
     assert_eq!(ids("?thru=2026-11-20T11:40:00Z").await, [ended.id.0]);
     assert_eq!(ids("?limit=1&offset=1").await, [ended.id.0]);
     assert_eq!(admin.get("/episodes?open=maybe").await.refused(400).len(), 1);
-    let shown = admin.get(&format!("/episodes/{}", ended.id)).await.expect(200);
+    let episode = admin.get(&format!("/episodes/{}", ended.id)).await.expect(200);
     assert_eq!(
-        shown,
+        episode,
         json!({
             "id": ended.id.0, "monitor_id": one, "monitor_name": "Shop",
             "started_at": "2026-11-20T11:00:00Z", "ended_at": "2026-11-20T11:30:00Z", "recovered": true,
@@ -117,20 +117,20 @@ async fn outages_are_listed_newest_first_and_narrowed() {
 }
 
 #[tokio::test]
-async fn an_open_outage_is_acknowledged_once_and_by_whom_is_shown() {
+async fn an_open_outage_is_acknowledged_once() {
     let app = App::start().await;
     let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
     let one = monitor(&admin, "one").await;
     let (ended, open) = (outage(CustomerId(1), one, -60, Some(-30)), outage(CustomerId(1), one, -10, None));
-    keep(&app, vec![ended.clone(), open.clone()]).await;
+    store(&app, vec![ended.clone(), open.clone()]).await;
     let path = format!("/episodes/{}/acknowledge", open.id);
     reader.post(&path, json!({})).await.refused(403);
-    let shown = admin.post(&path, json!({})).await.expect(200);
+    let acknowledged = admin.post(&path, json!({})).await.expect(200);
     assert_eq!(
-        (&shown["acknowledged_by"], &shown["acknowledged_at"]),
+        (&acknowledged["acknowledged_by"], &acknowledged["acknowledged_at"]),
         (&json!("admin-1"), &json!("2026-11-20T12:00:00Z"))
     );
-    // Again by somebody else: who was first stays.
+    // The second acknowledgement, by another user, changes nothing.
     app.clock.advance(std::time::Duration::from_mins(1));
     let again = app.login(Role::PowerUser).await.post(&path, json!({})).await.expect(200);
     assert_eq!(
@@ -142,13 +142,13 @@ async fn an_open_outage_is_acknowledged_once_and_by_whom_is_shown() {
         ["This outage has ended"]
     );
     admin.post("/episodes/999999/acknowledge", json!({})).await.refused(404);
-    let trail = admin.get("/audit?object=episode").await.expect(200);
-    assert_eq!(trail["results"][0]["action"], "acknowledge");
-    assert_eq!(trail["metadata"]["resultset"]["count"], 1);
+    let entries = admin.get("/audit?object=episode").await.expect(200);
+    assert_eq!(entries["results"][0]["action"], "acknowledge");
+    assert_eq!(entries["metadata"]["resultset"]["count"], 1);
 }
 
 #[tokio::test]
-async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
+async fn a_test_notification_is_queued_and_a_dead_one_is_retried() {
     let app = App::start().await;
     let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
     let (anna, one) = (recipient(&admin).await, monitor(&admin, "one").await);
@@ -217,18 +217,18 @@ async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
 }
 
 #[tokio::test]
-async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
+async fn a_monitor_shows_its_sla_and_its_performance_alerts() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let (one, two) = (monitor(&admin, "one").await, monitor(&admin, "two").await);
     let flags = async || {
         let shown = admin.get(&format!("/monitors/{one}")).await.expect(200);
-        let of = |name: &str| shown[name].clone();
+        let field = |name: &str| shown[name].clone();
         json!([
-            of("has_sla"),
-            of("sla_id"),
-            of("has_performance_alerts"),
-            of("has_active_performance_alerts")
+            field("has_sla"),
+            field("sla_id"),
+            field("has_performance_alerts"),
+            field("has_active_performance_alerts")
         ])
     };
     assert_eq!(flags().await, json!([false, null, false, false]));
@@ -247,11 +247,11 @@ async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
         json!({"id": alert, "monitor_id": one, "type": "static", "threshold": 1.5, "days": 7, "window": 3,
             "level": "error", "step": null, "enabled": true, "active": true})
     );
-    // It is found under its own monitor alone.
-    let strange = format!("/monitors/{two}/performance-alerts/{alert}");
-    admin.get(&strange).await.refused(404);
-    admin.patch(&strange, json!({"window": 10})).await.refused(404);
-    admin.delete(&strange).await.refused(404);
+    // It exists under its own monitor only.
+    let wrong_path = format!("/monitors/{two}/performance-alerts/{alert}");
+    admin.get(&wrong_path).await.refused(404);
+    admin.patch(&wrong_path, json!({"window": 10})).await.refused(404);
+    admin.delete(&wrong_path).await.refused(404);
     admin
         .patch(&format!("{path}/{alert}"), json!({"type": "dynamic", "threshold": 50, "days": 3}))
         .await
@@ -271,7 +271,7 @@ async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
         admin.post(&path, json!({"type": "sharp", "threshold": 0, "days": 8})).await.refused(400).len(),
         3
     );
-    // A copy has the alerts, but no agreement.
+    // A clone has the alerts, but no SLA.
     let copy = admin.post(&format!("/monitors/{one}/clone"), json!({})).await.id();
     let shown = admin.get(&format!("/monitors/{copy}")).await.expect(200);
     assert_eq!((&shown["has_sla"], &shown["has_performance_alerts"]), (&json!(false), &json!(true)));
@@ -280,14 +280,14 @@ async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
         (&copied["results"][0]["days"], &copied["results"][0]["monitor_id"]),
         (&json!(3), &json!(copy))
     );
-    // They go with their monitor.
+    // They are deleted with their monitor.
     admin.delete(&format!("/monitors/{one}")).await.expect(204);
     admin.get(&format!("/slas/{sla}")).await.refused(404);
     admin.get(&format!("{path}/{alert}")).await.refused(404);
 }
 
 #[tokio::test]
-async fn a_blackout_says_when_it_holds_next() {
+async fn a_blackout_lists_its_next_occurrences() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     admin.patch("/account", json!({"time_zone": "Europe/Paris"})).await.expect(200);
@@ -307,7 +307,7 @@ async fn a_blackout_says_when_it_holds_next() {
              "from": "2026-11-27T21:00:00Z", "thru": "2026-11-28T05:00:00Z"},
         ])
     );
-    // In summer it is another hour of UTC.
+    // In summer the offset of Paris is another.
     let summer = admin.get(&format!("{path}?limit=1&after=2027-07-01%2000:00:00")).await.expect(200);
     assert_eq!(summer["results"][0]["from"], "2027-07-02T20:00:00Z");
     assert_eq!(admin.get(&path).await.expect(200)["results"].as_array().unwrap().len(), 10);
@@ -326,7 +326,7 @@ async fn a_blackout_says_when_it_holds_next() {
 }
 
 #[tokio::test]
-async fn a_template_is_tried_on_an_example_before_anybody_gets_it() {
+async fn a_template_is_previewed_without_being_stored_or_sent() {
     let app = App::start().await;
     let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
     let one = monitor(&admin, "Front door").await;
@@ -354,7 +354,7 @@ async fn a_template_is_tried_on_an_example_before_anybody_gets_it() {
         let messages = admin.post(path, body).await.refused(400);
         assert!(messages[0].starts_with("`subject` cannot be used: "), "{messages:?}");
     }
-    // Nothing was kept and nothing sent.
+    // Nothing was stored and nothing sent.
     assert_eq!(admin.get("/templates").await.expect(200)["results"], json!([]));
     assert_eq!(admin.get("/notifications").await.expect(200)["results"], json!([]));
 }

@@ -1,4 +1,4 @@
-//! Bodies that are none, or not what the call takes: every one answers the error body and changes nothing.
+//! Invalid request bodies: each gets the error body and changes nothing.
 
 use axum::http::Method;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::support::app::{App, example, website};
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 #[tokio::test]
-async fn what_is_no_json_is_refused_with_its_place() {
+async fn invalid_json_is_refused_with_its_position() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     for (body, status, part) in [
@@ -36,7 +36,7 @@ async fn what_is_no_json_is_refused_with_its_place() {
 }
 
 #[tokio::test]
-async fn only_json_is_taken() {
+async fn only_json_is_accepted() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let body = website("Shop", json!({})).to_string();
@@ -71,7 +71,7 @@ async fn deep_and_large_bodies_are_refused() {
 }
 
 #[tokio::test]
-async fn every_offence_is_named_with_advice() {
+async fn every_error_is_reported_with_a_hint() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let body = r#"{"billing_plancode":"basic","name":"Shop","name":"Shop","url":"http://a.example/",

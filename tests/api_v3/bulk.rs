@@ -1,4 +1,4 @@
-//! Bulk edits and apply, as far as their calls are concerned.
+//! The calls of bulk edits and apply.
 
 use serde_json::{Value, json};
 use vigie::domain::Role;
@@ -16,7 +16,7 @@ fn all_fields(monitors: &[i64], more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_bulk_edit_answers_what_it_changed() {
+async fn a_bulk_edit_returns_the_changed_ids() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let first = user.post("/monitors/website", website("a", json!({}))).await.id();
@@ -39,7 +39,7 @@ async fn a_bulk_edit_answers_what_it_changed() {
 }
 
 #[tokio::test]
-async fn a_bulk_edit_names_each_monitor_once_and_hands_on_warnings() {
+async fn a_bulk_edit_returns_each_monitor_once_and_its_warnings() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let first = user.post("/monitors/website", website("a", json!({}))).await.id();
@@ -54,7 +54,7 @@ async fn a_bulk_edit_names_each_monitor_once_and_hands_on_warnings() {
 }
 
 #[tokio::test]
-async fn passwords_are_found_wherever_they_stand() {
+async fn passwords_are_replaced_where_the_current_value_matches() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let body = website("a", json!({"realm_userid": "u", "realm_password": "tulip"}));
@@ -69,7 +69,7 @@ async fn passwords_are_found_wherever_they_stand() {
 }
 
 #[tokio::test]
-async fn every_fault_of_an_apply_is_named_with_its_place() {
+async fn every_error_of_an_apply_is_reported_with_its_path() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let monitors = json!([
@@ -90,15 +90,15 @@ async fn every_fault_of_an_apply_is_named_with_its_place() {
 }
 
 #[tokio::test]
-async fn an_apply_says_what_it_does_and_does_it() {
+async fn an_apply_reports_and_makes_its_changes() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let mut monitor = website("Shop", json!({"key": "shop", "type": "website"}));
     let dry = user.post("/apply", json!({"monitors": [monitor], "dry_run": true})).await.expect(200);
     assert_eq!((&dry["changes"][0]["action"], &dry["changes"][0]["id"]), (&json!("create"), &Value::Null));
     assert!(app.state.monitors.monitors().is_empty());
-    let done = user.post("/apply", json!({"monitors": [monitor]})).await.expect(200);
-    let id = done["changes"][0]["id"].as_i64().unwrap();
+    let applied = user.post("/apply", json!({"monitors": [monitor]})).await.expect(200);
+    let id = applied["changes"][0]["id"].as_i64().unwrap();
     assert_eq!(user.get(&format!("/monitors/{id}")).await.expect(200)["name"], "Shop");
     monitor["name"] = json!("Shop 2");
     let changed = user.post("/apply", json!({"monitors": [monitor]})).await.expect(200);

@@ -1,4 +1,4 @@
-//! What the process holds of an account follows each change at once.
+//! The cached facts of an account reflect each change at once.
 
 use serde_json::{Value, json};
 use vigie::catalog::AccountFacts;
@@ -8,7 +8,7 @@ use vigie::schedule::BlackoutTarget;
 use crate::support::app::{App, NOON, website};
 use crate::support::tls_server::Authority;
 
-/// What the cache holds of account 1 that a change below can alter.
+/// Returns the cached facts of account 1 that a change below can alter.
 async fn cached(app: &App) -> Value {
     let facts = app.state.monitors.accounts().facts(CustomerId(1)).await.unwrap();
     describe(&facts)
@@ -17,7 +17,7 @@ async fn cached(app: &App) -> Value {
 fn describe(facts: &AccountFacts) -> Value {
     let names = |names: Vec<&str>| json!(names);
     let noon = Timestamp::from_seconds(NOON);
-    let rests =
+    let in_blackout =
         |id: i64| facts.calendar.active_window(BlackoutTarget::Monitor(MonitorId(id)), noon).is_some();
     json!({
         "locations": names(facts.locations.values().map(|location| location.name.as_str()).collect()),
@@ -27,8 +27,8 @@ fn describe(facts: &AccountFacts) -> Value {
         "groups": facts.contacts.groups.len(),
         "brand": facts.brand,
         "time_zone": facts.time_zone.iana_name(),
-        // Of every monitor that a test here makes.
-        "resting": (1..1000).filter(|id| rests(*id)).count(),
+        // Over the ids of all monitors that a test here creates.
+        "resting": (1..1000).filter(|id| in_blackout(*id)).count(),
     })
 }
 
@@ -84,9 +84,9 @@ async fn a_bulk_edit_of_blackouts_reaches_the_account_cache() {
     assert_eq!(cached(&app).await["resting"], 1);
 }
 
-/// Rules on monitors are those of the records as they are now, at the next call.
+/// A monitor is validated against the records that exist at the time of the call.
 #[tokio::test]
-async fn a_monitor_may_name_a_record_as_soon_as_it_exists_and_no_longer() {
+async fn a_monitor_may_reference_a_record_only_while_it_exists() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let location = admin.post("/locations", json!({"name": "Lyon", "region": 1})).await.id();

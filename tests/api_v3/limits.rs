@@ -1,4 +1,4 @@
-//! The limits of interface.md 8 that belong to monitors: below and at the limit taken, above refused.
+//! The limits of interface.md 8 for monitors: values up to the limit are accepted, values above are refused.
 
 use serde_json::{Value, json};
 use vigie::domain::Role;
@@ -6,7 +6,7 @@ use vigie::domain::Role;
 use crate::support::app::{App, website};
 
 #[tokio::test]
-async fn texts_and_numbers_are_held_to_their_limits() {
+async fn limits_of_texts_and_numbers_are_enforced() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
     let url = |characters: usize| json!(format!("http://a.example/{}", "x".repeat(characters - 17)));
@@ -90,13 +90,13 @@ async fn texts_and_numbers_are_held_to_their_limits() {
         ),
         ("mobilecloud", "monitor_offset", [1, 120].map(mobile).to_vec(), [0, 121].map(mobile).to_vec()),
     ];
-    for (kind, field, good, bad) in cases {
+    for (kind, field, valid, invalid) in cases {
         let path = format!("/monitors/{kind}");
-        for body in good {
+        for body in valid {
             let reply = user.post(&path, body).await;
             assert_eq!(reply.status, 200, "{kind}.{field}: {}", reply.text);
         }
-        for body in bad {
+        for body in invalid {
             let messages = user.post(&path, body).await.refused(400);
             assert!(messages.iter().any(|message| message.contains(field)), "{kind}.{field}: {messages:?}");
         }
@@ -104,7 +104,7 @@ async fn texts_and_numbers_are_held_to_their_limits() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_copy_is_held_to_its_limit() {
+async fn the_limit_of_names_applies_to_clones() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
@@ -116,9 +116,9 @@ async fn the_name_of_a_copy_is_held_to_its_limit() {
     assert_eq!(user.get(&format!("/monitors/{copy}")).await.expect(200)["name"], "Copy of Shop");
 }
 
-/// Without bounds, two MiB of names that are none took a minute, and the answer to them was seven times as long.
+/// Without limits, 2 MiB of unknown names took a minute, and the response was seven times as long as the request.
 #[tokio::test]
-async fn a_flood_of_faults_is_answered_at_once_and_briefly() {
+async fn many_errors_are_reported_quickly_and_briefly() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
     let names: serde_json::Map<String, Value> = (0..100_000).map(|n| (format!("a{n}"), json!(1))).collect();
@@ -134,14 +134,14 @@ async fn a_flood_of_faults_is_answered_at_once_and_briefly() {
         ("/apply", json!({"monitors": entries})),
         ("/monitors/website", long),
     ] {
-        let told = user.post(path, body).await.refused(400);
-        assert!(told.len() <= 150, "{path}: {} messages", told.len());
+        let messages = user.post(path, body).await.refused(400);
+        assert!(messages.len() <= 150, "{path}: {} messages", messages.len());
         assert!(
-            told.iter().all(|message| message.len() < 1_000),
+            messages.iter().all(|message| message.len() < 1_000),
             "{path}: a message is as long as its cause"
         );
     }
-    let told = user.get(&format!("/monitors?{}", query.join("&"))).await.refused(400);
-    assert!(told.len() <= 101 && told[0].contains("unknown parameter `q0`"), "{}", told.len());
+    let messages = user.get(&format!("/monitors?{}", query.join("&"))).await.refused(400);
+    assert!(messages.len() <= 101 && messages[0].contains("unknown parameter `q0`"), "{}", messages.len());
     assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }

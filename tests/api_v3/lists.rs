@@ -15,8 +15,8 @@ async fn names(user: &Client, query: &str) -> Vec<String> {
     body["results"].as_array().unwrap().iter().map(name).collect()
 }
 
-/// How the whole list is sent: the number of pieces, the largest and all of their bytes.
-async fn pieces(app: &App, user: &Client) -> (usize, usize, usize) {
+/// Requests the whole list. Returns the number of body frames, the size of the largest and the total size, in bytes.
+async fn frame_sizes(app: &App, user: &Client) -> (usize, usize, usize) {
     let bearer = format!("Bearer {}", user.token.clone().unwrap());
     let request = Request::get("/monitors").header("authorization", bearer).body(Body::empty()).unwrap();
     let mut body = app.router.clone().oneshot(request).await.unwrap().into_body();
@@ -28,7 +28,7 @@ async fn pieces(app: &App, user: &Client) -> (usize, usize, usize) {
 }
 
 #[tokio::test]
-async fn pages_hold_together() {
+async fn pages_partition_the_whole_list() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let empty = user.get("/monitors").await.expect(200);
@@ -36,7 +36,7 @@ async fn pages_hold_together() {
         empty,
         json!({"metadata": {"__permissions": {"acl": 7}, "resultset": {"count": 0, "limit": null, "offset": null}}, "results": []})
     );
-    // More than one step of the answer.
+    // More than one chunk of the response.
     for number in 0..230 {
         let kind = if number % 2 == 0 { "website" } else { "ping" };
         let body = match kind {
@@ -60,8 +60,8 @@ async fn pages_hold_together() {
         let body = user.get(&format!("/monitors?{query}")).await.expect(200);
         assert_eq!(body["metadata"]["resultset"]["count"], count, "{query}");
     }
-    let (pieces, largest, total) = pieces(&app, &user).await;
-    assert!(pieces >= 5 && largest < total / 2, "{pieces} pieces, the largest {largest} of {total} bytes");
+    let (frames, largest, total) = frame_sizes(&app, &user).await;
+    assert!(frames >= 5 && largest < total / 2, "{frames} pieces, the largest {largest} of {total} bytes");
     let pings = user.get("/monitors?type=ping&limit=2&offset=1").await.expect(200);
     assert_eq!(pings["metadata"]["resultset"], json!({"count": 115, "limit": 2, "offset": 1}));
     assert_eq!([&pings["results"][0]["name"], &pings["results"][1]["name"]], ["m003", "m005"]);
@@ -70,7 +70,7 @@ async fn pages_hold_together() {
 }
 
 #[tokio::test]
-async fn select_leaves_what_it_names() {
+async fn select_limits_the_fields_of_a_list() {
     let app = App::start().await;
     let user = app.login(Role::ReadOnly).await;
     let admin = app.login(Role::Admin).await;
@@ -89,7 +89,7 @@ async fn select_leaves_what_it_names() {
 }
 
 #[tokio::test]
-async fn select_leaves_what_it_names_of_one_object_too() {
+async fn select_limits_the_fields_of_one_object() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let id = admin.post("/monitors/website", website("Shop", json!({}))).await.id();
@@ -113,12 +113,12 @@ async fn select_leaves_what_it_names_of_one_object_too() {
     assert!(whole.as_object().unwrap().len() > 40, "all without `select`");
     let twice = admin.get(&format!("/monitors/{id}?select=id&select=name")).await;
     assert_eq!(twice.refused(400), ["`select` is given twice"]);
-    // A refusal is no object of which fields are chosen.
+    // `select` does not apply to an error body.
     assert_eq!(admin.get("/monitors/999999?select=id").await.status, 404);
 }
 
 #[tokio::test]
-async fn every_call_that_answers_one_object_says_that_it_takes_select() {
+async fn every_operation_that_returns_one_object_documents_select() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let document = admin.get("/openapi.json").await.expect(200);
@@ -128,7 +128,7 @@ async fn every_call_that_answers_one_object_says_that_it_takes_select() {
         if parameters.is_some_and(|all| all.iter().any(|parameter| parameter["name"] == "select")) {
             with.push(path.as_str());
         }
-        // One object is found by its number; `/account` is that of the caller.
+        // Paths with an id return one object; `/account` is the caller's.
         let one = path.ends_with("id}") && calls.get("get").is_some() || path == "/account";
         assert!(!one || with.last() == Some(&path.as_str()), "{path} takes no `select`");
     }
@@ -136,18 +136,18 @@ async fn every_call_that_answers_one_object_says_that_it_takes_select() {
 }
 
 #[tokio::test]
-async fn scripts_are_shown_when_asked_for() {
+async fn scripts_are_listed_only_on_request() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/api", example(MonitorType::Api)).await.id();
-    for (query, shown) in [
+    for (query, expected) in [
         ("", false),
         ("?show_scripts=0", false),
         ("?show_scripts=1", true),
         ("?show_scripts=1&select=script", true),
     ] {
         let body = user.get(&format!("/monitors{query}")).await.expect(200);
-        assert_eq!(body["results"][0].get("script").is_some(), shown, "{query}");
+        assert_eq!(body["results"][0].get("script").is_some(), expected, "{query}");
     }
     assert!(
         user.get(&format!("/monitors/{id}")).await.expect(200)["script"]
@@ -158,7 +158,7 @@ async fn scripts_are_shown_when_asked_for() {
 }
 
 #[tokio::test]
-async fn long_scripts_are_sent_one_by_one_and_none_is_lost() {
+async fn long_scripts_are_listed_completely() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     for number in 0..5 {
@@ -172,7 +172,7 @@ async fn long_scripts_are_sent_one_by_one_and_none_is_lost() {
 }
 
 #[tokio::test]
-async fn every_offence_of_a_query_is_named() {
+async fn every_error_of_a_query_is_reported() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let query =
@@ -196,7 +196,7 @@ async fn every_offence_of_a_query_is_named() {
 }
 
 #[tokio::test]
-async fn browser_scripts_are_found_by_what_they_pretend_to_be() {
+async fn browser_scripts_are_filtered_by_emulated_device() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     for (name, more) in [
@@ -218,24 +218,24 @@ async fn browser_scripts_are_found_by_what_they_pretend_to_be() {
 }
 
 #[tokio::test]
-async fn the_id_of_a_content_view_shows_its_monitor() {
+async fn the_id_of_a_content_view_returns_its_monitor() {
     let app = App::start().await;
     let (user, reader) = (app.login(Role::PowerUser).await, app.login(Role::ReadOnly).await);
-    let gone = user.post("/monitors/website", website("Gone", json!({}))).await.id();
-    let kept = user.post("/monitors/website", website("Kept", json!({}))).await.id();
+    let deleted = user.post("/monitors/website", website("Gone", json!({}))).await.id();
+    let remaining = user.post("/monitors/website", website("Kept", json!({}))).await.id();
     let view = |id: i64| json!({"id": id, "notify_on_error": true, "inherit_global_errors": false, "url_patterns": ["*"]});
     let mut script = example(MonitorType::BrowserScript);
-    script["content_views"] = json!([view(gone), view(kept), view(777_001)]);
+    script["content_views"] = json!([view(deleted), view(remaining), view(777_001)]);
     let monitor = user.post("/monitors/browserscript", script).await.id();
-    user.delete(&format!("/monitors/{gone}")).await.expect(204);
-    let shown = reader.get("/monitors/777001").await.expect(200);
+    user.delete(&format!("/monitors/{deleted}")).await.expect(204);
+    let by_view = reader.get("/monitors/777001").await.expect(200);
     let whole = reader.get(&format!("/monitors/{monitor}")).await.expect(200);
-    assert_eq!((&shown["id"], &shown["is_content_view"]), (&json!(777_001), &json!(true)));
+    assert_eq!((&by_view["id"], &by_view["is_content_view"]), (&json!(777_001), &json!(true)));
     assert_eq!((&whole["id"], &whole["is_content_view"]), (&json!(monitor), &json!(false)));
-    assert_eq!((&shown["name"], &shown["content_views"]), (&whole["name"], &whole["content_views"]));
-    // What is or was a monitor is no view.
-    assert_eq!(user.get(&format!("/monitors/{kept}")).await.expect(200)["name"], "Kept");
-    user.get(&format!("/monitors/{gone}")).await.refused(404);
+    assert_eq!((&by_view["name"], &by_view["content_views"]), (&whole["name"], &whole["content_views"]));
+    // The id of a current or deleted monitor is not taken for a view.
+    assert_eq!(user.get(&format!("/monitors/{remaining}")).await.expect(200)["name"], "Kept");
+    user.get(&format!("/monitors/{deleted}")).await.refused(404);
     user.get("/monitors/777002").await.refused(404);
     user.patch("/monitors/browserscript/777001", json!({"name": "x"})).await.refused(404);
     user.delete("/monitors/777001").await.refused(404);

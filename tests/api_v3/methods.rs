@@ -1,4 +1,4 @@
-//! Methods, unknown paths, and who may in at all.
+//! Methods, unknown paths and authentication.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn unknown_paths_and_types_are_not_found() {
 }
 
 #[tokio::test]
-async fn other_methods_are_told_which_are_possible() {
+async fn other_methods_get_405_with_the_allowed_ones() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
     for (method, path, allowed) in [
@@ -39,11 +39,11 @@ async fn other_methods_are_told_which_are_possible() {
         (Method::DELETE, "/tests", "POST,GET,HEAD"),
     ] {
         let reply = user.send(method.clone(), path, &[], "").await;
-        let mut shown: Vec<_> = reply.header("allow").split(',').map(str::trim).collect();
-        let mut wanted: Vec<_> = allowed.split(',').collect();
-        shown.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(shown, wanted, "{method} {path}");
+        let mut methods: Vec<_> = reply.header("allow").split(',').map(str::trim).collect();
+        let mut expected: Vec<_> = allowed.split(',').collect();
+        methods.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(methods, expected, "{method} {path}");
         assert!(reply.refused(405)[0].contains(method.as_str()));
         let options = app.anonymous().send(Method::OPTIONS, path, &[], "").await;
         assert_eq!(options.status, 204, "{path}");
@@ -52,7 +52,7 @@ async fn other_methods_are_told_which_are_possible() {
 }
 
 #[tokio::test]
-async fn head_answers_as_get_without_a_body() {
+async fn head_is_get_without_a_body() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
@@ -65,7 +65,7 @@ async fn head_answers_as_get_without_a_body() {
 }
 
 #[tokio::test]
-async fn tokens_that_are_missing_forged_or_over_open_nothing() {
+async fn missing_forged_and_expired_tokens_are_refused() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
     let refused = |reply: crate::support::app::Reply| {

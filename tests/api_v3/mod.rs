@@ -1,5 +1,4 @@
-//! Version 3 of the API: its framework, monitors and tests on demand, called through its router over a real
-//! store.
+//! Version 3 of the API: framework, monitors and tests on demand, called through its router over a real store.
 
 mod alerting;
 mod bodies;
@@ -7,13 +6,13 @@ mod bulk;
 mod caches;
 mod limits;
 mod lists;
+mod locking;
 mod methods;
 mod monitors;
+mod on_demand;
 mod results;
 mod roles;
 mod sla_report;
 mod tenancy;
 mod time_zones;
-mod trials;
-mod turns;
 mod url_logins;

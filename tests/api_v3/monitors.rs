@@ -1,4 +1,4 @@
-//! One monitor: made, read, changed and removed.
+//! One monitor: created, read, changed and deleted.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use crate::support::app::{App, example, website};
 use crate::support::fields::Fields;
 
 #[tokio::test]
-async fn every_type_is_made_read_sent_back_and_removed() {
+async fn every_type_is_created_read_patched_with_itself_and_deleted() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
     for kind in MonitorType::ALL {
-        let made = user.post(&format!("/monitors/{kind}"), example(*kind)).await;
-        assert_eq!(made.header("etag"), "\"1\"", "{kind}: {}", made.text);
-        let id = made.id();
+        let created = user.post(&format!("/monitors/{kind}"), example(*kind)).await;
+        assert_eq!(created.header("etag"), "\"1\"", "{kind}: {}", created.text);
+        let id = created.id();
         let path = format!("/monitors/{id}");
         let read = user.get(&path).await;
         assert_eq!(read.header("etag"), "\"1\"");
@@ -29,15 +29,15 @@ async fn every_type_is_made_read_sent_back_and_removed() {
         let again = user.patch(&format!("/monitors/{kind}/{id}"), read.clone()).await;
         assert_eq!(again.status, 200, "{kind}: {}", again.text);
         let after = user.get(&path).await.expect(200);
-        let moved = |object: &Value| {
+        let stable_fields = |object: &Value| {
             let mut object = object.as_object().unwrap().clone();
-            // What stands for the account's default locations is the monitor's own from then on.
+            // The account's default locations become the monitor's own with the patch.
             for field in ["last_modified", "script_modified", "monitor_uses_own_locations"] {
                 object.remove(field);
             }
             object
         };
-        assert_eq!(moved(&read), moved(&after), "{kind}");
+        assert_eq!(stable_fields(&read), stable_fields(&after), "{kind}");
         user.delete(&path).await.expect(204);
         user.get(&path).await.refused(404);
         user.delete(&path).await.refused(404);
@@ -46,7 +46,7 @@ async fn every_type_is_made_read_sent_back_and_removed() {
 }
 
 #[tokio::test]
-async fn what_was_made_is_planned_and_there_after_a_restart() {
+async fn a_new_monitor_is_planned_and_survives_a_restart() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let body = website("Shop", json!({"realm_userid": "anna", "realm_password": "tulip"}));
@@ -97,7 +97,7 @@ async fn a_change_is_partial_and_a_list_replaces() {
 }
 
 #[tokio::test]
-async fn the_path_word_has_to_be_its_type() {
+async fn the_type_in_the_path_must_match() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
@@ -107,7 +107,7 @@ async fn the_path_word_has_to_be_its_type() {
 }
 
 #[tokio::test]
-async fn if_match_holds_back_who_saw_another_version() {
+async fn if_match_refuses_other_revisions() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
@@ -125,12 +125,12 @@ async fn if_match_holds_back_who_saw_another_version() {
     patch("*").await.expect(200);
     let one = format!("/monitors/{id}");
     user.send(Method::DELETE, &one, &[("if-match", "\"1\"")], "").await.refused(412);
-    let seen = user.get(&one).await.header("etag").to_owned();
-    user.send(Method::DELETE, &one, &[("if-match", &seen)], "").await.expect(204);
+    let etag = user.get(&one).await.header("etag").to_owned();
+    user.send(Method::DELETE, &one, &[("if-match", &etag)], "").await.expect(204);
 }
 
 #[tokio::test]
-async fn another_account_s_monitor_is_as_unknown_as_none() {
+async fn a_monitor_of_another_account_is_not_found() {
     let app = App::start().await;
     let (mine, other) = (app.login(Role::Admin).await, app.account("other").await);
     let stranger = app.login_to(other, Role::Admin).await;
@@ -152,7 +152,7 @@ async fn another_account_s_monitor_is_as_unknown_as_none() {
 }
 
 #[tokio::test]
-async fn a_rest_ends_by_its_time_or_at_once() {
+async fn a_pause_ends_at_its_time_or_on_resume() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();

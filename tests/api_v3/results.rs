@@ -1,5 +1,5 @@
-//! Results, their files and the last status of every monitor: checked by the real engine against a server on
-//! loopback, kept by the real store.
+//! Results, their captures and the last status of every monitor: checked by the real agent against a server on
+//! loopback, stored in the real store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,18 +19,18 @@ use vigie::telemetry::Metrics;
 use crate::support::app::{App, Client, NOON, website};
 use crate::support::fields::Fields;
 
-/// Answers every request with `head` and `body`; its address.
+/// Starts a server that sends `head` and `body` to every request; returns its URL.
 async fn server(head: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let answer = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    let response = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let answer = answer.clone();
+            let response = response.clone();
             tokio::spawn(async move {
                 let mut request = [0; 4096];
                 let _ = stream.read(&mut request).await;
-                let _ = stream.write_all(answer.as_bytes()).await;
+                let _ = stream.write_all(response.as_bytes()).await;
                 let _ = stream.read(&mut request).await;
             });
         }
@@ -38,8 +38,8 @@ async fn server(head: &str, body: &str) -> String {
     format!("http://{address}/")
 }
 
-/// Runs the check of a monitor that was planned at `second` after noon, and keeps its result.
-async fn run(app: &App, id: i64, second: i64) {
+/// Runs the check of a monitor planned at `second` after noon, and stores its result.
+async fn run_and_store(app: &App, id: i64, second: i64) {
     let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
     let (probe, weight) = build(&monitor.document, &ProbeSettings::default());
     let assignment = Assignment {
@@ -69,7 +69,7 @@ async fn run(app: &App, id: i64, second: i64) {
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
 }
 
-async fn make(user: &Client, name: &str, url: &str, retry: bool) -> i64 {
+async fn create(user: &Client, name: &str, url: &str, retry: bool) -> i64 {
     let body = website(name, json!({"url": url, "retry_on_failure": retry}));
     user.post("/monitors/website", body).await.id()
 }
@@ -78,12 +78,12 @@ const BUSY: &str = "HTTP/1.1 503 Busy\r\nContent-Type: text/html; charset=utf-8\
     Set-Cookie: sid=hunter2\r\nX-Auth-Token: hunter2\r\n";
 
 #[tokio::test]
-async fn a_failed_check_keeps_the_answer_for_its_account_alone() {
+async fn a_failed_check_captures_the_response_for_its_account_only() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let page = format!("<h1>Busy \u{e9}</h1>{}", "x".repeat(100_000));
-    let id = make(&user, "Shop", &server(BUSY, &page).await, false).await;
-    run(&app, id, 0).await;
+    let id = create(&user, "Shop", &server(BUSY, &page).await, false).await;
+    run_and_store(&app, id, 0).await;
 
     let reader = app.login(Role::ReportOnly).await;
     let list = reader.get(&format!("/results?monitor_id={id}&outcome=error")).await.expect(200);
@@ -91,9 +91,9 @@ async fn a_failed_check_keeps_the_answer_for_its_account_alone() {
     let result = &list["results"][0];
     assert_eq!((&result["status"], &result["facts"]["http_status"]), (&json!(7), &json!(503)));
     let path = format!("/results/{}", result["check_id"].as_str().unwrap());
-    let mut alone = reader.get(&path).await.expect(200);
-    let exchanges = alone.as_object_mut().unwrap().remove("exchanges").unwrap();
-    assert_eq!(&alone, result, "alone as in the list, but for the exchanges");
+    let mut single = reader.get(&path).await.expect(200);
+    let exchanges = single.as_object_mut().unwrap().remove("exchanges").unwrap();
+    assert_eq!(&single, result, "alone as in the list, but for the exchanges");
     assert_eq!((&exchanges[0]["method"], &exchanges[0]["http_status"]), (&json!("GET"), &json!(503)));
     let sent = exchanges[0]["response_headers"].as_array().unwrap();
     assert!(sent.contains(&json!(["x-auth-token", "********"])), "{sent:?}");
@@ -134,25 +134,25 @@ async fn a_failed_check_keeps_the_answer_for_its_account_alone() {
         reader.get(&format!("{path}/captures/{name}")).await.refused(404);
     }
 
-    // Results stay when their monitor goes, and stay its account's.
+    // Results outlive their monitor and stay visible to its account only.
     user.delete(&format!("/monitors/{id}")).await.expect(204);
     reader.get(&path).await.expect(200);
     foreign.get(&path).await.refused(404);
 }
 
 #[tokio::test]
-async fn only_failures_keep_files_and_a_retry_says_which_attempt_they_are_of() {
+async fn only_failures_have_captures_named_after_their_attempt() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    let good = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
-    let id = make(&user, "Good", &server(good, "<p>fine</p>").await, true).await;
-    run(&app, id, 0).await;
+    let ok_head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
+    let id = create(&user, "Good", &server(ok_head, "<p>fine</p>").await, true).await;
+    run_and_store(&app, id, 0).await;
     let result = user.get("/results").await.expect(200)["results"][0].clone();
     assert_eq!((&result["outcome"], result.get("captures")), (&json!("ok"), None));
 
-    let json_body = "HTTP/1.1 500 No\r\nContent-Type: application/json\r\n";
-    let id = make(&user, "Bad", &server(json_body, "{\"why\":1}").await, true).await;
-    run(&app, id, 60).await;
+    let error_head = "HTTP/1.1 500 No\r\nContent-Type: application/json\r\n";
+    let id = create(&user, "Bad", &server(error_head, "{\"why\":1}").await, true).await;
+    run_and_store(&app, id, 60).await;
     let result = user.get("/results").await.expect(200)["results"][0].clone();
     let names: Vec<_> =
         result["captures"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
@@ -168,30 +168,30 @@ async fn only_failures_keep_files_and_a_retry_says_which_attempt_they_are_of() {
     let path = format!("/results/{}/captures/{}", result["check_id"].as_str().unwrap(), names[3]);
     assert_eq!(user.get(&path).await.expect(200), json!({"why": 1}));
 
-    // A keyword that is not found: the page is what its reader needs.
+    // The keyword is not found: the body is captured.
     let body = website(
         "Word",
-        json!({"url": server(good, "<p>fine</p>").await, "keyword_string": "gone", "retry_on_failure": false}),
+        json!({"url": server(ok_head, "<p>fine</p>").await, "keyword_string": "gone", "retry_on_failure": false}),
     );
     let id = user.post("/monitors/website", body).await.id();
-    run(&app, id, 120).await;
+    run_and_store(&app, id, 120).await;
     let result = user.get("/results").await.expect(200)["results"][0].clone();
     let path = format!("/results/{}/captures/response-body.html", result["check_id"].as_str().unwrap());
     assert_eq!(user.get(&path).await.text, "<p>fine</p>");
 }
 
 #[tokio::test]
-async fn the_last_status_of_every_monitor_is_told_per_location() {
+async fn the_last_status_of_every_monitor_is_reported_per_location() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    let bad = make(&user, "Bad", &server(BUSY, "x").await, false).await;
-    let waiting = make(&user, "Waiting", "http://shop.example.com/", false).await;
+    let failing = create(&user, "Bad", &server(BUSY, "x").await, false).await;
+    let waiting = create(&user, "Waiting", "http://shop.example.com/", false).await;
     let ping = json!({"billing_plancode": "b", "name": "Host", "hostname": "h.example", "enabled": false});
     let ping = user.post("/monitors/ping", ping).await.id();
-    run(&app, bad, 0).await;
-    run(&app, bad, 60).await;
+    run_and_store(&app, failing, 0).await;
+    run_and_store(&app, failing, 60).await;
     app.state.queries.set_health_lookup(std::sync::Arc::new(move |id| {
-        if id.0 == bad {
+        if id.0 == failing {
             vigie::alerting::MonitorHealth::Down
         } else {
             vigie::alerting::MonitorHealth::Unknown
@@ -202,15 +202,15 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     assert_eq!(report["metadata"]["resultset"]["count"], 3);
     let rows = report["results"].as_array().unwrap();
     let ids: Vec<_> = rows.iter().map(|row| row["monitor_id"].as_i64().unwrap()).collect();
-    assert_eq!(ids, [bad, waiting, ping]);
+    assert_eq!(ids, [failing, waiting, ping]);
     let last = user.get("/results?limit=1").await.expect(200)["results"][0].clone();
-    let place = &rows[0]["locations"][0];
-    assert_eq!(place["check_id"], last["check_id"]);
+    let location = &rows[0]["locations"][0];
+    assert_eq!(location["check_id"], last["check_id"]);
     assert_eq!(
-        (&place["location_id"], &place["location_name"], &place["outcome"], &place["status"]),
+        (&location["location_id"], &location["location_name"], &location["outcome"], &location["status"]),
         (&json!(1), &json!("Home"), &json!("error"), &json!(7))
     );
-    assert_eq!(place["planned_at"], last["planned_at"]);
+    assert_eq!(location["planned_at"], last["planned_at"]);
     assert_eq!(
         rows[1],
         json!({"monitor_id": waiting, "monitor_name": "Waiting", "type": "website", "enabled": true, "paused_until": null, "state": "unknown", "locations": []})
@@ -243,9 +243,9 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
 async fn the_list_of_results_is_paged_and_filtered() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    let id = make(&user, "Bad", &server(BUSY, "x").await, false).await;
+    let id = create(&user, "Bad", &server(BUSY, "x").await, false).await;
     for minute in 0..5 {
-        run(&app, id, minute * 60).await;
+        run_and_store(&app, id, minute * 60).await;
     }
     let found = async |query: &str| {
         let body = user.get(&format!("/results?{query}")).await.expect(200);

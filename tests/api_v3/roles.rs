@@ -1,5 +1,5 @@
-//! Every operation for every role: who lacks the right gets 403, who has it never does for lack of it, and
-//! nobody gets an error of the server.
+//! Every operation with every role: a role without the right gets 403, a role with it never does, and no call gets a
+//! server error.
 
 use serde_json::json;
 use vigie::api::{Verb, v3};
@@ -8,14 +8,14 @@ use vigie::domain::Role;
 use crate::support::app::App;
 
 #[tokio::test]
-async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
+async fn each_role_may_call_what_its_rights_allow() {
     let app = App::start().await;
     let operations = v3::operations(app.state.clone());
     assert!(operations.len() > 50, "only {} operations", operations.len());
     let mut errors = Vec::new();
     for role in Role::ALL {
         for operation in &operations {
-            // Calls of an admin may change users: each has a user of its own.
+            // Calls of an admin may change users, so each call has its own user.
             let user = app.login(role).await;
             let path = operation.path.replace("{id}", "999999").replace("{name}", "none");
             let reply = match operation.method {
@@ -23,11 +23,12 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
                 _ => user.json(operation.method.into(), &path, &[], &json!({})).await,
             };
             let status = reply.status.as_u16();
-            // Some calls are for the host's own admin alone, and say so.
+            // Some calls are reserved for the admin of the host; their error says so.
             let reserved = status == 403 && reply.text.contains("with `vigie customer`");
-            let may = operation.right.is_none_or(|right| role.allows(right)) && !reserved;
-            let fine = if may { status < 500 && status != 401 && status != 403 } else { status == 403 };
-            if !fine {
+            let is_allowed = operation.right.is_none_or(|right| role.allows(right)) && !reserved;
+            let is_expected =
+                if is_allowed { status < 500 && status != 401 && status != 403 } else { status == 403 };
+            if !is_expected {
                 errors.push(format!("{role} {} {path}: {status} {}", operation.method, reply.text));
             }
         }
@@ -36,7 +37,7 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
 }
 
 #[tokio::test]
-async fn without_a_token_only_the_login_and_the_document_answer() {
+async fn without_a_token_only_login_and_document_are_allowed() {
     let app = App::start().await;
     for operation in v3::operations(app.state.clone()) {
         let path = operation.path.replace("{id}", "1").replace("{name}", "none");
@@ -49,7 +50,7 @@ async fn without_a_token_only_the_login_and_the_document_answer() {
 }
 
 #[tokio::test]
-async fn operations_have_names_of_their_own() {
+async fn operation_ids_are_unique() {
     let app = App::start().await;
     let operations = v3::operations(app.state.clone());
     let mut ids: Vec<_> = operations.iter().map(|operation| operation.id).collect();
@@ -60,7 +61,7 @@ async fn operations_have_names_of_their_own() {
 }
 
 #[tokio::test]
-async fn lists_take_the_parameters_of_their_operation_and_no_others() {
+async fn lists_accept_only_the_documented_parameters() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let operations = v3::operations(app.state.clone());

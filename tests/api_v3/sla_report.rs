@@ -1,4 +1,4 @@
-//! Reports of service level agreements: figures, goals, budgets, pieces, CSV, and who may see them.
+//! SLA reports: figures, goals, budgets, periods, CSV, and access to them.
 
 use std::collections::BTreeMap;
 
@@ -30,10 +30,10 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
     id
 }
 
-/// A monitor with checks by the minute from `from` seconds before noon on: words are runs, letters locations
-/// from 1 on, `k` ok, `e` error, `m` missed, `u` unknown, `.` none. A check takes as many seconds as its
-/// location's number.
-async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
+/// Creates a monitor with one run a minute from `from` seconds before noon on. Each group of letters in `runs` is a
+/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `.` none. A check takes as many
+/// seconds as the id of its location.
+async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
     let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
     let mut results: Vec<CheckResult> = Vec::new();
@@ -63,21 +63,21 @@ async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     id
 }
 
-fn part(of: &Value, names: &[&str]) -> BTreeMap<String, Value> {
-    names.iter().map(|name| ((*name).to_owned(), of[*name].clone())).collect()
+fn fields_of(object: &Value, names: &[&str]) -> BTreeMap<String, Value> {
+    names.iter().map(|name| ((*name).to_owned(), object[*name].clone())).collect()
 }
 
-fn entries(of: Value) -> BTreeMap<String, Value> {
-    let entries: Map<String, Value> = of.as_object().unwrap().clone();
-    entries.into_iter().collect()
+fn to_map(object: Value) -> BTreeMap<String, Value> {
+    let fields: Map<String, Value> = object.as_object().unwrap().clone();
+    fields.into_iter().collect()
 }
 
 #[tokio::test]
-async fn a_report_tells_figures_goals_and_what_is_left() {
+async fn a_report_shows_figures_goals_and_budgets() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let runs = "kk ".repeat(15) + "ke ee em uu " + &"kk ".repeat(11);
-    let monitor = checked(&app, &user, HOUR, &runs).await;
+    let monitor = create_checked(&app, &user, HOUR, &runs).await;
     let agreed = json!({"name": "Gold", "availability": 95.0, "uptime": 90, "response_time": 1.4});
     let sla = record(&app, RecordKind::Sla, monitor, agreed).await;
 
@@ -105,38 +105,38 @@ async fn a_report_tells_figures_goals_and_what_is_left() {
         "availability_percent",
         "response_time",
     ];
-    let want = json!({
+    let expected = json!({
         "runs_up": 27, "runs_down": 2, "ok": 53, "error": 4, "unknown": 2, "missed": 1, "excluded": 0,
         // 27 of 29, 53 of 57, rounded down; the mean of 1 s and 2 s.
         "uptime_percent": 93.103, "availability_percent": 92.982, "response_time": 1.5,
     });
-    assert_eq!(part(&report["total"], &figures), entries(want));
+    assert_eq!(fields_of(&report["total"], &figures), to_map(expected));
     let goals = report["goals"].as_array().unwrap();
     let met: Vec<_> = goals.iter().map(|goal| (goal["goal"].as_str().unwrap(), &goal["met"])).collect();
     assert_eq!(
         met,
         [("availability", &json!(false)), ("uptime", &json!(true)), ("response_time", &json!(false))]
     );
-    // 57 checks, of which 5 % may fail; 4 did, all of them in the last hour.
+    // Of 57 checks 5 % may fail; 4 did, all of them in the last hour.
     let budget = &goals[0]["budget"];
     assert_eq!(
-        part(budget, &["allowed", "used", "left_percent", "burn_rate"]),
-        entries(json!({
+        fields_of(budget, &["allowed", "used", "left_percent", "burn_rate"]),
+        to_map(json!({
             "allowed": 2.85, "used": 4, "left_percent": -40.351, "burn_rate": 1.404,
         }))
     );
     assert_eq!((&budget["burn_rate_1h"], &budget["burn_rate_6h"]), (&json!(1.404), &Value::Null));
     assert_eq!(goals[2].get("budget"), None);
-    let pieces: Vec<_> = report["pieces"]
+    let periods: Vec<_> = report["pieces"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|piece| (&piece["period"], &piece["error"]))
+        .map(|period| (&period["period"], &period["error"]))
         .collect();
-    assert_eq!(pieces, [(&json!("2026-11-20 10:00"), &json!(0)), (&json!("2026-11-20 11:00"), &json!(4))]);
-    let places: Vec<_> =
+    assert_eq!(periods, [(&json!("2026-11-20 10:00"), &json!(0)), (&json!("2026-11-20 11:00"), &json!(4))]);
+    let locations: Vec<_> =
         report["locations"].as_array().unwrap().iter().map(|at| (&at["name"], &at["error"])).collect();
-    assert_eq!(places, [(&json!("Home"), &json!(2)), (&json!("Away"), &json!(2))]);
+    assert_eq!(locations, [(&json!("Home"), &json!(2)), (&json!("Away"), &json!(2))]);
 
     let csv = reader.get(&format!("{path}.csv?from=2026-11-20T10:00:00Z&by=hour")).await;
     assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
@@ -155,12 +155,12 @@ async fn a_report_tells_figures_goals_and_what_is_left() {
 }
 
 #[tokio::test]
-async fn the_time_of_full_pages_counts_where_that_was_agreed() {
+async fn full_page_times_count_with_use_fullpage_time() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
     let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
-    // Three runs of 1 s, one of them with a full page of 4 s; a run that failed has no time that counts.
+    // Three runs of 1 s, one of them with a full page of 4 s; the time of a failed run does not count.
     let runs = [(Outcome::Ok, 0), (Outcome::Ok, 4), (Outcome::Warning, 0), (Outcome::Error, 9)];
     let results = (0..).zip(runs).map(|(minute, (outcome, seconds))| {
         let planned_at = Timestamp::from_seconds(NOON - HOUR + minute * MINUTE);
@@ -191,7 +191,7 @@ async fn operating_periods_exclusions_and_blackouts_do_not_count() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     // 2026-11-20 is a Friday, day 6. An hour of failures before noon, two locations.
-    let monitor = checked(&app, &user, HOUR, &"ee ".repeat(60)).await;
+    let monitor = create_checked(&app, &user, HOUR, &"ee ".repeat(60)).await;
     let sla = record(
         &app,
         RecordKind::Sla,
@@ -216,19 +216,20 @@ async fn operating_periods_exclusions_and_blackouts_do_not_count() {
         record(&app, RecordKind::Blackout, monitor, body).await;
     }
     let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
-    // 11:00 to 11:10 and 11:40 to 11:50 are left, and 40 minutes of both Fridays of the month before.
+    // Counted: 11:00 to 11:10 and 11:40 to 11:50, and 40 minutes of both earlier Fridays of the month.
     assert_eq!(report["counted_s"], (20 + 2 * 40) * MINUTE);
     assert_eq!((&report["total"]["error"], &report["total"]["excluded"]), (&json!(35), &json!(85)));
     assert_eq!((&report["by"], &report["from"]), (&json!("day"), &json!("2026-11-01T00:00:00Z")));
-    let shown: Vec<_> = report["blackouts"].as_array().unwrap().iter().map(|rests| &rests["type"]).collect();
-    assert_eq!(shown, ["Monitor", "Alert"]);
+    let kinds: Vec<_> =
+        report["blackouts"].as_array().unwrap().iter().map(|blackout| &blackout["type"]).collect();
+    assert_eq!(kinds, ["Monitor", "Alert"]);
 }
 
 #[tokio::test]
-async fn what_cannot_be_reported_is_refused_with_its_reason() {
+async fn invalid_report_queries_are_refused() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    let monitor = checked(&app, &user, HOUR, "kk").await;
+    let monitor = create_checked(&app, &user, HOUR, "kk").await;
     let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold"})).await;
     for (query, text) in [
         ("from=2026-11-21T00:00:00Z", "`from` must be before `thru`"),
@@ -237,26 +238,26 @@ async fn what_cannot_be_reported_is_refused_with_its_reason() {
         ("by=week", "`by` must be one of `hour`, `day`, `month`, not `week`"),
         ("form=x", "`form`"),
     ] {
-        let said = user.get(&format!("/slas/{sla}/report?{query}")).await.refused(400);
-        assert!(said[0].contains(text), "{query}: {said:?}");
+        let messages = user.get(&format!("/slas/{sla}/report?{query}")).await.refused(400);
+        assert!(messages[0].contains(text), "{query}: {messages:?}");
     }
     let report = user.get(&format!("/slas/{sla}/report?by=month")).await.expect(200);
     assert_eq!(report["goals"], json!([]));
     assert_eq!(report["pieces"].as_array().unwrap().len(), 11);
 }
 
-/// What `schema` describes, looked up when it only names it.
-fn described<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+/// Resolves a `$ref` of `schema`.
+fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str() {
         Some(name) => document.pointer(name.trim_start_matches('#')).unwrap(),
         None => schema,
     }
 }
 
-/// Compares `shown` with what `schema` says, key by key.
-fn compare(document: &Value, schema: &Value, shown: &Value, at: &str) {
-    let schema = described(document, schema);
-    match shown {
+/// Compares `actual` with `schema`, key by key.
+fn compare(document: &Value, schema: &Value, actual: &Value, at: &str) {
+    let schema = resolve(document, schema);
+    match actual {
         Value::Object(fields) => {
             let properties = schema["properties"].as_object().unwrap_or_else(|| panic!("{at}: {schema}"));
             for (name, value) in fields {
@@ -281,25 +282,25 @@ fn compare(document: &Value, schema: &Value, shown: &Value, at: &str) {
 async fn the_document_describes_every_key_of_a_report() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    let monitor = checked(&app, &user, HOUR, "kk ke ee").await;
+    let monitor = create_checked(&app, &user, HOUR, "kk ke ee").await;
     let agreed = json!({"name": "Gold", "availability": 95.0, "uptime": 90, "response_time": 1.4});
     let sla = record(&app, RecordKind::Sla, monitor, agreed).await;
-    let rests =
+    let blackout =
         json!({"type": "Alert", "from_date": "2026-11-20 00:00:00", "thru_date": "2026-11-20 01:00:00"});
-    record(&app, RecordKind::Blackout, monitor, rests).await;
+    record(&app, RecordKind::Blackout, monitor, blackout).await;
     let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
     let document = user.get("/openapi.json").await.expect(200);
-    let answer = &document["paths"]["/slas/{id}/report"]["get"]["responses"]["200"];
-    compare(&document, &answer["content"]["application/json"]["schema"], &report, "report");
+    let response = &document["paths"]["/slas/{id}/report"]["get"]["responses"]["200"];
+    compare(&document, &response["content"]["application/json"]["schema"], &report, "report");
 }
 
 #[tokio::test]
-async fn more_results_than_are_read_at_a_time_are_counted_once_each() {
+async fn results_read_in_several_batches_are_counted_once() {
     let app = App::start_quick().await;
     let user = app.login(Role::PowerUser).await;
-    // 20,000 are read at a time: the last run of the first piece is cut between its locations.
+    // 20,000 results are read at a time: the last run of the first batch is cut between its locations.
     let minutes = 7_000;
-    let monitor = checked(&app, &user, minutes * MINUTE, &"kke ".repeat(7_000)).await;
+    let monitor = create_checked(&app, &user, minutes * MINUTE, &"kke ".repeat(7_000)).await;
     let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold", "uptime": 100})).await;
     let report = user.get(&format!("/slas/{sla}/report?from=2026-11-01T00:00:00Z")).await.expect(200);
     let total = &report["total"];

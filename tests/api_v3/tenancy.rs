@@ -1,4 +1,4 @@
-//! Two accounts: whatever one asks for by a number of the other is answered as for a number that there is not.
+//! Two accounts: an id of the other account gets the same response as an id that does not exist.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use vigie::web::{self, PageAuth, PageState};
 
 use crate::support::app::{App, Client, Reply, website};
 
-/// Stands in everything that one account has; the other must never see it.
+/// Part of everything that one account has; the other must never see it.
 const MARK: &str = "marked-7413";
-/// A number that nothing has.
-const NOTHING: i64 = 999_999;
+/// An id of no object.
+const UNKNOWN_ID: i64 = 999_999;
 
-/// What the owner has, by what it is.
+/// The ids of the owner's objects, by kind.
 struct Owned {
     monitor: i64,
     all: Vec<i64>,
@@ -34,41 +34,41 @@ struct Owned {
     check: String,
 }
 
-async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
-    let made = async |path: &str, body: Value| owner.post(path, body).await.id();
-    let location = made("/locations", json!({"name": MARK, "region": 1, "private": true})).await;
-    let property = made("/properties", json!({"name": MARK, "values": [{"value": MARK}]})).await;
+async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
+    let create = async |path: &str, body: Value| owner.post(path, body).await.id();
+    let location = create("/locations", json!({"name": MARK, "region": 1, "private": true})).await;
+    let property = create("/properties", json!({"name": MARK, "values": [{"value": MARK}]})).await;
     let authority = rcgen::generate_simple_self_signed(vec![format!("{MARK}.test")]).unwrap().cert.pem();
     let certificate =
-        made("/certificates", json!({"name": MARK, "kind": "authority", "pem": authority})).await;
+        create("/certificates", json!({"name": MARK, "kind": "authority", "pem": authority})).await;
     let fields = json!({
         "note": MARK, "home_location": location, "locations": [{"id": location}], "realm_password": MARK,
         "ca_cert_id": certificate, "custom_properties": [{"id": property, "value_id": 1}],
     });
-    let monitor = made("/monitors/website-ssl", https(MARK, fields)).await;
-    let blackout = made(
+    let monitor = create("/monitors/website-ssl", https(MARK, fields)).await;
+    let blackout = create(
         "/blackouts",
         json!({"type": "Monitor", "assoc_id": monitor, "persistent": true, "note": MARK,
                "start_day": 1, "start_time": "01:00", "end_day": 1, "end_time": "02:00"}),
     )
     .await;
-    let event = made("/events", json!({"event": MARK, "description": MARK})).await;
+    let event = create("/events", json!({"event": MARK, "description": MARK})).await;
     let user =
-        made("/users", json!({"login": MARK, "name": MARK, "role": "ADMIN", "password": "long enough"}))
+        create("/users", json!({"login": MARK, "name": MARK, "role": "ADMIN", "password": "long enough"}))
             .await;
     let recipient =
-        made("/recipients", json!({"name": MARK, "recipient": format!("{MARK}@a.example")})).await;
-    let template = made("/templates", json!({"name": MARK, "subject": MARK})).await;
-    let group = made(
+        create("/recipients", json!({"name": MARK, "recipient": format!("{MARK}@a.example")})).await;
+    let template = create("/templates", json!({"name": MARK, "subject": MARK})).await;
+    let group = create(
         "/notifier-groups",
         json!({"name": MARK, "monitors": [{"id": monitor}], "recipients": [{"id": recipient}],
                "templates": [{"id": template}]}),
     )
     .await;
-    let sla = made("/slas", json!({"monitor_id": monitor, "name": MARK, "description": MARK})).await;
+    let sla = create("/slas", json!({"monitor_id": monitor, "name": MARK, "description": MARK})).await;
     let alerts = format!("/monitors/{monitor}/performance-alerts");
-    let alert = made(&alerts, json!({"type": "static", "threshold": 1})).await;
-    let message = made("/test-notifiers", json!({"recipient_id": recipient, "monitor_id": monitor})).await;
+    let alert = create(&alerts, json!({"type": "static", "threshold": 1})).await;
+    let message = create("/test-notifiers", json!({"recipient_id": recipient, "monitor_id": monitor})).await;
     let test: i64 = owner.post(&format!("/tests?monitor_id={monitor}"), json!({})).await.id();
     let result = result(app, monitor);
     let check = result.check_id.to_string();
@@ -95,43 +95,43 @@ fn https(name: &str, more: Value) -> Value {
     body
 }
 
-/// Bodies that get as far as the number, by path.
-fn bodies(path: &str) -> Value {
+/// Returns a body that is valid up to the id in `path`.
+fn body_for(path: &str) -> Value {
     if path.ends_with("/pause") { json!({"until": "2030-01-01T00:00:00Z"}) } else { json!({}) }
 }
 
 #[track_caller]
-fn same(found: &Reply, unknown: &Reply, id: &str, nothing: &str, what: &str) {
-    let part = |c: char| c.is_ascii_alphanumeric();
-    let plain = |text: &str, id: &str| -> String {
-        text.split_inclusive(|c| !part(c))
-            .map(|word| {
-                if word.trim_end_matches(|c| !part(c)) == id {
-                    word.replace(id, "ID")
+fn assert_same(found: &Reply, unknown: &Reply, id: &str, unknown_id: &str, context: &str) {
+    let is_id_char = |c: char| c.is_ascii_alphanumeric();
+    let normalized = |text: &str, id: &str| -> String {
+        text.split_inclusive(|c| !is_id_char(c))
+            .map(|token| {
+                if token.trim_end_matches(|c| !is_id_char(c)) == id {
+                    token.replace(id, "ID")
                 } else {
-                    word.to_owned()
+                    token.to_owned()
                 }
             })
             .collect()
     };
-    assert_eq!(found.status, unknown.status, "{what}: {} and {}", found.text, unknown.text);
-    assert_eq!(plain(&found.text, id), plain(&unknown.text, nothing), "{what}");
-    assert!(!found.text.contains(MARK), "{what}: {}", found.text);
+    assert_eq!(found.status, unknown.status, "{context}: {} and {}", found.text, unknown.text);
+    assert_eq!(normalized(&found.text, id), normalized(&unknown.text, unknown_id), "{context}");
+    assert!(!found.text.contains(MARK), "{context}: {}", found.text);
 }
 
-async fn strangers_see_nothing(owner_first: bool) {
+async fn check_isolation(owner_first: bool) {
     let app = App::start().await;
     let other = app.account("Other").await;
     let (mine, theirs) = if owner_first { (CustomerId(1), other) } else { (other, CustomerId(1)) };
     let owner = app.login_to(mine, Role::Admin).await;
-    let owned = owned(&app, &owner, mine).await;
+    let owned = create_owned(&app, &owner, mine).await;
     let before = owner.get(&format!("/monitors/{}", owned.monitor)).await.text;
     let stranger = app.login_to(theirs, Role::Admin).await;
-    let nothing = NOTHING.to_string();
+    let unknown_id = UNKNOWN_ID.to_string();
 
     for operation in v3::operations(app.state.clone()) {
         let send = async |path: String| {
-            let body = bodies(operation.path);
+            let body = body_for(operation.path);
             match operation.method {
                 Verb::Get | Verb::Delete => stranger.send(operation.method.into(), &path, &[], "").await,
                 _ => stranger.json(operation.method.into(), &path, &[], &body).await,
@@ -144,16 +144,16 @@ async fn strangers_see_nothing(owner_first: bool) {
             } else {
                 owned.all.iter().map(i64::to_string).collect()
             };
-            // Locations of the settings are everybody's.
+            // Locations of the settings are shared by all accounts.
             let shared = |id: &String| operation.path.starts_with("/locations") && id.len() == 1;
-            let none = if results { "0123456789abcdef" } else { &nothing };
+            let missing = if results { "0123456789abcdef" } else { &unknown_id };
             for id in ids.into_iter().filter(|id| !shared(id)) {
                 let path =
                     |id: &str| operation.path.replace("{id}", id).replace("{name}", "response-head.txt");
-                let (found, unknown) = (send(path(&id)).await, send(path(none)).await);
-                let what = format!("{} {}", operation.method, path(&id));
-                same(&found, &unknown, &id, none, &what);
-                assert_eq!(found.status, 404, "{what}: {}", found.text);
+                let (found, unknown) = (send(path(&id)).await, send(path(missing)).await);
+                let context = format!("{} {}", operation.method, path(&id));
+                assert_same(&found, &unknown, &id, missing, &context);
+                assert_eq!(found.status, 404, "{context}: {}", found.text);
             }
         } else if operation.method == Verb::Get && operation.path != "/tests" {
             let reply = send(operation.path.to_owned()).await;
@@ -167,32 +167,32 @@ async fn strangers_see_nothing(owner_first: bool) {
         "/blackouts?assoc_id=ID",
         "/audit?object_id=ID",
     ] {
-        let ask = |id: &str| query.replace("ID", id);
+        let path_of = |id: &str| query.replace("ID", id);
         let id = owned.monitor.to_string();
-        let (found, unknown) = (stranger.get(&ask(&id)).await, stranger.get(&ask(&nothing)).await);
-        same(&found, &unknown, &id, &nothing, query);
+        let (found, unknown) = (stranger.get(&path_of(&id)).await, stranger.get(&path_of(&unknown_id)).await);
+        assert_same(&found, &unknown, &id, &unknown_id, query);
     }
     let lists = stranger.get(&format!("/monitors?value_id={}", owned.value)).await.expect(200);
     assert_eq!(lists["metadata"]["resultset"]["count"], 0);
-    in_bodies(&stranger, &owned).await;
-    // Nothing was touched.
+    check_bodies(&stranger, &owned).await;
+    // The owner's monitor is unchanged.
     assert_eq!(owner.get(&format!("/monitors/{}", owned.monitor)).await.text, before);
-    legacy_too(&app, theirs, owned.monitor).await;
-    pages_too(&app, mine, &owned.check).await;
+    check_legacy_api(&app, theirs, owned.monitor).await;
+    check_pages(&app, mine, &owned.check).await;
 }
 
-/// Makes the body with a number in it.
-type Made<'a> = Box<dyn Fn(i64) -> Value + 'a>;
+/// Builds the body that contains an id.
+type BuildBody<'a> = Box<dyn Fn(i64) -> Value + 'a>;
 
-/// Numbers that stand in bodies.
-async fn in_bodies(stranger: &Client, owned: &Owned) {
+/// Checks ids in request bodies.
+async fn check_bodies(stranger: &Client, owned: &Owned) {
     let bulk = |id: i64| {
         json!({"monitors": [id], "billing_plancode": "b", "enabled": true, "interval": 5, "mode": "Global Verify",
                "rotate_locations": false, "monitor_location_count": 0, "notify_on_error": true,
                "home_location": 1, "retry_on_failure": true, "allow_internal_testing": true,
                "traceroute_on_error": true, "timeout": 30})
     };
-    let cases: Vec<(&str, i64, u16, Made<'_>)> = vec![
+    let cases: Vec<(&str, i64, u16, BuildBody<'_>)> = vec![
         ("/monitors/bulk-edit", owned.monitor, 403, Box::new(bulk)),
         (
             "/monitors/bulk-edit-passwords",
@@ -245,7 +245,7 @@ async fn in_bodies(stranger: &Client, owned: &Owned) {
             400,
             Box::new(|id| https("n", json!({"ssl_cert_id": id, "use_client_ssl_cert": true}))),
         ),
-        // A key of another account's monitor takes nothing over: it is a key like any other.
+        // A key is scoped to its account: one derived from another account's monitor takes nothing over.
         (
             "/apply",
             owned.monitor,
@@ -259,18 +259,18 @@ async fn in_bodies(stranger: &Client, owned: &Owned) {
     ];
     for (path, id, status, body) in cases {
         let (found, unknown) =
-            (stranger.post(path, body(id)).await, stranger.post(path, body(NOTHING)).await);
+            (stranger.post(path, body(id)).await, stranger.post(path, body(UNKNOWN_ID)).await);
         assert_eq!(found.status.as_u16(), status, "{path}: {}", found.text);
-        same(&found, &unknown, &id.to_string(), &NOTHING.to_string(), path);
+        assert_same(&found, &unknown, &id.to_string(), &UNKNOWN_ID.to_string(), path);
     }
     let account = |id: i64| json!({"default_locations": [{"id": id}]});
     let found = stranger.patch("/account", account(owned.location)).await;
-    let unknown = stranger.patch("/account", account(NOTHING)).await;
-    same(&found, &unknown, &owned.location.to_string(), &NOTHING.to_string(), "/account");
+    let unknown = stranger.patch("/account", account(UNKNOWN_ID)).await;
+    assert_same(&found, &unknown, &owned.location.to_string(), &UNKNOWN_ID.to_string(), "/account");
     assert_eq!(found.status, 400);
 }
 
-async fn legacy_too(app: &App, customer: CustomerId, monitor: i64) {
+async fn check_legacy_api(app: &App, customer: CustomerId, monitor: i64) {
     let accounts = &app.state.accounts;
     let (login, password) = (format!("legacy-{customer}"), "correct horse");
     accounts
@@ -298,13 +298,13 @@ async fn legacy_too(app: &App, customer: CustomerId, monitor: i64) {
             let request = Request::builder().method(method.clone()).uri(uri);
             let request =
                 request.header("content-type", "application/json").body(Body::from(r#"{"name":"x"}"#));
-            let answer = router.clone().oneshot(request.unwrap()).await.unwrap();
-            String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
+            let response = router.clone().oneshot(request.unwrap()).await.unwrap();
+            String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
         };
-        let (found, unknown) = (ask(monitor).await, ask(NOTHING).await);
+        let (found, unknown) = (ask(monitor).await, ask(UNKNOWN_ID).await);
         assert_eq!(found, unknown, "{method} {path}");
         assert!(!found.contains(MARK), "{method} {path}: {found}");
-        // Of several numbers, those that there are not are left out.
+        // Of several ids, those that do not exist are left out.
         assert!(
             !path.contains("ID") || path.contains(",ID") || found.contains(r#""status":"65""#),
             "{method} {path}: {found}"
@@ -312,9 +312,9 @@ async fn legacy_too(app: &App, customer: CustomerId, monitor: i64) {
     }
 }
 
-struct Well;
+struct AlwaysHealthy;
 
-impl HealthSource for Well {
+impl HealthSource for AlwaysHealthy {
     fn liveness(&self) -> Vec<Condition> {
         Vec::new()
     }
@@ -324,16 +324,16 @@ impl HealthSource for Well {
     }
 }
 
-/// The pages show a user the monitors of the own account alone.
-async fn pages_too(app: &App, owner: CustomerId, check: &str) {
+/// The pages show a user only the monitors of their own account.
+async fn check_pages(app: &App, owner: CustomerId, check: &str) {
     let site = PageState {
         queries: Arc::clone(&app.state.queries),
-        health: Arc::new(Well),
+        health: Arc::new(AlwaysHealthy),
         metrics: Arc::new(Metrics::new()),
         clock: app.clock.clone(),
     };
-    let gate = PageAuth { is_public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
-    let router = web::router(site, gate);
+    let auth = PageAuth { is_public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
+    let router = web::router(site, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let monitors = app.state.monitors.monitors().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
@@ -342,8 +342,8 @@ async fn pages_too(app: &App, owner: CustomerId, check: &str) {
     for path in ["/".to_owned(), format!("/monitors/{}", monitor.id), result, file] {
         let request = Request::get(&path).header("host", "vigie.test");
         let request = request.header("authorization", format!("Bearer {}", reader.token.clone().unwrap()));
-        let answer = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        let (head, body) = answer.into_parts();
+        let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let (head, body) = response.into_parts();
         let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         let own = owner == CustomerId(1);
         let mark = if path.contains("/captures/") { "HTTP/1.1 200" } else { MARK };
@@ -354,11 +354,11 @@ async fn pages_too(app: &App, owner: CustomerId, check: &str) {
 }
 
 #[tokio::test]
-async fn another_accounts_numbers_are_as_good_as_none() {
-    strangers_see_nothing(true).await;
+async fn ids_of_the_first_account_do_not_exist_for_others() {
+    check_isolation(true).await;
 }
 
 #[tokio::test]
-async fn the_first_account_sees_no_more_of_others_than_they_of_it() {
-    strangers_see_nothing(false).await;
+async fn ids_of_other_accounts_do_not_exist_for_the_first() {
+    check_isolation(false).await;
 }

@@ -1,4 +1,4 @@
-//! Days and local times of an account whose clocks change.
+//! Days and local times of an account in a time zone with daylight saving time.
 
 use serde_json::{Value, json};
 use vigie::domain::Role;
@@ -7,8 +7,8 @@ use crate::support::app::{App, Client, website};
 
 const HOUR: i64 = 3600;
 
-/// An admin of an account in Berlin, and a monitor of it. In 2026 the clocks there went ahead on 29 March and back on
-/// 25 October, each at 01:00 UTC.
+/// Returns an admin of an account in Berlin and a monitor of it. In 2026 the clocks there go forward on 29 March and
+/// back on 25 October, each at 01:00 UTC.
 async fn berlin(app: &App) -> (Client, i64) {
     let admin = app.login(Role::Admin).await;
     admin.patch("/account", json!({"time_zone": "Europe/Berlin"})).await.expect(200);
@@ -16,19 +16,18 @@ async fn berlin(app: &App) -> (Client, i64) {
     (admin, monitor)
 }
 
-/// Name, start and end of the days of a report.
+/// Returns name, start and end of each day of a report.
 fn days(report: &Value) -> Vec<(&str, &str, &str)> {
-    let pieces = report["pieces"].as_array().unwrap().iter();
-    pieces
-        .map(|piece| {
-            let of = |name: &str| piece[name].as_str().unwrap();
-            (of("period"), of("from"), of("thru"))
-        })
-        .collect()
+    let days = report["pieces"].as_array().unwrap().iter();
+    days.map(|piece| {
+        let field = |name: &str| piece[name].as_str().unwrap();
+        (field("period"), field("from"), field("thru"))
+    })
+    .collect()
 }
 
 #[tokio::test]
-async fn a_day_of_a_report_has_as_many_hours_as_on_the_clock() {
+async fn a_day_of_a_report_has_23_or_25_hours_when_clocks_change() {
     let app = App::start().await;
     let (admin, monitor) = berlin(&app).await;
     let sla =
@@ -56,10 +55,10 @@ async fn a_day_of_a_report_has_as_many_hours_as_on_the_clock() {
     assert_eq!(report["counted_s"], (25 + 24) * HOUR);
 }
 
-/// A period from 02:00 to 03:00 on Sundays moves by an hour when the clocks go ahead, since no window is lost then, and
+/// A period from 02:00 to 03:00 on Sundays moves by an hour when the clocks go forward, so that no window is lost, and
 /// lasts two hours when they go back.
 #[tokio::test]
-async fn an_operating_period_is_counted_as_the_clock_shows_it() {
+async fn an_operating_period_follows_local_time() {
     let app = App::start().await;
     let (admin, monitor) = berlin(&app).await;
     let period =
@@ -77,7 +76,7 @@ async fn an_operating_period_is_counted_as_the_clock_shows_it() {
 }
 
 #[tokio::test]
-async fn a_pause_until_a_local_time_ends_when_the_clock_first_shows_it() {
+async fn a_pause_ends_at_the_first_occurrence_of_a_local_time() {
     let app = App::start().await;
     let (admin, monitor) = berlin(&app).await;
     let until = async |local: &str| {
@@ -87,9 +86,9 @@ async fn a_pause_until_a_local_time_ends_when_the_clock_first_shows_it() {
     };
     assert_eq!(until("2027-01-15 12:00:00").await, "2027-01-15T11:00:00Z");
     assert_eq!(until("2027-07-15 12:00:00").await, "2027-07-15T10:00:00Z");
-    // Never shown: the clocks go from 02:00 to 03:00.
+    // Skipped: the clocks go from 02:00 to 03:00.
     assert_eq!(until("2027-03-28 02:30:00").await, "2027-03-28T01:30:00Z");
-    // Shown twice: the first time counts.
+    // Occurs twice: the first time counts.
     assert_eq!(until("2027-10-31 02:30:00").await, "2027-10-31T00:30:00Z");
 }
 
@@ -106,7 +105,7 @@ async fn a_new_time_zone_of_the_account_moves_its_blackouts_at_once() {
     };
     assert_eq!(next().await, "2026-11-21T07:00:00Z");
     admin.patch("/account", json!({"time_zone": "Pacific/Auckland"})).await.expect(200);
-    // It is Saturday, 01:00 there already.
+    // In Auckland it is Saturday, 01:00.
     assert_eq!(next().await, "2026-11-20T19:00:00Z");
     admin.patch("/account", json!({"time_zone": "Asia/Kathmandu"})).await.expect(200);
     assert_eq!(next().await, "2026-11-21T02:15:00Z");

@@ -97,12 +97,8 @@ const COMMON: &[CoveredFields] = &[
         &["mode", "rotate_locations", "monitor_location_count"],
     ),
     ("alert/histories/simple.txt", "== a monitor without notify_on_error tells nobody", &["notify_on_error"]),
-    (
-        "api_v3/results.rs",
-        "fn only_failures_keep_files_and_a_retry_says_which_attempt_they_are_of",
-        &["retry_on_failure"],
-    ),
-    ("api_v3/trials.rs", "fn what_may_not_be_tested_is_refused", &["allow_internal_testing"]),
+    ("api_v3/results.rs", "fn only_failures_have_captures_named_after_their_attempt", &["retry_on_failure"]),
+    ("api_v3/on_demand.rs", "fn invalid_tests_are_refused", &["allow_internal_testing"]),
     (
         "alerts/content.rs",
         "fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result",
@@ -119,7 +115,7 @@ const COMMON: &[CoveredFields] = &[
     ("api_fields/computed.rs", "fn follows_the_mobile_settings", &["subtype"]),
     (
         "api_v3/lists.rs",
-        "fn browser_scripts_are_found_by_what_they_pretend_to_be",
+        "fn browser_scripts_are_filtered_by_emulated_device",
         &["subtype", "subtype_application", "subtype_name"],
     ),
 ];

@@ -1,4 +1,4 @@
-//! Monitors as code against a running server: apply, its diff, prune, export and back.
+//! Monitors as code against a running server: apply, its diff, prune, and export.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use crate::support::binary::{err, out};
 
-/// A running `vigie serve` without monitors of its own.
+/// A running `vigie serve` that starts without monitors.
 struct Server {
     child: Child,
     url: String,
@@ -23,26 +23,26 @@ impl Server {
         command.arg("--monitors").arg(folder.path().join("none"));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let mut said = Vec::new();
+        let mut lines_before = Vec::new();
         let url = loop {
-            let Some(line) = lines.next() else { panic!("it did not start: {said:#?}") };
+            let Some(line) = lines.next() else { panic!("it did not start: {lines_before:#?}") };
             if let Some((_, rest)) = line.split_once("serving at ") {
                 break rest.split_whitespace().next().unwrap().trim_end_matches('/').to_owned();
             }
-            said.push(line);
+            lines_before.push(line);
         };
-        // What it says later must not fill the pipe.
+        // Later lines are drained so that they do not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url, folder }
     }
 
-    /// A command that talks to it.
+    /// Runs a command against the server.
     fn run(&self, args: &[&str]) -> Output {
         vigie(self.folder.path()).args(args).args(["--server", &self.url]).output().unwrap()
     }
 
-    /// The same, which has to work; what it said.
-    fn did(&self, args: &[&str]) -> String {
+    /// Runs a command that must succeed; returns its standard output.
+    fn run_ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert!(output.status.success(), "{args:?}: {}{}", out(&output), err(&output));
         out(&output)
@@ -67,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-/// The binary with folders of its own and no settings.
+/// Returns the binary with its own folders and no settings in the environment.
 fn vigie(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
@@ -77,7 +77,7 @@ fn vigie(folder: &Path) -> Command {
     command
 }
 
-fn two(interval: u32, password: &str) -> String {
+fn two_monitors(interval: u32, password: &str) -> String {
     format!(
         "- {{key: shop, type: website, name: \"Shop: 'start'\", billing_plancode: p, url: 'http://127.0.0.1:9/', interval: {interval}, enabled: false, realm_password: '{password}', note: \"two\\nlines: #1\\n\"}}\n\
          - {{key: port, type: tcp, name: port, billing_plancode: p, hostname: 127.0.0.1, port: 9, interval: 60, enabled: false}}\n"
@@ -85,48 +85,48 @@ fn two(interval: u32, password: &str) -> String {
 }
 
 #[test]
-fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
+fn apply_reports_its_changes_and_reads_what_export_writes() {
     let server = Server::start();
-    let file = server.file("code/all.yaml", &two(5, "s3cret"));
-    let dry = server.did(&["apply", &file, "--dry-run"]);
+    let file = server.file("code/all.yaml", &two_monitors(5, "s3cret"));
+    let dry = server.run_ok(&["apply", &file, "--dry-run"]);
     assert!(dry.contains("+ shop") && dry.ends_with("Dry run: nothing was changed\n"), "{dry}");
     assert!(!dry.contains("s3cret"), "{dry}");
-    assert!(server.did(&["apply", &file]).ends_with("2 created, 0 changed, 0 removed; 0 unchanged\n"));
-    assert!(server.did(&["apply", &file]).contains("0 created, 0 changed, 0 removed; 2 unchanged"));
-    server.file("code/all.yaml", &two(10, "s3cret"));
-    let changed = server.did(&["apply", &file]);
+    assert!(server.run_ok(&["apply", &file]).ends_with("2 created, 0 changed, 0 removed; 0 unchanged\n"));
+    assert!(server.run_ok(&["apply", &file]).contains("0 created, 0 changed, 0 removed; 2 unchanged"));
+    server.file("code/all.yaml", &two_monitors(10, "s3cret"));
+    let changed = server.run_ok(&["apply", &file]);
     assert!(changed.contains("~ shop") && changed.contains("~ interval: 5 -> 10"), "{changed}");
-    // Export, twice: the second finds nothing to write.
+    // The second export finds nothing to write.
     let folder = server.at("exported").display().to_string();
-    assert!(server.did(&["export", &folder]).contains("2 monitors in 2 files, 2 of them written"));
-    assert!(server.did(&["export", &folder]).contains("0 of them written"));
+    assert!(server.run_ok(&["export", &folder]).contains("2 monitors in 2 files, 2 of them written"));
+    assert!(server.run_ok(&["export", &folder]).contains("0 of them written"));
     let written = fs::read_to_string(server.at("exported/website.yaml")).unwrap();
     assert!(written.contains("key: shop") && written.contains("realm_password: \"********\""), "{written}");
-    // Masks are refused with the field and the remedy; with the value there it is all as it was.
+    // Masks are refused with the field and a hint; with the value restored nothing changes.
     let refused = server.run(&["apply", &folder]);
     assert_eq!(refused.status.code(), Some(2));
     let reply = err(&refused);
     assert!(reply.contains("`realm_password` is masked") && reply.contains("realm_password_file"), "{reply}");
     server.file("exported/website.yaml", &written.replace("********", "s3cret"));
-    assert!(server.did(&["apply", &folder]).contains("0 created, 0 changed, 0 removed; 2 unchanged"));
-    assert!(server.did(&["export"]).contains("key: port"));
-    assert_eq!(server.did(&["export", "--type", "ping"]), "[]\n");
+    assert!(server.run_ok(&["apply", &folder]).contains("0 created, 0 changed, 0 removed; 2 unchanged"));
+    assert!(server.run_ok(&["export"]).contains("key: port"));
+    assert_eq!(server.run_ok(&["export", "--type", "ping"]), "[]\n");
     let differs = server.run(&["export", &folder]);
     assert!(!differs.status.success() && err(&differs).contains("--force"), "{}", err(&differs));
-    server.did(&["export", &folder, "--force"]);
+    server.run_ok(&["export", &folder, "--force"]);
     assert_eq!(fs::read_to_string(server.at("exported/website.yaml")).unwrap(), written);
-    // Prune removes what is not there any more; without it nothing goes.
-    let one = server.file("less/one.yaml", two(10, "s3cret").lines().last().unwrap());
-    assert!(server.did(&["apply", &one]).contains("0 removed; 1 unchanged"));
-    let pruned = server.did(&["apply", &one, "--prune", "--json"]);
-    let answer: serde_json::Value = serde_json::from_str(&pruned).unwrap();
-    let removed = answer["changes"].as_array().unwrap().iter().find(|change| change["action"] == "remove");
+    // Prune removes the monitors that are missing from the files; without it nothing is removed.
+    let one = server.file("less/one.yaml", two_monitors(10, "s3cret").lines().last().unwrap());
+    assert!(server.run_ok(&["apply", &one]).contains("0 removed; 1 unchanged"));
+    let pruned = server.run_ok(&["apply", &one, "--prune", "--json"]);
+    let response: serde_json::Value = serde_json::from_str(&pruned).unwrap();
+    let removed = response["changes"].as_array().unwrap().iter().find(|change| change["action"] == "remove");
     assert_eq!(removed.unwrap()["key"], "shop");
-    assert!(!server.did(&["export"]).contains("shop"));
+    assert!(!server.run_ok(&["export"]).contains("shop"));
 }
 
 #[test]
-fn faults_of_files_are_told_with_their_place_and_nothing_is_sent() {
+fn errors_of_files_are_reported_with_their_position() {
     let server = Server::start();
     for (text, part) in [
         (
@@ -144,11 +144,11 @@ fn faults_of_files_are_told_with_their_place_and_nothing_is_sent() {
         let output = server.run(&["apply", &file]);
         assert!(output.status.code() == Some(2) && err(&output).contains(part), "{text}{}", err(&output));
     }
-    let none = server.at("none").display().to_string();
-    assert!(err(&server.run(&["apply", &none, "--prune"])).contains("contains no monitor files"));
-    let good = server.file("good/all.yaml", &two(5, "x"));
+    let empty = server.at("none").display().to_string();
+    assert!(err(&server.run(&["apply", &empty, "--prune"])).contains("contains no monitor files"));
+    let valid = server.file("good/all.yaml", &two_monitors(5, "x"));
     let token = server.file("token", "wrong\n");
-    let refused = server.run(&["apply", &good, "--token-file", &token]);
+    let refused = server.run(&["apply", &valid, "--token-file", &token]);
     assert!(refused.status.code() == Some(1) && err(&refused).contains("vigie login"), "{}", err(&refused));
-    assert_eq!(server.did(&["export"]), "[]\n");
+    assert_eq!(server.run_ok(&["export"]), "[]\n");
 }

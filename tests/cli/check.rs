@@ -1,4 +1,4 @@
-//! `vigie check`: exit codes, words for wrong use, JSON.
+//! `vigie check`: exit codes, messages for wrong usage, JSON.
 
 use crate::cli::support::Targets;
 use crate::support::binary::{err, out, vigie};
@@ -8,10 +8,10 @@ fn exit_codes_follow_the_outcome() {
     let targets = Targets::start();
     let at = targets.at();
     let http = format!("http://{}", at.http);
-    let held = crate::support::closed::ClosedPort::new();
-    let closed = held.at.to_string();
+    let closed_port = crate::support::closed::ClosedPort::new();
+    let closed = closed_port.at.to_string();
     let (tcp, dns) = (at.tcp.to_string(), at.dns.to_string());
-    for (args, code, word) in [
+    for (args, code, prefix) in [
         (vec!["website", &format!("{http}/"), "--set", "keyword_string=All is well"], 0, "ok: "),
         (vec!["tcp", &tcp], 0, "ok: "),
         (vec!["name-server", &dns, "--set", "name_to_resolve=www.example.test"], 0, "ok: "),
@@ -28,14 +28,14 @@ fn exit_codes_follow_the_outcome() {
     ] {
         let output = vigie(&[vec!["check"], args.clone()].concat());
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{}{}", out(&output), err(&output));
-        assert!(out(&output).starts_with(word), "{args:?}: {}", out(&output));
+        assert!(out(&output).starts_with(prefix), "{args:?}: {}", out(&output));
         assert!(!out(&output).contains('\x1b'), "colour without a terminal");
     }
 }
 
 #[test]
-fn wrong_use_names_what_is_wrong_and_the_nearest_name() {
-    for (args, words) in [
+fn wrong_usage_names_the_error_and_the_nearest_name() {
+    for (args, parts) in [
         (vec!["webiste", "http://x/"], vec!["`webiste`", "did you mean `website`?"]),
         (vec!["website"], vec!["`website`", "name a target"]),
         (vec![], vec!["no type and target given"]),
@@ -64,8 +64,8 @@ fn wrong_use_names_what_is_wrong_and_the_nearest_name() {
         let output = vigie(&[vec!["check"], args.clone()].concat());
         assert_eq!(output.status.code(), Some(3), "{args:?}");
         assert_eq!(out(&output), "", "{args:?}");
-        for word in words {
-            assert!(err(&output).contains(word), "{args:?} lacks {word}: {}", err(&output));
+        for part in parts {
+            assert!(err(&output).contains(part), "{args:?} lacks {part}: {}", err(&output));
         }
     }
 }
@@ -103,7 +103,7 @@ fn a_file_is_checked_as_a_whole_or_by_name() {
 }
 
 #[test]
-fn a_private_authority_comes_from_the_settings() {
+fn a_private_authority_is_read_from_the_settings() {
     let targets = Targets::start();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ca.pem"), targets.responder.ca_pem()).unwrap();
@@ -121,7 +121,7 @@ fn a_private_authority_comes_from_the_settings() {
 }
 
 #[test]
-fn a_url_that_is_longer_than_a_name_may_be_is_checked() {
+fn a_url_longer_than_the_limit_of_names_is_checked() {
     let targets = Targets::start();
     let url = format!("http://{}/?{}", targets.at().http, "a".repeat(300));
     let output = vigie(&["check", "website", &url]);
@@ -139,7 +139,7 @@ fn the_exchanges_of_a_check_are_written_as_a_har_file() {
     let read = || -> serde_json::Value { serde_json::from_slice(&std::fs::read(&har).unwrap()).unwrap() };
     let file = har.to_str().unwrap();
 
-    // Longer than what comes after it: nothing of it stays.
+    // The file is longer than its new content: it must be truncated.
     std::fs::write(&har, " ".repeat(200_000)).unwrap();
     let headers = r#"http_headers=[{"name":"X-Api-Key","value":"hunter2"}]"#;
     let url = format!("{http}/redirect");
@@ -155,13 +155,13 @@ fn the_exchanges_of_a_check_are_written_as_a_har_file() {
     assert!(entries[1]["timings"]["connect"].as_f64().unwrap() > 0.0, "{log}");
     assert!(!log.to_string().contains("hunter2") && log.to_string().contains("********"), "{log}");
 
-    // A kind without HTTP: a file without entries, and it is said.
+    // A type without HTTP: a file without entries, and a message.
     let output = vigie(&["check", "tcp", &targets.at().tcp.to_string(), "--har", file]);
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     assert!(err(&output).contains("type `tcp` has no HTTP exchanges"), "{}", err(&output));
     assert_eq!(read()["log"]["entries"], serde_json::json!([]));
 
-    // Nothing is asked when the file cannot be written.
+    // No check is made when the file cannot be written.
     let output = vigie(&["check", "tcp", "127.0.0.1:1", "--har", "/nonexistent/x.har"]);
     assert_eq!((output.status.code(), out(&output).as_str()), (Some(3), ""));
     assert!(err(&output).contains("the HAR file `/nonexistent/x.har` cannot be written"), "{}", err(&output));
@@ -183,12 +183,13 @@ fn a_har_file_has_a_page_for_each_monitor_of_a_file() {
     let titles: Vec<_> = har["log"]["pages"].as_array().unwrap().iter().map(|page| &page["title"]).collect();
     assert_eq!(titles, ["fine", "broken"]);
     let entries = har["log"]["entries"].as_array().unwrap();
-    let told: Vec<_> = entries.iter().map(|one| (&one["pageref"], &one["response"]["status"])).collect();
-    assert_eq!(told, [(&"page_1".into(), &200.into()), (&"page_2".into(), &503.into())]);
+    let pages_and_statuses: Vec<_> =
+        entries.iter().map(|one| (&one["pageref"], &one["response"]["status"])).collect();
+    assert_eq!(pages_and_statuses, [(&"page_1".into(), &200.into()), (&"page_2".into(), &503.into())]);
 }
 
 #[test]
-fn a_check_leaves_from_the_location_that_is_named() {
+fn a_check_runs_from_the_given_location() {
     let targets = Targets::start();
     let tcp = targets.at().tcp.to_string();
     let folder = tempfile::tempdir().unwrap();

@@ -3,19 +3,19 @@
 use crate::support::binary::{err, out, vigie};
 
 #[test]
-fn faults_stand_with_their_place_and_make_the_exit_code() {
+fn errors_have_positions_and_set_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("monitors.yaml");
     let text = "- key: a\n  type: tcp\n  name: x\n  billing_plancode: p\n  hostname: h.test\n  port: 0\n  intervall: 5\n";
     std::fs::write(&path, text).unwrap();
-    for given in [path.to_str().unwrap(), folder.path().to_str().unwrap()] {
-        let output = vigie(&["config", "check", given]);
+    for argument in [path.to_str().unwrap(), folder.path().to_str().unwrap()] {
+        let output = vigie(&["config", "check", argument]);
         assert_eq!(output.status.code(), Some(1), "{}", err(&output));
-        let shown = out(&output);
-        assert!(shown.contains("monitors.yaml:6:"), "{shown}");
-        assert!(shown.contains("monitors.yaml:7:3: "), "{shown}");
-        assert!(shown.contains("did you mean `interval`?"), "{shown}");
-        assert!(shown.ends_with("2 errors\n"), "{shown}");
+        let output_text = out(&output);
+        assert!(output_text.contains("monitors.yaml:6:"), "{output_text}");
+        assert!(output_text.contains("monitors.yaml:7:3: "), "{output_text}");
+        assert!(output_text.contains("did you mean `interval`?"), "{output_text}");
+        assert!(output_text.ends_with("2 errors\n"), "{output_text}");
     }
     std::fs::write(&path, text.replace("port: 0\n  intervall: 5", "port: 1")).unwrap();
     let output = vigie(&["config", "check", path.to_str().unwrap()]);
@@ -26,7 +26,7 @@ fn faults_stand_with_their_place_and_make_the_exit_code() {
 }
 
 #[test]
-fn a_settings_file_is_told_from_a_monitor_file() {
+fn a_settings_file_is_recognised() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("vigie.yaml");
     std::fs::write(&path, "listne: 127.0.0.1:1\n").unwrap();
@@ -68,7 +68,7 @@ fn every_command_has_help_with_examples() {
 }
 
 #[test]
-fn the_shipped_configuration_has_no_fault() {
+fn the_shipped_configuration_is_valid() {
     for path in ["config/vigie.yaml", "config/monitors", "config/demo"] {
         let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
         let output = vigie(&["config", "check", &path]);
@@ -77,7 +77,7 @@ fn the_shipped_configuration_has_no_fault() {
 }
 
 #[test]
-fn an_empty_variable_is_as_good_as_none() {
+fn an_empty_variable_counts_as_unset() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
     command.env("VIGIE_CONFIG", "").args(["config", "check"]).current_dir(folder.path());

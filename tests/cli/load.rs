@@ -1,4 +1,4 @@
-//! `vigie load`: every run happens, and the JSON has the keys that others rely on.
+//! `vigie load`: every run happens, and the JSON has the documented keys.
 
 use crate::support::binary::{err, out, vigie};
 

@@ -1,10 +1,10 @@
-//! What people see in a terminal: the built binary and the words that it draws.
+//! The built binary on the command line, and the texts that it renders.
 
 mod apply;
 mod check;
 mod config;
 mod load;
-mod reading;
+mod queries;
 mod render;
 mod support;
 mod traceroute;

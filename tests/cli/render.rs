@@ -6,7 +6,7 @@ use vigie::cli::render;
 use vigie::cli::style::Style;
 use vigie::domain::*;
 
-/// A day before the end of the certificate's month.
+/// A month before the end of the certificate.
 const AT: &str = "2026-11-20T08:00:00Z";
 
 fn at() -> Timestamp {
@@ -84,7 +84,7 @@ const COLD: &[(Phase, u64)] = &[
 ];
 
 #[test]
-fn a_website_that_is_well() {
+fn a_passing_website() {
     let mut shown = result(
         MonitorType::WebsiteSsl,
         "https://www.example.test/",
@@ -131,16 +131,16 @@ fn a_website_that_failed_twice_shows_both_attempts() {
 }
 
 #[test]
-fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
+fn a_redirect_has_a_line_per_hop_and_a_warning_its_reason() {
     let first = phases(&[(Phase::Connect, 2_000), (Phase::Send, 10), (Phase::FirstByte, 6_000)]);
-    let mut whole = phases(&COLD[1..]);
-    whole.merge(&first);
+    let mut phases_of_all = phases(&COLD[1..]);
+    phases_of_all.merge(&first);
     let timed_out = Failure::timed_out(Phase::Connect, Duration::from_secs(5));
     let mut shown = result(
         MonitorType::Website,
         "moved",
         Outcome::Warning,
-        vec![attempt(1, Phases::default(), Some(timed_out)), attempt(2, whole, None)],
+        vec![attempt(1, Phases::default(), Some(timed_out)), attempt(2, phases_of_all, None)],
     );
     shown.warning_status = Some(Status::TIMED_OUT);
     shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
@@ -161,7 +161,7 @@ fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
 }
 
 #[test]
-fn an_expired_certificate_says_when() {
+fn an_expired_certificate_shows_its_end() {
     let failure = Failure::new(Phase::Tls, FailureKind::CertificateExpired, "on 2026-11-01");
     let mut shown = result(
         MonitorType::WebsiteSsl,
@@ -230,14 +230,14 @@ fn colour_only_adds_to_the_plain_text() {
         Outcome::Unknown,
         vec![attempt(1, Phases::default(), Some(failure))],
     );
-    let painted = render::render_check(&shown, Style::colored());
-    let mut bare = painted.clone();
-    while let Some(start) = bare.find('\x1b') {
-        let end = start + bare[start..].find('m').unwrap();
-        bare.replace_range(start..=end, "");
+    let colored = render::render_check(&shown, Style::colored());
+    let mut without_escapes = colored.clone();
+    while let Some(start) = without_escapes.find('\x1b') {
+        let end = start + without_escapes[start..].find('m').unwrap();
+        without_escapes.replace_range(start..=end, "");
     }
-    assert_ne!(painted, bare);
-    assert_eq!(bare, render::render_check(&shown, Style::PLAIN));
+    assert_ne!(colored, without_escapes);
+    assert_eq!(without_escapes, render::render_check(&shown, Style::PLAIN));
 }
 
 #[test]

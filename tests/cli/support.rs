@@ -2,7 +2,7 @@
 
 use vigie::targets::{Responder, ResponderAddresses, ResponderConfig};
 
-/// Running targets, on a runtime of their own.
+/// Running targets with their own runtime.
 pub struct Targets {
     pub responder: Responder,
     _runtime: tokio::runtime::Runtime,

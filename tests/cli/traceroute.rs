@@ -1,9 +1,9 @@
-//! `vigie traceroute`: words, JSON, exit codes.
+//! `vigie traceroute`: text, JSON, exit codes.
 
 use crate::support::binary::{err, out, vigie};
 
 #[test]
-fn the_way_to_this_host_is_one_hop() {
+fn the_route_to_this_host_has_one_hop() {
     let output = vigie(&["traceroute", "--udp", "localhost", "-4"]);
     assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
     let text = out(&output);
@@ -15,22 +15,22 @@ fn the_way_to_this_host_is_one_hop() {
 }
 
 #[test]
-fn other_programs_get_json() {
+fn json_output_has_every_reply() {
     let output = vigie(&["traceroute", "--udp", "--queries", "3", "--json", "::1"]);
     assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
-    let shown: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
     assert_eq!(
-        (&shown["host"], &shown["address"], &shown["method"]),
+        (&report["host"], &report["address"], &report["method"]),
         (&"::1".into(), &"::1".into(), &"udp".into())
     );
-    let answers = shown["hops"][0]["answers"].as_array().unwrap();
+    let answers = report["hops"][0]["answers"].as_array().unwrap();
     assert_eq!(answers.len(), 3);
-    assert!(answers.iter().all(|answer| answer["from"] == "::1" && answer["rtt_us"].is_u64()), "{shown}");
-    assert_eq!(shown["end"], "reached");
+    assert!(answers.iter().all(|answer| answer["from"] == "::1" && answer["rtt_us"].is_u64()), "{report}");
+    assert_eq!(report["end"], "reached");
 }
 
 #[test]
-fn what_cannot_be_traced_says_why() {
+fn invalid_targets_are_refused_with_the_reason() {
     for (args, code, text) in [
         (vec!["traceroute"], 2, "HOST"),
         (vec!["traceroute", "--udp", "--icmp", "::1"], 2, "cannot be used with"),

@@ -1,4 +1,4 @@
-//! Certificates by id, from the API and from the settings, as a server that demands one sees them.
+//! Certificates by id, from the API and from the settings, as presented to a server that demands one.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -26,34 +26,34 @@ use crate::support::tls_server::{Authority, Identity, config};
 const VALID: (i32, i32) = (2020, 2090);
 const PASSWORD: &str = "opens the shop's PKCS#12";
 
-/// The certificates that clients have shown, in their order.
-type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
+/// The certificates that clients presented, in order.
+type PresentedCertificates = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// An HTTPS server that talks to nobody without a certificate.
-async fn demanding(config: ServerConfig) -> (SocketAddr, Seen) {
+/// Starts an HTTPS server that demands a client certificate.
+async fn start_server(config: ServerConfig) -> (SocketAddr, PresentedCertificates) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
-    let (seen, acceptor) = (Seen::default(), TlsAcceptor::from(Arc::new(config)));
-    let log = Arc::clone(&seen);
+    let (presented, acceptor) = (PresentedCertificates::default(), TlsAcceptor::from(Arc::new(config)));
+    let log = Arc::clone(&presented);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let (acceptor, log) = (acceptor.clone(), Arc::clone(&log));
             tokio::spawn(async move {
                 let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                let shown = stream.get_ref().1.peer_certificates().unwrap()[0].to_vec();
-                let mut asked = Vec::new();
-                while !asked.ends_with(b"\r\n\r\n") {
-                    if stream.read_buf(&mut asked).await.unwrap_or(0) == 0 {
+                let certificate = stream.get_ref().1.peer_certificates().unwrap()[0].to_vec();
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    if stream.read_buf(&mut request).await.unwrap_or(0) == 0 {
                         return;
                     }
                 }
-                log.lock().unwrap().push(shown);
+                log.lock().unwrap().push(certificate);
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
                 let _ = stream.shutdown().await;
             });
         }
     });
-    (at, seen)
+    (at, presented)
 }
 
 fn der(identity: &Identity) -> Vec<u8> {
@@ -64,7 +64,7 @@ fn key(identity: &Identity) -> PrivatePkcs8KeyDer<'static> {
     PrivatePkcs8KeyDer::from_pem_slice(identity.key.as_bytes()).unwrap()
 }
 
-fn packed(identity: &Identity) -> String {
+fn pkcs12_of(identity: &Identity) -> String {
     let key = PrivateKey::from_der(key(identity).secret_pkcs8_der()).unwrap();
     let chain = PrivateKeyChain::new("1", key, [Certificate::from_der(&der(identity)).unwrap()]);
     let mut store = KeyStore::new();
@@ -72,63 +72,63 @@ fn packed(identity: &Identity) -> String {
     STANDARD.encode(store.writer(PASSWORD).write().unwrap())
 }
 
-/// The secret number of a key on P-256: 32 bytes behind the version of its RFC 5915 structure.
-fn secret(identity: &Identity) -> Vec<u8> {
+/// Returns the private scalar of a key on P-256: 32 bytes after the version of its RFC 5915 structure.
+fn private_scalar(identity: &Identity) -> Vec<u8> {
     let key = key(identity).secret_pkcs8_der().to_vec();
     let at = key.windows(5).position(|part| part == [2, 1, 1, 4, 32]).unwrap() + 5;
     key[at..at + 32].to_vec()
 }
 
-/// Whether `hidden` stands in a file below `folder`, in a name of a file, or in `said`.
-fn shows(folder: &Path, reply: &str, hidden: &[u8]) -> Option<String> {
-    let holds = |bytes: &[u8]| bytes.windows(hidden.len()).any(|part| part == hidden);
-    if holds(reply.as_bytes()) {
+/// Returns where `hidden` occurs: in a file or file name below `folder`, or in `reply`.
+fn find_secret(folder: &Path, reply: &str, hidden: &[u8]) -> Option<String> {
+    let has_secret = |bytes: &[u8]| bytes.windows(hidden.len()).any(|part| part == hidden);
+    if has_secret(reply.as_bytes()) {
         return Some("answers and log".to_owned());
     }
     let mut open = vec![folder.to_owned()];
     while let Some(path) = open.pop() {
         if path.is_dir() {
             open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if holds(&fs::read(&path).unwrap()) {
+        } else if has_secret(&fs::read(&path).unwrap()) {
             return Some(path.display().to_string());
         }
     }
     None
 }
 
-/// What the host asks of a daemon, with everything that it answers.
-struct Desk {
+/// A daemon and the bodies of all responses to calls of its host.
+struct ApiClient {
     daemon: Daemon,
-    answers: String,
+    responses: String,
 }
 
-impl Desk {
-    /// A daemon on `folder` with the settings in it.
+impl ApiClient {
+    /// Starts a daemon in `folder` with the settings in it.
     fn start(folder: tempfile::TempDir) -> Self {
         let mut command = command(folder.path());
         command
             .arg("--config")
             .arg(folder.path().join("vigie.yaml"))
             .env("VIGIE_LOG_LEVEL", "info,vigie=trace");
-        Self { daemon: Daemon::of(command.spawn().unwrap(), folder), answers: String::new() }
+        Self { daemon: Daemon::from_child(command.spawn().unwrap(), folder), responses: String::new() }
     }
 
     fn call(&mut self, method: &str, path: &str, body: Value, status: u16) -> Value {
-        let (came, answer) = self.daemon.call(method, path, &body);
-        assert_eq!(came, status, "{method} {path}: {answer}");
-        self.answers.push_str(&answer.to_string());
-        answer
+        let (actual, response) = self.daemon.call(method, path, &body);
+        assert_eq!(actual, status, "{method} {path}: {response}");
+        self.responses.push_str(&response.to_string());
+        response
     }
 
-    fn made(&mut self, path: &str, body: Value) -> i64 {
-        let answer = self.call("POST", path, body, 200);
-        answer["id"]
+    fn create(&mut self, path: &str, body: Value) -> i64 {
+        let response = self.call("POST", path, body, 200);
+        response["id"]
             .as_i64()
-            .or_else(|| answer["id"].as_str()?.parse().ok())
-            .unwrap_or_else(|| panic!("{answer}"))
+            .or_else(|| response["id"].as_str()?.parse().ok())
+            .unwrap_or_else(|| panic!("{response}"))
     }
 
-    /// Checks `monitor` once, out of the schedule.
+    /// Runs a test on demand of `monitor`; returns its result.
     fn check(&mut self, monitor: i64) -> Value {
         let started = self.call("POST", &format!("/tests?monitor_id={monitor}"), json!({}), 200);
         let url = started["result_url"].as_str().unwrap().strip_prefix("/api/v3").unwrap().to_owned();
@@ -151,7 +151,7 @@ fn monitor(name: &str, at: SocketAddr, client: i64, authority: i64) -> Value {
     })
 }
 
-fn once(folder: &Path, at: SocketAddr, client: i64) -> Output {
+fn check_once(folder: &Path, at: SocketAddr, client: i64) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     command.args(["check", "website-ssl", &format!("https://localhost:{}/", at.port())]);
     command.args(["--set", "use_client_ssl_cert=true", "--set", "ca_cert_id=1"]);
@@ -160,14 +160,14 @@ fn once(folder: &Path, at: SocketAddr, client: i64) -> Output {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_sees_the_certificate_that_a_monitor_names_and_nobody_sees_its_key() {
+async fn monitors_present_their_certificate_and_its_key_stays_secret() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
     let server = private.issue(&["localhost"], VALID);
-    let (at, seen) = demanding(config(&server, &[&TLS12, &TLS13], Some(&clients))).await;
+    let (at, presented) = start_server(config(&server, &[&TLS12, &TLS13], Some(&clients))).await;
     let [by_pem, by_pkcs12, by_file, by_packed] = [(); 4].map(|()| clients.issue(&["client.test"], VALID));
     let home = folder("[]");
-    let place = home.path().to_owned();
-    // Beside the data, where the daemon only reads.
+    let data_folder = home.path().to_owned();
+    // Outside the data folder, where the daemon only reads.
     let files = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = files.path().join(name);
@@ -175,7 +175,7 @@ async fn a_server_sees_the_certificate_that_a_monitor_names_and_nobody_sees_its_
         path.display().to_string()
     };
     let archive = files.path().join("client.p12");
-    fs::write(&archive, STANDARD.decode(packed(&by_packed)).unwrap()).unwrap();
+    fs::write(&archive, STANDARD.decode(pkcs12_of(&by_packed)).unwrap()).unwrap();
     let settings = format!(
         "certificates:\n  - {{id: 1, name: private, ca_file: {}}}\n  - {{id: 2, name: a file, cert_file: {}, key_file: {}}}\n  \
          - {{id: 3, name: a packed file, pkcs12_file: {}, password_file: {}}}\n",
@@ -185,83 +185,84 @@ async fn a_server_sees_the_certificate_that_a_monitor_names_and_nobody_sees_its_
         archive.display(),
         write("password", PASSWORD),
     );
-    fs::write(place.join("vigie.yaml"), &settings).unwrap();
-    let mut desk = Desk::start(home);
+    fs::write(data_folder.join("vigie.yaml"), &settings).unwrap();
+    let mut api = ApiClient::start(home);
 
     let authority = json!({"name": "private", "kind": "authority", "pem": private.pem()});
-    let authority = desk.made("/certificates", authority);
+    let authority = api.create("/certificates", authority);
     let pem = json!({"name": "as PEM", "kind": "client", "pem": by_pem.pem()});
-    let pem = desk.made("/certificates", pem);
-    let blob = packed(&by_pkcs12);
+    let pem = api.create("/certificates", pem);
+    let blob = pkcs12_of(&by_pkcs12);
     let pkcs12 = json!({"name": "as PKCS#12", "kind": "client", "pkcs12": blob, "password": PASSWORD});
-    let pkcs12 = desk.made("/certificates", pkcs12);
-    let bad = json!({"name": "shut", "kind": "client", "pkcs12": blob, "password": "another"});
-    desk.call("POST", "/certificates", bad, 400);
+    let pkcs12 = api.create("/certificates", pkcs12);
+    let wrong_password = json!({"name": "shut", "kind": "client", "pkcs12": blob, "password": "another"});
+    api.call("POST", "/certificates", wrong_password, 400);
     let mut last = 0;
-    for (name, id, ca, format, shown) in [
+    for (name, id, ca, format, identity) in [
         ("as PEM", pem, authority, "PEM", &by_pem),
         ("as PKCS#12", pkcs12, authority, "PKCS#12", &by_pkcs12),
         ("a packed file", 3, 1, "PKCS#12", &by_packed),
         ("a file", 2, 1, "PEM", &by_file),
     ] {
-        let number = desk.made("/monitors/website-ssl", monitor(name, at, id, ca));
-        let result = desk.check(number);
+        let monitor_id = api.create("/monitors/website-ssl", monitor(name, at, id, ca));
+        let result = api.check(monitor_id);
         assert_eq!(result["outcome"], "ok", "{name}: {result}");
-        let came = std::mem::take(&mut *seen.lock().unwrap());
-        assert!(!came.is_empty() && came.iter().all(|one| *one == der(shown)), "{name}");
-        let read = desk.call("GET", &format!("/monitors/{number}"), Value::Null, 200);
+        let certificates = std::mem::take(&mut *presented.lock().unwrap());
+        assert!(!certificates.is_empty() && certificates.iter().all(|one| *one == der(identity)), "{name}");
+        let read = api.call("GET", &format!("/monitors/{monitor_id}"), Value::Null, 200);
         assert_eq!((&read["ssl_cert_name"], &read["ssl_cert_format"]), (&json!(name), &json!(format)));
-        last = number;
+        last = monitor_id;
     }
-    // Without one, the server does not talk.
-    let mut none = monitor("none", at, pem, authority);
-    none["use_client_ssl_cert"] = json!(false);
-    let none = desk.made("/monitors/website-ssl", none);
-    let result = desk.check(none);
+    // Without a certificate the handshake fails.
+    let mut without_certificate = monitor("none", at, pem, authority);
+    without_certificate["use_client_ssl_cert"] = json!(false);
+    let without_certificate = api.create("/monitors/website-ssl", without_certificate);
+    let result = api.check(without_certificate);
     assert_eq!(result["outcome"], "error", "{result}");
-    assert!(seen.lock().unwrap().is_empty());
+    assert!(presented.lock().unwrap().is_empty());
 
-    // One check by hand, with the settings alone.
+    // A single check from the command line, with the settings only.
     for id in [2, 3] {
-        let output = once(&place, at, id);
+        let output = check_once(&data_folder, at, id);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
     }
-    assert_eq!(*seen.lock().unwrap(), [der(&by_file), der(&by_packed)]);
-    let output = once(&place, at, 4);
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && words.contains("ssl_cert_id"), "{words}");
+    assert_eq!(*presented.lock().unwrap(), [der(&by_file), der(&by_packed)]);
+    let output = check_once(&data_folder, at, 4);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && message.contains("ssl_cert_id"), "{message}");
 
-    // One that a monitor names stays; when the settings lose theirs, its monitor says so.
-    desk.call("DELETE", &format!("/certificates/{pem}"), Value::Null, 409);
+    // A certificate in use cannot be deleted; when the settings lose theirs, the check of its monitor
+    // reports it.
+    api.call("DELETE", &format!("/certificates/{pem}"), Value::Null, 409);
     for path in ["/certificates", "/audit", "/monitors", "/results"] {
-        desk.call("GET", path, Value::Null, 200);
+        api.call("GET", path, Value::Null, 200);
     }
-    desk.call("GET", &format!("/certificates/{pkcs12}"), Value::Null, 200);
-    desk.daemon.signal(Signal::SIGTERM);
-    assert!(desk.daemon.ended().success());
-    let reply = desk.daemon.said() + &desk.answers;
+    api.call("GET", &format!("/certificates/{pkcs12}"), Value::Null, 200);
+    api.daemon.signal(Signal::SIGTERM);
+    assert!(api.daemon.wait_for_exit().success());
+    let reply = api.daemon.log_text() + &api.responses;
     let without = settings.lines().take(2).fold(String::new(), |text, line| text + line + "\n");
-    fs::write(place.join("vigie.yaml"), without).unwrap();
+    fs::write(data_folder.join("vigie.yaml"), without).unwrap();
     let hidden: Vec<Vec<u8>> = [&by_pem, &by_pkcs12, &by_file, &by_packed]
         .into_iter()
-        .flat_map(|identity| [secret(identity), identity.key.lines().nth(1).unwrap().into()])
+        .flat_map(|identity| [private_scalar(identity), identity.key.lines().nth(1).unwrap().into()])
         .chain([PASSWORD.into(), blob[80..140].into(), b"PRIVATE KEY".into()])
         .collect();
     for hidden in &hidden {
-        let at = shows(&place, &reply, hidden);
+        let at = find_secret(&data_folder, &reply, hidden);
         assert_eq!(at, None, "{}", String::from_utf8_lossy(hidden));
     }
     assert!(
-        shows(&place, &reply, &der(&by_pem)[20..60]).is_none()
-            && shows(&place, &reply, b"as PKCS#12").is_some()
+        find_secret(&data_folder, &reply, &der(&by_pem)[20..60]).is_none()
+            && find_secret(&data_folder, &reply, b"as PKCS#12").is_some()
     );
-    let home = std::mem::replace(&mut desk.daemon.folder, tempfile::tempdir().unwrap());
-    drop(desk);
-    let mut desk = Desk::start(home);
-    let result = desk.check(last);
+    let home = std::mem::replace(&mut api.daemon.folder, tempfile::tempdir().unwrap());
+    drop(api);
+    let mut api = ApiClient::start(home);
+    let result = api.check(last);
     assert_eq!(result["outcome"], "unknown", "{result}");
     let text = result.to_string();
     assert!(text.contains("95") && text.contains("`ssl_cert_id` 2 is not among the certificates"), "{text}");
     assert!(text.contains("not_configured"), "{text}");
-    assert!(seen.lock().unwrap().len() == 2, "nothing was shown");
+    assert!(presented.lock().unwrap().len() == 2, "nothing was shown");
 }

@@ -6,8 +6,8 @@ use vigie::telemetry::{Metrics, SchedulerLoad};
 
 use crate::daemon::support::result;
 
-/// A catalogue in which every metric was touched.
-fn touched() -> Metrics {
+/// Returns metrics with every metric recorded at least once.
+fn with_every_metric() -> Metrics {
     let metrics = Metrics::new();
     let mut retried = result(1, 0, Outcome::Error);
     retried.attempts.push(retried.attempts[0].clone());
@@ -16,7 +16,7 @@ fn touched() -> Metrics {
     metrics.record_result(&result(1, 2, Outcome::Missed));
     metrics
         .record_load(SchedulerLoad::default(), SchedulerLoad { planned: 5, queued: 4, light: 2, heavy: 1 });
-    // A second location, and the first again.
+    // A second location, and a change of the first.
     metrics.record_load(SchedulerLoad::default(), SchedulerLoad { planned: 5, ..SchedulerLoad::default() });
     let now = SchedulerLoad { planned: 4, queued: 4, light: 2, heavy: 0 };
     metrics.record_load(SchedulerLoad { heavy: 1, planned: 5, ..now }, now);
@@ -29,7 +29,7 @@ fn touched() -> Metrics {
     metrics
 }
 
-/// `name type labels` of every metric, sorted.
+/// Returns `name type labels` of every metric, sorted.
 fn catalogue(text: &str) -> String {
     let mut types = BTreeMap::new();
     let mut labels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -56,12 +56,12 @@ fn catalogue(text: &str) -> String {
 
 #[test]
 fn every_metric_name_type_and_label_is_as_the_catalogue_says() {
-    insta::assert_snapshot!(catalogue(&touched().encode()));
+    insta::assert_snapshot!(catalogue(&with_every_metric().encode()));
 }
 
 #[test]
 fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
-    let text = touched().encode();
+    let text = with_every_metric().encode();
     for line in [
         r#"vigie_check_results_total{outcome="error",type="website"} 1"#,
         r#"vigie_check_results_total{outcome="ok",type="website"} 1"#,
@@ -92,7 +92,7 @@ fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
 }
 
 #[test]
-fn a_refused_reload_shows_and_keeps_the_time_of_the_one_that_was_taken() {
+fn a_refused_reload_is_shown_and_keeps_the_time_of_the_last() {
     let metrics = Metrics::new();
     metrics.record_reload(true);
     let stamp = |text: &str| text.lines().find(|l| l.starts_with("vigie_config_taken_")).unwrap().to_owned();

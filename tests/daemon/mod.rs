@@ -1,13 +1,13 @@
 //! The daemon: metrics, logs, settings, pages, API, and the running process from outside.
 
 mod certificates;
+mod locations;
 mod metrics;
 mod pages;
 mod panics;
-mod places;
 mod process;
 mod refused_start;
-mod served;
+mod serving;
 mod settings;
 mod support;
 mod unit_file;

@@ -5,14 +5,14 @@ use serde_json::json;
 use vigie::domain::{Capture, Outcome};
 use vigie::web::PageAuth;
 
-use crate::daemon::support::{Kept, monitor, result, served, served_behind};
+use crate::daemon::support::{MemoryResults, monitor, result, serve, serve_with_auth};
 
 fn at(body: &str, part: &str) -> usize {
     body.find(part).unwrap_or_else(|| panic!("`{part}` is not in {body}"))
 }
 
 #[tokio::test]
-async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
+async fn the_status_page_shows_counts_and_lists_errors_first() {
     let results = vec![result(1, 100, Outcome::Ok), result(2, 100, Outcome::Error)];
     let mut off = monitor(4, "d off");
     off.document = std::sync::Arc::new(
@@ -23,7 +23,7 @@ async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
         .unwrap(),
     );
     let monitors = vec![monitor(1, "a good"), monitor(2, "b bad"), monitor(3, "c new"), off];
-    let served = served(Kept::of(results), monitors).await;
+    let served = serve(MemoryResults::new(results), monitors).await;
     let page = served.get("/").await;
     assert_eq!(page.status, 200);
     let body = &page.body;
@@ -53,18 +53,21 @@ async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
 }
 
 #[tokio::test]
-async fn a_monitor_at_rest_is_told_with_the_end_of_its_rest() {
-    let at_rest = |id, name, until| {
-        let mut resting = monitor(id, name);
+async fn a_paused_monitor_is_shown_with_the_end_of_its_pause() {
+    let paused_monitor = |id, name, until| {
+        let mut paused = monitor(id, name);
         let paused_until = Some(vigie::domain::Timestamp::from_seconds(until));
-        resting.metadata =
+        paused.metadata =
             std::sync::Arc::new(vigie::schema::MonitorMetadata { paused_until, ..Default::default() });
-        resting
+        paused
     };
-    // The clock of the pages stands at 2026-01-01T02:00:00Z.
-    let monitors =
-        vec![at_rest(1, "ran", 1_767_240_000), at_rest(2, "new", 1_767_240_000), at_rest(3, "over", 0)];
-    let served = served(Kept::of(vec![result(1, 100, Outcome::Error)]), monitors).await;
+    // The clock of the pages is at 2026-01-01T02:00:00Z.
+    let monitors = vec![
+        paused_monitor(1, "ran", 1_767_240_000),
+        paused_monitor(2, "new", 1_767_240_000),
+        paused_monitor(3, "over", 0),
+    ];
+    let served = serve(MemoryResults::new(vec![result(1, 100, Outcome::Error)]), monitors).await;
     let page = served.get("/").await.body;
     at(&page, "<b>2</b>paused");
     assert_eq!(page.matches("until 2026-01-01 04:00:00 UTC, 2 h 0 min from now").count(), 2, "{page}");
@@ -79,7 +82,7 @@ async fn names_and_reasons_cannot_become_markup() {
     let evil = r#"<script>alert("1")</script>"#;
     let mut failed = result(1, 100, Outcome::Error);
     failed.reasons = vec![evil.to_owned()];
-    let served = served(Kept::of(vec![failed]), vec![monitor(1, evil)]).await;
+    let served = serve(MemoryResults::new(vec![failed]), vec![monitor(1, evil)]).await;
     for path in ["/", "/monitors/1", "/?q=%22%3E%3Cscript%3E"] {
         let body = served.get(path).await.body;
         assert!(!body.contains("<script"), "{path}: {body}");
@@ -88,9 +91,9 @@ async fn names_and_reasons_cannot_become_markup() {
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_monitors_come_in_pages() {
+async fn a_hundred_thousand_monitors_are_paged() {
     let monitors = (1..=100_000).map(|id| monitor(id, &format!("monitor {id:06}"))).collect();
-    let served = served(Kept::default(), monitors).await;
+    let served = serve(MemoryResults::default(), monitors).await;
     let first = served.get("/").await.body;
     assert_eq!(first.matches("<tr>").count(), 51);
     at(&first, "page 1 of 2000, 100000 monitors");
@@ -102,7 +105,7 @@ async fn a_hundred_thousand_monitors_come_in_pages() {
 #[tokio::test]
 async fn the_monitor_page_shows_its_last_results_and_no_login() {
     let results = (0..60).map(|minute| result(1, minute, Outcome::Ok)).collect();
-    let served = served(Kept::of(results), vec![monitor(1, "shop")]).await;
+    let served = serve(MemoryResults::new(results), vec![monitor(1, "shop")]).await;
     let page = served.get("/monitors/1").await;
     assert_eq!(page.status, 200);
     for part in ["Last 50 of 60 results", "http://127.0.0.1/", "key-1", "2026-01-01 00:59:00", "2.0 ms"] {
@@ -119,7 +122,7 @@ async fn a_result_has_a_page_of_its_own_that_needs_no_token() {
     let mut failed = result(1, 100, Outcome::Error);
     failed.reasons = vec!["<b>refused</b>".to_owned()];
     let path = format!("/results/{}", failed.check_id);
-    let served = served(Kept::of(vec![failed]), vec![monitor(1, "shop")]).await;
+    let served = serve(MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;
     at(&served.get("/monitors/1").await.body, &format!(r#"<a href="{path}">"#));
     let page = served.get(&path).await;
     assert_eq!(page.status, 200);
@@ -127,13 +130,13 @@ async fn a_result_has_a_page_of_its_own_that_needs_no_token() {
         at(&page.body, part);
     }
     assert!(!page.body.contains("<b>refused"));
-    for gone in ["/results/x", "/results/0000000000000001"] {
-        assert_eq!(served.get(gone).await.status, 404, "{gone}");
+    for unknown in ["/results/x", "/results/0000000000000001"] {
+        assert_eq!(served.get(unknown).await.status, 404, "{unknown}");
     }
 }
 
 #[tokio::test]
-async fn a_result_shows_its_pictures_and_nothing_of_its_files_runs() {
+async fn a_result_shows_its_pictures_and_its_files_cannot_run() {
     let mut failed = result(1, 100, Outcome::Error);
     let page = b"<script>alert(1)</script>";
     failed.captures = vec![
@@ -143,7 +146,7 @@ async fn a_result_shows_its_pictures_and_nothing_of_its_files_runs() {
     ];
     let path = format!("/results/{}", failed.check_id);
     let open = PageAuth { is_public: true, accounts: None };
-    let served = served_behind(open, Kept::of(vec![failed]), vec![monitor(1, "shop")]).await;
+    let served = serve_with_auth(open, MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;
     let text = served.get(&path).await.body;
     at(&text, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));
     at(&text, &format!(r#"<a href="{path}/captures/page%2Ehtml">page.html</a> 25 bytes"#));
@@ -159,26 +162,26 @@ async fn a_result_shows_its_pictures_and_nothing_of_its_files_runs() {
         assert_eq!(file.headers["x-content-type-options"], "nosniff", "{name}");
     }
     assert_eq!(served.get(&format!("{path}/captures/page%2Ehtml")).await.body.as_bytes(), page);
-    for gone in ["other.jpg", "..%2Fx", "%00"] {
-        assert_eq!(served.get(&format!("{path}/captures/{gone}")).await.status, 404, "{gone}");
+    for unknown in ["other.jpg", "..%2Fx", "%00"] {
+        assert_eq!(served.get(&format!("{path}/captures/{unknown}")).await.status, 404, "{unknown}");
     }
-    // Where the pages are open to everybody, files are still not.
-    let ask = |path: String| Request::get(path).header("host", "vigie.example.com");
-    let public = served.call(ask(path.clone()), "192.0.2.7:5").await;
+    // Public pages do not include captures.
+    let request = |path: String| Request::get(path).header("host", "vigie.example.com");
+    let public = served.call(request(path.clone()), "192.0.2.7:5").await;
     assert_eq!((public.status, public.body.contains("<h2>Captures")), (200, false));
-    assert_eq!(served.call(ask(format!("{path}/captures/page%2Ehtml")), "192.0.2.7:5").await.status, 404);
+    assert_eq!(served.call(request(format!("{path}/captures/page%2Ehtml")), "192.0.2.7:5").await.status, 404);
 }
 
 #[tokio::test]
-async fn every_answer_carries_the_security_headers_and_loads_nothing_from_elsewhere() {
-    let served = served(Kept::default(), vec![monitor(1, "one")]).await;
+async fn every_response_has_security_headers_and_loads_nothing_external() {
+    let served = serve(MemoryResults::default(), vec![monitor(1, "one")]).await;
     for path in ["/", "/monitors/1", "/nothing", "/style.css", "/metrics", "/api/v3/monitors", "/healthz"] {
-        let answer = served.get(path).await;
-        let policy = answer.headers["content-security-policy"].to_str().unwrap();
+        let response = served.get(path).await;
+        let policy = response.headers["content-security-policy"].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'"), "{path}");
-        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
-        assert_eq!(answer.headers["x-frame-options"], "DENY", "{path}");
-        assert!(!answer.body.contains("https://") && !answer.body.contains("style="), "{path}");
+        assert_eq!(response.headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(response.headers["x-frame-options"], "DENY", "{path}");
+        assert!(!response.body.contains("https://") && !response.body.contains("style="), "{path}");
     }
     let style = served.get("/style.css").await;
     assert_eq!((style.status, &style.headers["cache-control"]), (200, &"max-age=300".parse().unwrap()));
@@ -186,30 +189,30 @@ async fn every_answer_carries_the_security_headers_and_loads_nothing_from_elsewh
 }
 
 #[tokio::test]
-async fn readiness_says_why_not_and_health_is_apart_from_it() {
-    let served = served(Kept::default(), vec![]).await;
+async fn readiness_reports_its_reason_and_health_is_separate() {
+    let served = serve(MemoryResults::default(), vec![]).await;
     assert_eq!(
         served.get("/readyz").await.json(),
         json!({"status": "ok", "checks": {"runner": "ok", "store": "ok"}})
     );
     *served.health.fault.lock().unwrap() = Some("the disk is full".to_owned());
-    let answer = served.get("/readyz").await;
-    assert_eq!(answer.status, 503);
-    assert_eq!(answer.json()["checks"]["store"], "the disk is full");
+    let response = served.get("/readyz").await;
+    assert_eq!(response.status, 503);
+    assert_eq!(response.json()["checks"]["store"], "the disk is full");
     assert_eq!(served.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
 async fn metrics_are_served_as_openmetrics() {
-    let answer = served(Kept::default(), vec![]).await.get("/metrics").await;
-    let kind = answer.headers["content-type"].to_str().unwrap();
+    let response = serve(MemoryResults::default(), vec![]).await.get("/metrics").await;
+    let kind = response.headers["content-type"].to_str().unwrap();
     assert!(kind.starts_with("application/openmetrics-text; version=1.0.0"));
-    at(&answer.body, "vigie_build_info{version=");
+    at(&response.body, "vigie_build_info{version=");
 }
 
 #[tokio::test]
-async fn a_page_says_that_the_store_cannot_be_read() {
-    let served = served(Kept::default(), vec![monitor(1, "one")]).await;
+async fn an_unreadable_store_is_reported_on_the_page() {
+    let served = serve(MemoryResults::default(), vec![monitor(1, "one")]).await;
     served.kept.broken.store(true, Ordering::Relaxed);
     let page = served.get("/").await;
     assert_eq!(page.status, 503);

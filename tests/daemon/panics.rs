@@ -1,4 +1,4 @@
-//! What a defect looks like in the log.
+//! Panics in the log.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ impl Write for Lines {
 
 #[test]
 fn a_contained_panic_is_one_log_line_without_a_backtrace() {
-    // What is done about a panic is done for a whole process.
+    // The panic hook belongs to the whole process.
     if !alone("daemon::panics::a_contained_panic_is_one_log_line_without_a_backtrace") {
         return;
     }

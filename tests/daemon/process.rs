@@ -16,9 +16,9 @@ use vigie::domain::{Outcome, Status};
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::telemetry::LOG_FIELDS;
 
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// A running `vigie serve` with folders of its own and JSON logs.
+/// A running `vigie serve` with its own folders and JSON logs.
 pub struct Daemon {
     child: Child,
     lines: Receiver<String>,
@@ -43,7 +43,7 @@ pub fn command(folder: &Path) -> Command {
     command
 }
 
-/// A folder with one monitor file.
+/// Creates a folder with one monitor file.
 pub fn folder(monitors: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("monitors")).unwrap();
@@ -61,10 +61,10 @@ impl Daemon {
     pub fn start(monitors: &str) -> Self {
         let folder = folder(monitors);
         let child = command(folder.path()).spawn().unwrap();
-        Self::of(child, folder)
+        Self::from_child(child, folder)
     }
 
-    pub fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
+    pub fn from_child(mut child: Child, folder: tempfile::TempDir) -> Self {
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
@@ -77,9 +77,9 @@ impl Daemon {
         daemon
     }
 
-    /// The next log line whose message holds `part`.
+    /// Waits for the next log line whose message contains `part`.
     pub fn wait_for_log(&mut self, part: &str) -> Value {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let Ok(line) = self.lines.recv_timeout(left) else { panic!("no `{part}` in {:#?}", self.log) };
@@ -91,23 +91,23 @@ impl Daemon {
         }
     }
 
-    /// The token of the host, as commands find it.
+    /// Returns the token of the host from its file.
     pub fn token(&self) -> String {
         let text = fs::read_to_string(self.folder.path().join("data/host-token")).unwrap();
         text.lines().next().unwrap().to_owned()
     }
 
-    /// `GET path` by the host itself.
+    /// Sends `GET path` with the token of the host.
     fn get(&self, path: &str) -> (u16, String) {
-        self.ask(path, &format!("Authorization: Bearer {}\r\n", self.token()))
+        self.get_with_headers(path, &format!("Authorization: Bearer {}\r\n", self.token()))
     }
 
-    /// `GET path` with `headers`, each with its line break.
-    pub fn ask(&self, path: &str, headers: &str) -> (u16, String) {
+    /// Sends `GET path` with `headers`, each with its line break.
+    pub fn get_with_headers(&self, path: &str, headers: &str) -> (u16, String) {
         self.send("GET", path, headers, "")
     }
 
-    /// Any call of the API by the host itself.
+    /// Calls the API with the token of the host.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let headers = format!(
@@ -115,8 +115,8 @@ impl Daemon {
             self.token(),
             body.len()
         );
-        let (status, answer) = self.send(method, &format!("/api/v3{path}"), &headers, &body);
-        (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
+        let (status, response) = self.send(method, &format!("/api/v3{path}"), &headers, &body);
+        (status, serde_json::from_str(&response).unwrap_or(Value::Null))
     }
 
     fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
@@ -124,15 +124,15 @@ impl Daemon {
         let head =
             format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n");
         stream.write_all((head + body).as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8(answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).unwrap();
+        let response = String::from_utf8(response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
         (head[9..12].parse().unwrap(), body.to_owned())
     }
 
-    /// All that it has logged up to now.
-    pub fn said(&mut self) -> String {
+    /// Returns all log lines so far.
+    pub fn log_text(&mut self) -> String {
         self.log.extend(
             self.lines.try_iter().map(|line| serde_json::from_str(&line).unwrap_or(Value::String(line))),
         );
@@ -157,8 +157,8 @@ impl Daemon {
         self.folder.path().join("monitors/all.yaml")
     }
 
-    pub fn ended(&mut self) -> ExitStatus {
-        ended(&mut self.child)
+    pub fn wait_for_exit(&mut self) -> ExitStatus {
+        wait_for_exit(&mut self.child)
     }
 }
 
@@ -169,8 +169,8 @@ impl Drop for Daemon {
     }
 }
 
-fn ended(child: &mut Child) -> ExitStatus {
-    let until = Instant::now() + PATIENCE;
+fn wait_for_exit(child: &mut Child) -> ExitStatus {
+    let until = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
@@ -180,17 +180,17 @@ fn ended(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Runs until it ends by itself; its exit code and what it said.
-fn refused(mut command: Command) -> (i32, String) {
+/// Runs `command` until it exits; returns its exit code and its standard error.
+fn run_to_exit(mut command: Command) -> (i32, String) {
     let mut child = command.spawn().unwrap();
-    let code = ended(&mut child).code().unwrap();
+    let code = wait_for_exit(&mut child).code().unwrap();
     let mut reply = String::new();
     child.stderr.take().unwrap().read_to_string(&mut reply).unwrap();
     (code, reply)
 }
 
 #[test]
-fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
+fn it_serves_exits_cleanly_on_sigterm_and_logs_known_fields() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut daemon = Daemon::start(&tcp_monitor("a", listener.local_addr().unwrap().port()));
     let (status, ready) = daemon.get("/readyz");
@@ -204,7 +204,7 @@ fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
     );
     daemon.signal(Signal::SIGTERM);
     daemon.wait_for_log("no result was lost");
-    assert_eq!(daemon.ended().code(), Some(0));
+    assert_eq!(daemon.wait_for_exit().code(), Some(0));
     let known = |name: &String| {
         ["timestamp", "level", "target", "message", "span"].contains(&name.as_str())
             || LOG_FIELDS.iter().any(|(field, _)| field == name)
@@ -215,15 +215,15 @@ fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
 }
 
 #[test]
-fn a_reload_takes_what_changed_and_refuses_what_is_bad() {
+fn a_reload_applies_changes_and_refuses_invalid_files() {
     let mut daemon = Daemon::start(&tcp_monitor("a", 9));
     assert!((daemon.metric("vigie_config_last_reload_taken") - 1.0).abs() < 0.1);
-    // By signal.
+    // By SIGHUP.
     daemon.write(&[tcp_monitor("a", 9), tcp_monitor("b", 9)].concat());
     daemon.signal(Signal::SIGHUP);
     let line = daemon.wait_for_log("reloaded");
     assert_eq!((&line["added"], &line["changed"], &line["unchanged"]), (&1.into(), &0.into(), &1.into()));
-    // By itself: a bad file first.
+    // By the watch of the files; first an invalid file.
     daemon.write("- {key: a, type: tcp, name: a, intervall: 7}\n");
     let line = daemon.wait_for_log("reload failed");
     let error = line["error"].as_str().unwrap();
@@ -232,7 +232,7 @@ fn a_reload_takes_what_changed_and_refuses_what_is_bad() {
     assert!(daemon.metric("vigie_config_last_reload_taken") < 0.1);
     assert!(daemon.get("/api/v3/monitors").1.contains(r#""name":"b""#), "the running set stays");
     assert_eq!(daemon.get("/readyz").0, 200);
-    // A good one again, renamed into place as editors do.
+    // A valid file again, renamed into position as editors do.
     let beside = daemon.folder.path().join("monitors/.all.tmp");
     fs::write(&beside, tcp_monitor("b", 10)).unwrap();
     fs::rename(&beside, daemon.monitors()).unwrap();
@@ -242,8 +242,8 @@ fn a_reload_takes_what_changed_and_refuses_what_is_bad() {
     assert!((daemon.metric(r#"vigie_config_reloads_total{outcome="refused"}"#) - 1.0).abs() < 0.1);
 }
 
-/// Website monitors, spread over the minute, of a target that takes connections and says nothing.
-fn stalling(timeout: u32) -> (TcpListener, String) {
+/// Returns website monitors, spread over the minute, whose target accepts connections and sends nothing.
+fn stalling_monitors(timeout: u32) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let monitor = |n: usize| {
@@ -255,7 +255,7 @@ fn stalling(timeout: u32) -> (TcpListener, String) {
 }
 
 fn wait_for_a_running_check(daemon: &Daemon) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while daemon.metric(r#"vigie_checks_in_flight{weight="light"}"#) < 1.0 {
         assert!(Instant::now() < until, "no check starts");
         std::thread::sleep(Duration::from_millis(20));
@@ -263,13 +263,13 @@ fn wait_for_a_running_check(daemon: &Daemon) {
 }
 
 #[test]
-fn sigterm_lets_running_checks_end_and_keeps_their_results() {
-    let (_target, monitors) = stalling(4);
+fn sigterm_waits_for_running_checks_and_stores_their_results() {
+    let (_target, monitors) = stalling_monitors(4);
     let mut daemon = Daemon::start(&monitors);
     wait_for_a_running_check(&daemon);
     daemon.signal(Signal::SIGTERM);
     daemon.wait_for_log("no result was lost");
-    assert_eq!(daemon.ended().code(), Some(0));
+    assert_eq!(daemon.wait_for_exit().code(), Some(0));
     let database = daemon.folder.path().join("data/vigie.db");
     let store = SqliteStore::open(&database, &SqliteSettings::default()).unwrap();
     let page = Pagination { limit: 100, offset: 0 };
@@ -282,8 +282,8 @@ fn sigterm_lets_running_checks_end_and_keeps_their_results() {
 }
 
 #[test]
-fn a_second_signal_ends_at_once() {
-    let (_target, monitors) = stalling(30);
+fn a_second_signal_exits_at_once() {
+    let (_target, monitors) = stalling_monitors(30);
     let mut daemon = Daemon::start(&monitors);
     wait_for_a_running_check(&daemon);
     daemon.signal(Signal::SIGTERM);
@@ -294,25 +294,25 @@ fn a_second_signal_ends_at_once() {
         assert!(started.elapsed() < Duration::from_secs(10), "it drains on");
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert_eq!(daemon.ended().code(), Some(130));
+    assert_eq!(daemon.wait_for_exit().code(), Some(130));
 }
 
 #[test]
-fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
-    let one = folder(&tcp_monitor("a", 9));
-    let mut port_in_use = command(one.path());
+fn a_failed_start_reports_its_reason() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let home = folder(&tcp_monitor("a", 9));
+    let mut port_in_use = command(home.path());
     port_in_use.env("VIGIE_LISTEN", "x").args(["--listen", "127.0.0.1:1"]);
-    let (code, reply) = refused(port_in_use);
+    let (code, reply) = run_to_exit(port_in_use);
     assert!(code == 2 && reply.contains("--listen"), "a flag twice: {code} {reply}");
     let serve = |listen: String, data: &Path, monitors: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
         command.args(["serve", "--listen", &listen]).arg("--data").arg(data).arg("--monitors").arg(monitors);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        refused(command)
+        run_to_exit(command)
     };
-    let (monitors, data) = (one.path().join("monitors"), one.path().join("data"));
+    let (monitors, data) = (home.path().join("monitors"), home.path().join("data"));
     let free = || "127.0.0.1:0".to_owned();
     let (code, reply) = serve(format!("127.0.0.1:{port}"), &data, &monitors);
     assert!(code == 1 && reply.contains(&format!("cannot listen on `127.0.0.1:{port}`")), "{reply}");
@@ -323,7 +323,7 @@ fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
     let (code, reply) = serve(free(), &data, &monitors);
     assert!(code == 1 && reply.contains("`key` `a` is already in use by"), "{reply}");
     fs::remove_file(monitors.join("b.yaml")).unwrap();
-    let file = one.path().join("file");
+    let file = home.path().join("file");
     fs::write(&file, "").unwrap();
     let (code, reply) = serve(free(), &file, &monitors);
     assert!(code == 1 && reply.contains("cannot open the database"), "{reply}");
@@ -336,23 +336,23 @@ fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
 #[test]
 fn a_second_process_on_the_same_data_is_refused() {
     let daemon = Daemon::start(&tcp_monitor("a", 9));
-    let (code, reply) = refused(command(daemon.folder.path()));
+    let (code, reply) = run_to_exit(command(daemon.folder.path()));
     assert!(code == 1 && reply.contains("locked by another process"), "{reply}");
 }
 
 #[test]
-fn systemd_is_told_and_the_watchdog_is_fed() {
+fn systemd_is_notified_and_its_watchdog_fed() {
     let folder = folder(&tcp_monitor("a", 9));
     let path = folder.path().join("notify");
     let socket = UnixDatagram::bind(&path).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut command = command(folder.path());
     command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "600000");
-    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
-    let wait = |word: &str| {
-        let (until, mut text, mut buffer) = (Instant::now() + PATIENCE, String::new(), [0; 512]);
-        while !text.contains(word) {
-            assert!(Instant::now() < until, "no {word} in {text}");
+    let mut daemon = Daemon::from_child(command.spawn().unwrap(), folder);
+    let wait = |part: &str| {
+        let (until, mut text, mut buffer) = (Instant::now() + TIMEOUT, String::new(), [0; 512]);
+        while !text.contains(part) {
+            assert!(Instant::now() < until, "no {part} in {text}");
             let length = socket.recv(&mut buffer).unwrap();
             text.push_str(&String::from_utf8_lossy(&buffer[..length]));
         }
@@ -364,5 +364,5 @@ fn systemd_is_told_and_the_watchdog_is_fed() {
     wait("READY=1");
     daemon.signal(Signal::SIGTERM);
     wait("STOPPING=1");
-    assert_eq!(daemon.ended().code(), Some(0));
+    assert_eq!(daemon.wait_for_exit().code(), Some(0));
 }

@@ -36,7 +36,7 @@ fn the_shipped_file_is_the_table_with_every_default() {
 }
 
 #[test]
-fn every_setting_is_documented_and_has_a_variable_of_its_own() {
+fn every_setting_is_documented_and_has_its_own_variable() {
     let mut variables: Vec<_> = SETTINGS.iter().filter_map(Setting::env_var).collect();
     let count = variables.len();
     variables.sort();
@@ -55,7 +55,7 @@ fn every_setting_is_documented_and_has_a_variable_of_its_own() {
 }
 
 #[test]
-fn settings_become_what_the_parts_take() {
+fn settings_are_converted_for_the_components() {
     let settings = load(
         "listen: '[::1]:0'\nengine: {drain_seconds: 5, per_target: 7}\nstore: {synchronous: full, keep_results_days: 2}\n\
          location: {id: 4, region: 9, name_servers: [192.0.2.1, '[::1]:5353'], egress_deny: [10.0.0.0/8], source_ipv4: 127.0.0.2}\n\
@@ -84,7 +84,7 @@ fn settings_become_what_the_parts_take() {
 }
 
 #[test]
-fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
+fn browser_settings_are_applied_and_remote_browsers_validated() {
     let settings = load(
         "browser:\n  user: nobody\n  sandbox: false\n  folder: /x\n  chromium: /c\n  memory_mb: 200\n  nice: 0\n  start_seconds: 7\n  \
          remote: [{browser: Internet Explorer, url: 'http://192.0.2.9:4444/wd/hub', forward_host: 192.0.2.7}]\n",
@@ -120,7 +120,7 @@ fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
 }
 
 #[test]
-fn every_fault_is_found_at_once_with_its_place_and_remedy() {
+fn every_error_is_reported_at_once_with_position_and_hint() {
     let errors = load(
         "lissten: 127.0.0.1:1\nlisten: localhost\nengine:\n  total: 0\n  light: many\n  light: 3\n  listen: x\n\
          store: [1]\nlog: {format: xml, level: loud}\nlocation:\n  egress_deny: [10.0.0.1/8]\n\
@@ -145,14 +145,18 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         "F:14:30: `certificates[1].ca_file`: the file `/nonexistent.pem` cannot be read: No such file or directory (os error 2)",
         "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
     ];
-    for fault in &expected {
-        assert!(errors.iter().any(|found| found == fault), "{fault}\nis not among\n{}", errors.join("\n"));
+    for expected_error in &expected {
+        assert!(
+            errors.iter().any(|found| found == expected_error),
+            "{expected_error}\nis not among\n{}",
+            errors.join("\n")
+        );
     }
     assert_eq!(errors.len(), expected.len(), "{}", errors.join("\n"));
 }
 
 #[test]
-fn a_profile_is_a_device_with_all_that_it_says() {
+fn a_mobile_profile_defines_a_device() {
     let text = "mobile:\n  profiles:\n  - {subtype: 2, name: watch, width: 200, height: 240, scale: 1.5, mobile: true, touch: true, user_agent: Tick/1,\n     \
                 headers: [{name: X-Size, value: tiny}], blocked_hosts: ['*.ads.example']}\n";
     let settings = load(text).unwrap();
@@ -170,32 +174,32 @@ fn a_profile_is_a_device_with_all_that_it_says() {
         "mobile: {profiles: [{subtype: 1, name: a, width: 5, scale: 9, user_agent: ' ', headers: [{name: Host, value: x}], blocked_hosts: ['*']}]}\n",
     )
     .unwrap_err();
-    for wanted in [
+    for part in [
         "`mobile.profiles[0].width` must be a whole number from 100 to 7680, not `5`",
         "`mobile.profiles[0].scale` must be a number from 0.5 to 5, not `9`",
         "`mobile.profiles[0].user_agent` must be a header value",
         "`mobile.profiles[0].headers[0].name` must be the name of a header",
         "`mobile.profiles[0].blocked_hosts[0]` must be a host",
     ] {
-        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
+        assert!(errors.iter().any(|error| error.contains(part)), "{part}: {errors:?}");
     }
 }
 
 #[test]
-fn a_profile_stands_once_and_for_a_subtype_that_there_is() {
+fn mobile_profiles_are_unique_and_of_known_subtypes() {
     let text = "mobile: {region: -1, profiles: [{subtype: 1, name: a}, {subtype: 1, name: b}, {subtype: 4, name: c}]}\n";
     let errors = load(text).unwrap_err();
-    for wanted in [
+    for part in [
         "`mobile.region` must be a whole number of at least 0",
         "`mobile.profiles[1].subtype` is set twice",
         "`mobile.profiles[2].subtype` must be a whole number from 1 to 3, not `4`",
     ] {
-        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
+        assert!(errors.iter().any(|error| error.contains(part)), "{part}: {errors:?}");
     }
 }
 
 #[test]
-fn certificates_that_cannot_be_used_are_named() {
+fn invalid_certificates_are_reported() {
     let errors = load(
         "certificates:\n  - {id: 1, name: a}\n  - {id: 1, name: b, ca_file: /nonexistent/ca.pem}\ndns: {names: [{id: 5000, name: x}]}\ntls: {ca_files: [/nonexistent/x.pem]}\n",
     )
@@ -246,7 +250,7 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     assert!(error.starts_with("`VIGIE_ENGINE_TOTAL` must be a whole number"), "{error}");
 }
 
-/// The demo throws its data away unless a folder is named, and a folder of monitors that is named must exist.
+/// The demo deletes its data unless a data folder is set, and a monitor folder that is set must exist.
 #[test]
 fn a_flag_or_variable_with_the_default_value_counts_as_set() {
     let is_set = |sources: SettingSources| {
@@ -258,7 +262,7 @@ fn a_flag_or_variable_with_the_default_value_counts_as_set() {
     assert_eq!(is_set(SettingSources { flags, ..SettingSources::default() }), (true, false));
     let environment = vec![("VIGIE_MONITORS".to_owned(), "vigie-monitors".to_owned())];
     assert_eq!(is_set(SettingSources { environment, ..SettingSources::default() }), (false, true));
-    // The shipped file gives every default.
+    // The shipped file sets every default.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.yaml");
     std::fs::write(&file, "data: vigie-data\nmonitors: [vigie-monitors]\n").unwrap();
@@ -266,114 +270,117 @@ fn a_flag_or_variable_with_the_default_value_counts_as_set() {
 }
 
 #[test]
-fn a_file_that_is_not_there_or_no_yaml_is_said_with_its_name() {
+fn a_missing_or_invalid_file_is_reported_with_its_name() {
     let sources =
         SettingSources { file: Some("/nonexistent/vigie.yaml".into()), ..SettingSources::default() };
     let errors = Settings::load(&sources).unwrap_err();
     assert!(errors[0].to_string().starts_with("/nonexistent/vigie.yaml: cannot be read: No such file"));
-    let fault = load("listen: [1\n").unwrap_err();
-    assert!(fault[0].starts_with("F:"), "{fault:?}");
+    let yaml_errors = load("listen: [1\n").unwrap_err();
+    assert!(yaml_errors[0].starts_with("F:"), "{yaml_errors:?}");
     assert!(load("").is_ok());
 }
 
 #[test]
-fn only_what_changed_differs_and_says_whether_it_is_taken_live() {
+fn changed_settings_say_whether_they_are_reloadable() {
     let (old, new) = (load("").unwrap(), load("listen: 127.0.0.1:1\ndns: {default_name: x.test}\n").unwrap());
     let found: Vec<_> = old.changed_settings(&new).iter().map(|s| (s.path, s.reloadable)).collect();
     assert_eq!(found, [("listen", false), ("dns.default_name", true)]);
 }
 
 #[test]
-fn a_file_that_is_no_certificate_is_found_by_the_check_and_not_first_at_start() {
+fn files_of_certificates_are_checked_with_the_settings() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
-    let (good, key) =
-        (write("good.pem", &made.cert.pem()), write("good.key", &made.signing_key.serialize_pem()));
+    let generated = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
+    let (valid, key) =
+        (write("good.pem", &generated.cert.pem()), write("good.key", &generated.signing_key.serialize_pem()));
     let junk = write("junk.pem", "junk");
     let other = rcgen::generate_simple_self_signed(["b.test".to_owned()]).unwrap();
     let other = write("other.key", &other.signing_key.serialize_pem());
     let entry = |files: &str| format!("certificates:\n  - {{id: 1, name: a, {files}}}\n");
-    for sound in [format!("ca_file: {good}"), format!("cert_file: {good}, key_file: {key}")] {
-        load(&entry(&sound)).unwrap_or_else(|errors| panic!("{sound}: {errors:?}"));
+    for files in [format!("ca_file: {valid}"), format!("cert_file: {valid}, key_file: {key}")] {
+        load(&entry(&files)).unwrap_or_else(|errors| panic!("{files}: {errors:?}"));
     }
     for (text, error) in [
         (entry(&format!("ca_file: {junk}")), "F:2:31: `certificates[0].ca_file`: "),
         (entry(&format!("cert_file: {junk}, key_file: {key}")), "F:2:33: `certificates[0].cert_file`: "),
-        (entry(&format!("cert_file: {good}, key_file: {junk}")), "F:2:5: `certificates[0]`: "),
-        (entry(&format!("cert_file: {good}, key_file: {other}")), "F:2:5: `certificates[0]`: "),
+        (entry(&format!("cert_file: {valid}, key_file: {junk}")), "F:2:5: `certificates[0]`: "),
+        (entry(&format!("cert_file: {valid}, key_file: {other}")), "F:2:5: `certificates[0]`: "),
         (entry(&format!("pkcs12_file: {junk}")), "F:2:35: `certificates[0].pkcs12_file`: "),
         (entry("pkcs12_file: /nonexistent.p12"), "F:2:35: `certificates[0].pkcs12_file`: "),
         (
             entry(&format!("pkcs12_file: {junk}, password_file: /nonexistent")),
             "F:2:LATER: `certificates[0].password_file`: ",
         ),
-        (entry(&format!("ca_file: {good}, password_file: {junk}")), "F:2:5: `certificates[0]` needs either "),
+        (
+            entry(&format!("ca_file: {valid}, password_file: {junk}")),
+            "F:2:5: `certificates[0]` needs either ",
+        ),
         (format!("tls: {{ca_files: ['{junk}']}}\n"), "F:1:18: `tls.ca_files[0]`: "),
     ] {
         let errors = load(&text).unwrap_err();
-        // The column of a second file depends on the name of the first.
-        let (place, words) = error.split_once("LATER").unwrap_or((error, ""));
-        let fits = errors[0].starts_with(place) && errors[0].contains(words);
-        assert!(errors.len() == 1 && fits, "{text}{errors:?}");
+        // The column of the second file depends on the length of the first path.
+        let (position, text_part) = error.split_once("LATER").unwrap_or((error, ""));
+        let is_expected = errors[0].starts_with(position) && errors[0].contains(text_part);
+        assert!(errors.len() == 1 && is_expected, "{text}{errors:?}");
     }
 }
 
 #[test]
-fn one_fault_of_an_entry_does_not_hide_the_others_and_they_stand_in_the_order_of_the_file() {
+fn errors_do_not_hide_each_other_and_are_in_file_order() {
     let errors = load(
         "plans: [{code: a, types: [webste], least_interval: 0}, {code: a}]\ncertificates: [{id: 1}]\nlisen: x\n",
     )
     .unwrap_err();
-    let places: Vec<&str> = errors.iter().map(|error| error.split(' ').next().unwrap()).collect();
-    assert_eq!(places, ["F:1:27:", "F:1:52:", "F:1:63:", "F:2:16:", "F:2:16:", "F:3:1:"], "{errors:?}");
+    let positions: Vec<&str> = errors.iter().map(|error| error.split(' ').next().unwrap()).collect();
+    assert_eq!(positions, ["F:1:27:", "F:1:52:", "F:1:63:", "F:2:16:", "F:2:16:", "F:3:1:"], "{errors:?}");
 }
 
 #[test]
-fn several_addresses_stand_in_a_list_or_separated_by_commas() {
-    let want = ["127.0.0.1:1".parse().unwrap(), "[::1]:2".parse().unwrap()];
+fn several_addresses_are_a_list_or_comma_separated() {
+    let expected = ["127.0.0.1:1".parse().unwrap(), "[::1]:2".parse().unwrap()];
     for text in ["listen: '127.0.0.1:1, [::1]:2'\n", "listen: ['127.0.0.1:1', '[::1]:2']\n"] {
-        assert_eq!(load(text).unwrap().listen, want, "{text}");
+        assert_eq!(load(text).unwrap().listen, expected, "{text}");
     }
     let flag = SettingSources {
         flags: vec![("listen", "127.0.0.1:1,[::1]:2".to_owned())],
         ..SettingSources::default()
     };
-    assert_eq!(Settings::load(&flag).unwrap().listen, want);
+    assert_eq!(Settings::load(&flag).unwrap().listen, expected);
     let errors = load("listen: ['127.0.0.1:1', here]\n").unwrap_err();
     assert!(errors[0].starts_with("F:1:25: `listen[1]` must be an address"), "{errors:?}");
     assert_eq!(load("listen: []\n").unwrap_err().len(), 1);
 }
 
 #[test]
-fn a_certificate_of_the_server_that_cannot_be_used_is_found_by_the_check() {
+fn the_certificate_of_the_server_is_checked_with_the_settings() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
+    let generated = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
     let other = rcgen::generate_simple_self_signed(["b.test".to_owned()]).unwrap();
-    let certificate = write("a.pem", &made.cert.pem());
-    let key = write("a.key", &made.signing_key.serialize_pem());
-    let stranger = write("b.key", &other.signing_key.serialize_pem());
+    let certificate = write("a.pem", &generated.cert.pem());
+    let key = write("a.key", &generated.signing_key.serialize_pem());
+    let other_key = write("b.key", &other.signing_key.serialize_pem());
     let pair = |certificate: &str, key: &str| {
         load(&format!("server: {{tls_cert_file: '{certificate}', tls_key_file: '{key}'}}\n"))
     };
     assert!(pair(&certificate, &key).unwrap().server.tls.is_some());
-    assert!(pair(&certificate, &stranger).unwrap_err()[0].contains("`server.tls_key_file`: "));
+    assert!(pair(&certificate, &other_key).unwrap_err()[0].contains("`server.tls_key_file`: "));
     assert!(pair(&key, &key).unwrap_err()[0].contains("`server.tls_cert_file`: "));
     let half = load(&format!("server: {{tls_cert_file: '{certificate}'}}\n")).unwrap_err();
     assert!(half[0].contains("`server.tls_cert_file` needs `server.tls_key_file` as well"), "{half:?}");
 }
 
 #[test]
-fn every_location_has_a_network_and_limits_of_its_own() {
+fn every_location_has_its_own_network_and_limits() {
     let settings = load(
         "engine: {total: 50, heavy: 3}\nlocation: {id: 4, name: here, source_ipv4: 127.0.0.4, connectivity_targets: ['[::1]:53']}\n\
          tls: {system_roots: false}\nlocations:\n  - {id: 9, name: far, region: 2, source_ipv4: 127.0.0.9, name_servers: [192.0.2.9],\n\
@@ -381,8 +388,9 @@ fn every_location_has_a_network_and_limits_of_its_own() {
     )
     .unwrap();
     let hosted = settings.hosted_locations();
-    let seen: Vec<_> = hosted.iter().map(|at| (at.location.id.0, at.location.region, at.verifies)).collect();
-    assert_eq!(seen, [(4, 0, false), (9, 2, true), (5, 0, false)]);
+    let locations: Vec<_> =
+        hosted.iter().map(|at| (at.location.id.0, at.location.region, at.verifies)).collect();
+    assert_eq!(locations, [(4, 0, false), (9, 2, true), (5, 0, false)]);
     assert_eq!(settings.location_ids(), [4, 9, 5]);
     let sources: Vec<_> = hosted.iter().map(|at| at.net.source.v4.map(|v4| v4.octets()[3])).collect();
     assert_eq!(sources, [Some(4), Some(9), None], "a source address is not inherited");
@@ -402,7 +410,7 @@ fn every_location_has_a_network_and_limits_of_its_own() {
 }
 
 #[test]
-fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
+fn the_password_of_a_proxy_is_read_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("password");
     std::fs::write(&file, "s3cret\n").unwrap();
@@ -410,27 +418,27 @@ fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
     let login = format!("proxy: 'p.test:1', proxy_username: watch, proxy_password_file: {file}");
     let settings =
         load(&format!("location: {{{login}}}\nlocations: [{{id: 2, name: b, {login}}}]\n")).unwrap();
-    let given = vigie::net::UpstreamProxy::from(vigie::net::Endpoint::new("p.test", 1))
+    let expected = vigie::net::UpstreamProxy::from(vigie::net::Endpoint::new("p.test", 1))
         .with_credentials("watch", "s3cret");
-    assert!(settings.hosted_locations().iter().all(|at| at.proxy.as_ref() == Some(&given)));
+    assert!(settings.hosted_locations().iter().all(|at| at.proxy.as_ref() == Some(&expected)));
     let text = format!("{settings:?}");
     assert!(!text.contains("s3cret"), "{text}");
     let errors = load(
         "location: {proxy_username: a}\nlocations: [{id: 2, name: b, proxy: 'p.test:1', proxy_username: 'a:b', proxy_password_file: /nonexistent}, {id: 3, name: c, proxy: 'p.test:1', proxy_password_file: x}]\n",
     )
     .unwrap_err();
-    for wanted in [
+    for part in [
         "`location.proxy_username` needs `location.proxy` as well",
         "`locations[0].proxy_username` must be a text without a colon",
         "`locations[0].proxy_password_file`: the file `/nonexistent` cannot be read",
         "`locations[1].proxy_password_file` needs `locations[1].proxy_username` as well",
     ] {
-        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
+        assert!(errors.iter().any(|error| error.contains(part)), "{part}: {errors:?}");
     }
 }
 
 #[test]
-fn proxies_that_monitors_name_are_the_same_at_every_location() {
+fn proxies_of_monitors_are_the_same_at_every_location() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -448,9 +456,9 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
         vigie::net::ProxyKind::Http,
         vigie::net::Endpoint::new("p.test", 3128),
     );
-    let wanted = [(3, plain), (9, socks.with_credentials("a:b", "s3cret"))].into();
+    let expected = [(3, plain), (9, socks.with_credentials("a:b", "s3cret"))].into();
     for hosted in settings.hosted_locations() {
-        assert_eq!(hosted.proxies, wanted);
+        assert_eq!(hosted.proxies, expected);
     }
     assert!(!format!("{settings:?}").contains("s3cret"));
     let errors = load(&format!(
@@ -460,7 +468,7 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
          {{id: 8, kind: socks5, server: 'p.test:1', username: a, password_file: /nonexistent}}, {{id: 9, knid: http}}]\n",
     ))
     .unwrap_err();
-    for wanted in [
+    for expected in [
         "`proxies[0].kind` must be one of `http`, `socks5`, not `socks4`",
         "`proxies[1].server` must be a host and a port",
         "`proxies[1].id` is set twice",
@@ -472,12 +480,12 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
         "`proxies[7].password_file`: the file `/nonexistent` cannot be read",
         "`proxies[8].knid` is no setting",
     ] {
-        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
+        assert!(errors.iter().any(|error| error.contains(expected)), "{expected}: {errors:?}");
     }
 }
 
 #[test]
-fn every_fault_of_a_location_is_found_at_once() {
+fn every_error_of_a_location_is_reported_at_once() {
     let errors = load(
         "location: {connectivity_targets: [nowhere]}\nlocations:\n  - {id: 1, name: a}\n  - {id: 2, name: b, source_ipv4: x, heavy: 0, verifies: maybe}\n  - {id: 2, control: .}\n",
     )
@@ -496,20 +504,20 @@ fn every_fault_of_a_location_is_found_at_once() {
 }
 
 #[test]
-fn proxies_are_taken_while_vigie_runs() {
+fn proxies_are_reloadable() {
     let with = |port: u16| {
         load(&format!("proxies: [{{id: 1, kind: socks5, server: '127.0.0.1:{port}'}}]\n")).unwrap()
     };
     let (old, mut new) = (with(1080), with(1081));
     let found: Vec<_> = old.changed_settings(&new).iter().map(|s| (s.path, s.reloadable)).collect();
     assert_eq!(found, [("proxies", true)]);
-    let wanted = new.proxies.clone();
+    let proxies = new.proxies.clone();
     new.keep_restart_only(&old);
-    assert_eq!(new.proxies, wanted);
-    assert_eq!(new.hosted_locations()[0].proxies, wanted);
+    assert_eq!(new.proxies, proxies);
+    assert_eq!(new.hosted_locations()[0].proxies, proxies);
 }
 
-/// A value of `setting` that is valid and not its default.
+/// Returns a valid value of `setting` other than its default.
 fn other_value(setting: &Setting) -> Option<String> {
     let default = Node::from_yaml(setting.default).unwrap().to_json();
     Some(match (setting.path, setting.setting_type) {
@@ -519,7 +527,7 @@ fn other_value(setting: &Setting) -> Option<String> {
         ("locations", _) => "[{id: 4, name: other}]".to_owned(),
         ("alerts.trap_enterprise", _) => "1.3.6.1.4.1.4".to_owned(),
         ("mobile.profiles", _) => "[{subtype: 1, name: other}]".to_owned(),
-        // They need files or other settings with them.
+        // These need files or other settings.
         ("certificates" | "browser.remote" | "mail.server" | "sms.url" | "tls.ca_files", _) => return None,
         ("server.tls_cert_file" | "server.tls_key_file", _) => return None,
         ("location.proxy_username" | "location.proxy_password_file", _) => return None,
@@ -534,13 +542,13 @@ fn other_value(setting: &Setting) -> Option<String> {
     })
 }
 
-/// What `settings` come to, without the values as they were given.
-fn effect(settings: &Settings) -> String {
+/// Returns the effective values of `settings`, without the raw ones.
+fn effective_values(settings: &Settings) -> String {
     let text = format!("{settings:?}");
     text.split(" raw_values: ").next().unwrap().to_owned()
 }
 
-/// The settings with `setting` at `value`, of a process that sends mail and text messages.
+/// Returns settings with `setting` at `value`, of a process that sends mail and text messages.
 fn load_with(setting: Option<(&Setting, &str)>) -> Settings {
     let mut text =
         "mail: {server: 'mail.test:25', from: a@b.test}\nsms: {url: 'https://sms.test/'}\n".to_owned();
@@ -562,19 +570,23 @@ fn load_with(setting: Option<(&Setting, &str)>) -> Settings {
 }
 
 #[test]
-fn a_reload_applies_the_settings_that_say_so_and_no_others() {
+fn a_reload_applies_only_reloadable_settings() {
     let old = load_with(None);
-    assert!(effect(&old) == effect(&load_with(None)), "the same settings differ");
-    let (mut applied, mut kept) = (Vec::new(), 0);
+    assert!(effective_values(&old) == effective_values(&load_with(None)), "the same settings differ");
+    let (mut applied, mut unchanged_count) = (Vec::new(), 0);
     for setting in SETTINGS {
         let Some(value) = other_value(setting) else { continue };
         let mut new = load_with(Some((setting, &value)));
-        assert!(effect(&new) != effect(&old), "`{}: {value}` has no effect", setting.path);
+        assert!(
+            effective_values(&new) != effective_values(&old),
+            "`{}: {value}` has no effect",
+            setting.path
+        );
         new.keep_restart_only(&old);
-        assert_eq!(effect(&new) != effect(&old), setting.reloadable, "{}", setting.path);
-        if setting.reloadable { applied.push(setting.path) } else { kept += 1 }
+        assert_eq!(effective_values(&new) != effective_values(&old), setting.reloadable, "{}", setting.path);
+        if setting.reloadable { applied.push(setting.path) } else { unchanged_count += 1 }
     }
     let reloadable: Vec<_> = SETTINGS.iter().filter(|setting| setting.reloadable).map(|s| s.path).collect();
     assert_eq!(applied, reloadable);
-    assert!(kept > 30, "only {kept} others");
+    assert!(unchanged_count > 30, "only {unchanged_count} others");
 }

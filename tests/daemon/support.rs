@@ -1,4 +1,4 @@
-//! What several test modules share.
+//! Helpers that several test modules share.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ use vigie::telemetry::Metrics;
 use vigie::telemetry::{Condition, HealthSource};
 use vigie::web::{self, PageState};
 
-/// A result of `monitor` that came to `outcome`, planned `minute` minutes after the start of 2026.
+/// Returns a result of `monitor` with `outcome`, planned `minute` minutes after the start of 2026.
 pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
     let planned_at = Timestamp::from_seconds(1_767_225_600 + 60 * minute);
     let run_id = RunId::new(MonitorId(monitor), planned_at);
@@ -77,16 +77,16 @@ fn attempt(started_at: Timestamp, failed: bool) -> Attempt {
     Attempt { number: 1, started_at, total_us: 40_000, phases, failure, warnings: vec![] }
 }
 
-/// Results in memory, newest first; `broken` makes every call fail.
+/// A result store in memory, newest first; `broken` makes every call fail.
 #[derive(Default)]
-pub struct Kept {
+pub struct MemoryResults {
     pub results: Vec<CheckResult>,
     pub states: Vec<MonitorState>,
     pub broken: AtomicBool,
 }
 
-impl Kept {
-    pub fn of(results: Vec<CheckResult>) -> Self {
+impl MemoryResults {
+    pub fn new(results: Vec<CheckResult>) -> Self {
         let mut states: BTreeMap<MonitorId, MonitorState> = BTreeMap::new();
         for result in &results {
             let state = MonitorState {
@@ -108,49 +108,49 @@ impl Kept {
         Self { results, states: states.into_values().collect(), broken: AtomicBool::new(false) }
     }
 
-    fn answer<'a, T: Send + 'a>(&self, answer: T) -> StoreFuture<'a, T> {
+    fn respond<'a, T: Send + 'a>(&self, answer: T) -> StoreFuture<'a, T> {
         let broken = self.broken.load(Ordering::Relaxed);
         let answer = if broken { Err(StoreError::Unusable("file is gone".to_owned())) } else { Ok(answer) };
         Box::pin(std::future::ready(answer))
     }
 }
 
-impl ResultStore for Kept {
+impl ResultStore for MemoryResults {
     fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults> {
-        let fits = |result: &&CheckResult| {
+        let matches = |result: &&CheckResult| {
             (filter.monitors.is_empty() || filter.monitors.contains(&result.monitor_id))
                 && filter.location.is_none_or(|location| result.location_id == location)
                 && filter.from.is_none_or(|from| result.planned_at >= from)
                 && filter.until.is_none_or(|thru| result.planned_at < thru)
                 && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
         };
-        let matching = self.results.iter().filter(fits);
+        let matching = self.results.iter().filter(matches);
         let count = matching.clone().count() as u64;
         let offset = usize::try_from(page.offset).unwrap();
         let results = matching.skip(offset).take(page.limit as usize).cloned().collect();
-        self.answer(PaginatedResults { total: count, results })
+        self.respond(PaginatedResults { total: count, results })
     }
 
     fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<vigie::domain::Capture>> {
         let files = self.results.iter().filter(|result| result.check_id == id).flat_map(|r| &r.captures);
-        self.answer(files.into_iter().find(|file| file.name == name).cloned())
+        self.respond(files.into_iter().find(|file| file.name == name).cloned())
     }
 
     fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
-        self.answer(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
+        self.respond(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
     }
 
     fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>> {
-        self.answer(self.results.iter().find(|result| result.check_id == id).cloned())
+        self.respond(self.results.iter().find(|result| result.check_id == id).cloned())
     }
 
     fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         let find = |state: &MonitorState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
-        self.answer(states.iter().map(find).collect())
+        self.respond(states.iter().map(find).collect())
     }
 
     fn states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
-        self.answer(self.states.clone())
+        self.respond(self.states.clone())
     }
 
     fn rollups(
@@ -160,11 +160,11 @@ impl ResultStore for Kept {
         _: Timestamp,
         _: Timestamp,
     ) -> StoreFuture<'_, Vec<Rollup>> {
-        self.answer(vec![])
+        self.respond(vec![])
     }
 }
 
-impl vigie::store::SampleStore for Kept {
+impl vigie::store::SampleStore for MemoryResults {
     fn samples(
         &self,
         _: MonitorId,
@@ -172,11 +172,11 @@ impl vigie::store::SampleStore for Kept {
         _: Timestamp,
         _: u32,
     ) -> StoreFuture<'_, Vec<vigie::domain::Sample>> {
-        self.answer(vec![])
+        self.respond(vec![])
     }
 
     fn oldest_planned_at(&self, _: MonitorId) -> StoreFuture<'_, Option<Timestamp>> {
-        self.answer(None)
+        self.respond(None)
     }
 
     fn means(
@@ -185,11 +185,11 @@ impl vigie::store::SampleStore for Kept {
         _: Timestamp,
         _: Timestamp,
     ) -> StoreFuture<'_, Vec<vigie::domain::MeanDuration>> {
-        self.answer(vec![])
+        self.respond(vec![])
     }
 }
 
-/// A website monitor of a file.
+/// Returns a website monitor defined in a file.
 pub fn monitor(id: i64, name: &str) -> Monitor {
     let values = json!({"name": name, "url": "http://user:hunter2@127.0.0.1/", "interval": 5, "timeout": 30, "enabled": true});
     let Value::Object(values) = values else { unreachable!() };
@@ -204,7 +204,7 @@ pub fn monitor(id: i64, name: &str) -> Monitor {
     }
 }
 
-/// Conditions that a test sets.
+/// A health source whose conditions the test sets.
 #[derive(Default)]
 pub struct Health {
     pub fault: Mutex<Option<String>>,
@@ -220,60 +220,64 @@ impl HealthSource for Health {
     }
 }
 
-/// The location of these tests.
-fn here() -> Location {
+/// Returns the location of these tests.
+fn location() -> Location {
     Location { id: LocationId(1), name: "north & <south>".to_owned(), region: 7 }
 }
 
-/// The pages over `kept` and `monitors`, as the daemon serves them.
-pub struct Served {
+/// The pages over the results in `kept` and some monitors, as the daemon serves them.
+pub struct TestServer {
     pub router: Router,
     pub health: Arc<Health>,
-    pub kept: Arc<Kept>,
+    pub kept: Arc<MemoryResults>,
 }
 
-pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
-    served_behind(web::PageAuth::default(), kept, monitors).await
+pub async fn serve(kept: MemoryResults, monitors: Vec<Monitor>) -> TestServer {
+    serve_with_auth(web::PageAuth::default(), kept, monitors).await
 }
 
-pub async fn served_behind(gate: web::PageAuth, kept: Kept, monitors: Vec<Monitor>) -> Served {
+pub async fn serve_with_auth(auth: web::PageAuth, kept: MemoryResults, monitors: Vec<Monitor>) -> TestServer {
     let kept = Arc::new(kept);
-    let roster = Arc::new(MonitorCache::default());
-    roster.replace_all(monitors);
-    let view = Arc::new(StatusQueries::new(kept.clone(), roster, vec![here()]));
+    let monitor_cache = Arc::new(MonitorCache::default());
+    monitor_cache.replace_all(monitors);
+    let queries = Arc::new(StatusQueries::new(kept.clone(), monitor_cache, vec![location()]));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(1_767_232_800)));
-    let site =
-        PageState { queries: view.clone(), health: health.clone(), metrics: Arc::new(Metrics::new()), clock };
-    let router = web::with_request_limits(web::router(site, gate), web::RequestLimits::default());
-    Served { router, health, kept }
+    let state = PageState {
+        queries: queries.clone(),
+        health: health.clone(),
+        metrics: Arc::new(Metrics::new()),
+        clock,
+    };
+    let router = web::with_request_limits(web::router(state, auth), web::RequestLimits::default());
+    TestServer { router, health, kept }
 }
 
-/// An answer as text.
-pub struct Answered {
+/// A response with its body as text.
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: String,
 }
 
-impl Answered {
+impl TestResponse {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 }
 
-impl Served {
-    /// `GET path` from this host.
-    pub async fn get(&self, path: &str) -> Answered {
+impl TestServer {
+    /// Sends `GET path` from this host.
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.call(Request::get(path).header("host", "localhost:7979"), "127.0.0.1:5").await
     }
 
-    pub async fn call(&self, request: axum::http::request::Builder, peer: &str) -> Answered {
+    pub async fn call(&self, request: axum::http::request::Builder, peer: &str) -> TestResponse {
         let peer: SocketAddr = peer.parse().unwrap();
         let request = request.extension(ConnectInfo(peer)).body(Body::empty()).unwrap();
-        let answer = self.router.clone().oneshot(request).await.unwrap();
-        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let body = axum::body::to_bytes(answer.into_body(), 64 << 20).await.unwrap();
-        Answered { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = axum::body::to_bytes(response.into_body(), 64 << 20).await.unwrap();
+        TestResponse { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }
     }
 }

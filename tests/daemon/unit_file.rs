@@ -23,14 +23,14 @@ fn the_unit_is_sandboxed() {
     }
 }
 
-/// `systemd-analyze verify` where it is installed; elsewhere one line says that this was not looked at.
+/// Runs `systemd-analyze verify` where it is installed; elsewhere the test counts as left out.
 #[test]
-fn systemd_reads_the_unit_without_a_complaint() {
+fn systemd_verifies_the_unit_without_complaints() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
-        let own = "daemon::unit_file::systemd_reads_the_unit_without_a_complaint";
-        return lacks(own, "systemd-analyze", "`apt-get install systemd`");
+        let test_path = "daemon::unit_file::systemd_verifies_the_unit_without_complaints";
+        return lacks(test_path, "systemd-analyze", "`apt-get install systemd`");
     }
-    // Exposure in tenths that is accepted; browsers need memory that is writable and executable, and namespaces.
+    // Accepted exposure in tenths. Browsers need writable executable memory and namespaces.
     for (file, program, threshold) in
         [(UNIT, "/usr/local/bin/vigie", 20), (WEBDRIVER, "/usr/bin/chromedriver", 25)]
     {
@@ -41,9 +41,9 @@ fn systemd_reads_the_unit_without_a_complaint() {
         let text = std::fs::read_to_string(file).unwrap().replace(program, binary);
         std::fs::write(&unit, text).unwrap();
         let verify = Command::new("systemd-analyze").arg("verify").arg(&unit).output().unwrap();
-        let said = String::from_utf8_lossy(&verify.stderr);
-        let about_us: Vec<_> = said.lines().filter(|line| line.contains(name)).collect();
-        assert!(verify.status.success() && about_us.is_empty(), "{said}");
+        let stderr = String::from_utf8_lossy(&verify.stderr);
+        let complaints: Vec<_> = stderr.lines().filter(|line| line.contains(name)).collect();
+        assert!(verify.status.success() && complaints.is_empty(), "{stderr}");
         let security = Command::new("systemd-analyze")
             .args(["security", "--offline=true", &format!("--threshold={threshold}")])
             .arg(&unit)
@@ -54,7 +54,7 @@ fn systemd_reads_the_unit_without_a_complaint() {
 }
 
 #[test]
-fn the_unit_of_browsers_reaches_loopback_alone() {
+fn the_unit_of_browsers_reaches_loopback_only() {
     let text = std::fs::read_to_string(WEBDRIVER).unwrap();
     for line in ["DynamicUser=yes", "IPAddressDeny=any", "IPAddressAllow=localhost", "KillMode=control-group"]
     {

@@ -1,4 +1,4 @@
-//! Monitor files: what they may say, and every way in which they can be wrong.
+//! Monitor files: what they may contain, and every error in them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use vigie::schema::monitor_file::{KeyPolicy, LoadedMonitorFiles, load, to_file_e
 use vigie::schema::reader::{SecretSource, reject_secret_sources};
 use vigie::schema::validation_context::ValidationContext;
 
-fn read(text: &str) -> LoadedMonitorFiles {
+fn load_text(text: &str) -> LoadedMonitorFiles {
     load(
         &[("a.yaml".to_owned(), text.to_owned())],
         KeyPolicy::Required,
@@ -19,21 +19,21 @@ fn read(text: &str) -> LoadedMonitorFiles {
     )
 }
 
-/// The faults of one file, as `vigie config check` prints them.
-fn faults(text: &str) -> Vec<String> {
-    read(text).errors.iter().map(ToString::to_string).collect()
+/// Returns the errors of one file, as `vigie config check` prints them.
+fn errors_of(text: &str) -> Vec<String> {
+    load_text(text).errors.iter().map(ToString::to_string).collect()
 }
 
-/// The fault of a `tcp` monitor in which one more line is wrong.
-fn tcp_fault(line: &str) -> String {
+/// Returns the errors of a `tcp` monitor with an additional line.
+fn errors_of_tcp_line(line: &str) -> String {
     let text = format!("- key: k\n  type: tcp\n  name: n\n  billing_plancode: p\n  hostname: h\n  {line}\n");
     let found: Vec<_> =
-        faults(&text).into_iter().filter(|error| !error.contains("`port` is required")).collect();
+        errors_of(&text).into_iter().filter(|error| !error.contains("`port` is required")).collect();
     found.join("\n")
 }
 
 #[test]
-fn every_type_has_an_example_that_loads_without_fault_or_warning_and_is_not_enabled() {
+fn every_type_has_a_disabled_example_without_errors_and_warnings() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/monitors");
     let names = MonitorType::ALL.iter().map(|kind| format!("{kind}.yaml"));
     let files: Vec<_> = names
@@ -54,7 +54,7 @@ fn every_type_has_an_example_that_loads_without_fault_or_warning_and_is_not_enab
 }
 
 #[test]
-fn all_faults_of_a_file_come_at_once_each_with_its_place() {
+fn all_errors_of_a_file_are_reported_with_their_position() {
     let text = "\
 - key: one
   type: tcp
@@ -68,7 +68,7 @@ fn all_faults_of_a_file_come_at_once_each_with_its_place() {
   type: pingg
 - 5
 ";
-    insta::assert_snapshot!(faults(text).join("\n"), @r#"
+    insta::assert_snapshot!(errors_of(text).join("\n"), @r#"
 a.yaml:1:3: `billing_plancode` is required
 a.yaml:3:9: `name` must not be empty
 a.yaml:4:3: `intervall` is no field of `tcp`
@@ -86,51 +86,51 @@ a.yaml:11:3: a monitor must be a map of fields, not `5`
 }
 
 #[test]
-fn each_badness_has_its_message() {
+fn each_error_has_its_message() {
     let long = format!(
         "- key: k\n  type: website\n  name: n\n  billing_plancode: p\n  url: http://a/{}\n",
         "x".repeat(70_000)
     );
     let cases = [
-        ("unparsable", faults("- key: [\n")),
-        ("no monitor", faults("just words\n")),
-        ("no fields", faults("- key: k\n  type: website\n")),
+        ("unparsable", errors_of("- key: [\n")),
+        ("no monitor", errors_of("just words\n")),
+        ("no fields", errors_of("- key: k\n  type: website\n")),
         (
             "no key",
-            faults(
+            errors_of(
                 "- type: api\n  script: <a/>\n  test_suite: s\n  test_case: c\n  name: n\n  billing_plancode: p\n",
             ),
         ),
-        ("number for text", vec![tcp_fault("note: 5")]),
-        ("text for number", vec![tcp_fault("interval: '5'")]),
-        ("list for text", vec![tcp_fault("note: [a]")]),
-        ("text for list", vec![tcp_fault("locations: home")]),
-        ("map for flag", vec![tcp_fault("enabled: {}")]),
-        ("unknown field", vec![tcp_fault("hostnam: h")]),
-        ("far unknown field", vec![tcp_fault("colour: red")]),
-        ("duplicate key", vec![tcp_fault("name: again")]),
-        ("interval not in the list", vec![tcp_fault("interval: 7")]),
-        ("port 0", vec![tcp_fault("port: 0")]),
-        ("port too large", vec![tcp_fault("port: 65536")]),
-        ("read-only", vec![tcp_fault("id: 5")]),
+        ("number for text", vec![errors_of_tcp_line("note: 5")]),
+        ("text for number", vec![errors_of_tcp_line("interval: '5'")]),
+        ("list for text", vec![errors_of_tcp_line("note: [a]")]),
+        ("text for list", vec![errors_of_tcp_line("locations: home")]),
+        ("map for flag", vec![errors_of_tcp_line("enabled: {}")]),
+        ("unknown field", vec![errors_of_tcp_line("hostnam: h")]),
+        ("far unknown field", vec![errors_of_tcp_line("colour: red")]),
+        ("duplicate key", vec![errors_of_tcp_line("name: again")]),
+        ("interval not in the list", vec![errors_of_tcp_line("interval: 7")]),
+        ("port 0", vec![errors_of_tcp_line("port: 0")]),
+        ("port too large", vec![errors_of_tcp_line("port: 65536")]),
+        ("read-only", vec![errors_of_tcp_line("id: 5")]),
         (
             "masked",
-            faults(
+            errors_of(
                 "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n  pop_password: '********'\n",
             ),
         ),
-        ("long URL", faults(&long)),
+        ("long URL", errors_of(&long)),
         (
             "regex",
-            faults(
+            errors_of(
                 "- key: k\n  type: website\n  name: n\n  billing_plancode: p\n  url: http://a/\n  keyword_match_type: Regular Expression\n  keyword_string: a(b\n",
             ),
         ),
-        ("customer", vec![tcp_fault("customer: me")]),
+        ("customer", vec![errors_of_tcp_line("customer: me")]),
     ];
-    let shown: Vec<_> =
-        cases.iter().map(|(what, errors)| format!("{what}:\n{}", errors.join("\n"))).collect();
-    insta::assert_snapshot!(shown.join("\n"), @r#"
+    let rendered: Vec<_> =
+        cases.iter().map(|(case, errors)| format!("{case}:\n{}", errors.join("\n"))).collect();
+    insta::assert_snapshot!(rendered.join("\n"), @r#"
 unparsable:
 a.yaml:1:8: unclosed bracket '['
 no monitor:
@@ -189,36 +189,36 @@ fn a_key_is_unique_over_all_files() {
     let text = "- {key: k, type: ping, name: n, billing_plancode: p, hostname: h}\n";
     let files = [("a.yaml".to_owned(), text.to_owned()), ("b.yaml".to_owned(), text.to_owned())];
     let errors = validate_files(&files, &ValidationContext::default(), &reject_secret_sources);
-    let shown: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
-        shown,
+        messages,
         ["b.yaml:1:9: `key` `k` is already in use by a.yaml:1:9\n  hint: keys are unique over all files"]
     );
 }
 
 #[test]
-fn a_secret_comes_from_where_the_file_says() {
+fn a_secret_is_read_from_its_source() {
     let text = "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n  pop_password_SOURCE: where\n";
     let reader = |at: SecretSource<'_>| match at {
         SecretSource::File("where") => Ok("of-a-file".to_owned()),
         SecretSource::Env("where") => Ok("of-a-variable".to_owned()),
         _ => Err("it does not exist".to_owned()),
     };
-    for (source, wanted) in [("file", "of-a-file"), ("env", "of-a-variable")] {
+    for (source, expected) in [("file", "of-a-file"), ("env", "of-a-variable")] {
         let files = [("a.yaml".to_owned(), text.replace("SOURCE", source))];
         let loaded = load(&files, KeyPolicy::Required, &ValidationContext::default(), &reader);
         assert!(loaded.errors.is_empty(), "{:?}", loaded.errors);
         let document = &loaded.monitors[0].document;
-        assert_eq!(document.text("pop_password"), Some(wanted));
-        assert!(!format!("{document:?}").contains(wanted), "a secret in Debug");
+        assert_eq!(document.text("pop_password"), Some(expected));
+        assert!(!format!("{document:?}").contains(expected), "a secret in Debug");
         assert!(!document.to_stored(SecretMode::Omitted).contains_key("pop_password"));
-        let shown = to_file_entry("k", CustomerId(1), document);
-        assert_eq!(shown.get("pop_password").and_then(|value| value.as_str()), Some("********"));
+        let entry = to_file_entry("k", CustomerId(1), document);
+        assert_eq!(entry.get("pop_password").and_then(|value| value.as_str()), Some("********"));
     }
 }
 
 #[test]
-fn a_secret_that_cannot_be_read_or_is_given_twice_is_a_fault() {
+fn an_unreadable_or_duplicate_secret_is_an_error() {
     let head = "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n";
     let missing = |_: SecretSource<'_>| Err("no such file".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /gone\n"))];
@@ -233,16 +233,16 @@ fn a_secret_that_cannot_be_read_or_is_given_twice_is_a_fault() {
 }
 
 #[test]
-fn what_is_written_out_reads_back() {
+fn an_exported_entry_loads_to_the_same_document() {
     let text = "- {key: k, customer: 3, type: ping, name: n, billing_plancode: p, hostname: h, interval: 1, ping_count: 3}\n";
-    let first = read(text).monitors.remove(0);
+    let first = load_text(text).monitors.remove(0);
     assert_eq!((first.key.as_str(), first.customer), ("k", CustomerId(3)));
     let again = serde_json::to_string(&[to_file_entry("k", CustomerId(3), &first.document)]).unwrap();
-    assert_eq!(read(&again).monitors[0].document, first.document);
+    assert_eq!(load_text(&again).monitors[0].document, first.document);
 }
 
 #[test]
-fn keys_may_be_left_out_where_nothing_is_kept() {
+fn keys_are_optional_where_nothing_is_stored() {
     let text = "{type: ping, name: n, billing_plancode: p, hostname: h}";
     let files = [("a.yaml".to_owned(), text.to_owned())];
     let loaded = load(&files, KeyPolicy::Optional, &ValidationContext::default(), &reject_secret_sources);
@@ -251,7 +251,7 @@ fn keys_may_be_left_out_where_nothing_is_kept() {
 }
 
 #[test]
-fn a_file_of_many_monitors_is_read_whole() {
+fn a_file_of_many_monitors_is_loaded_completely() {
     let mut text = String::new();
     for number in 0..2_000 {
         writeln!(
@@ -260,17 +260,17 @@ fn a_file_of_many_monitors_is_read_whole() {
         )
         .unwrap();
     }
-    let loaded = read(&text);
+    let loaded = load_text(&text);
     assert!(loaded.errors.is_empty(), "{:?}", loaded.errors.first());
     assert_eq!(loaded.monitors.len(), 2_000);
     assert_eq!(loaded.monitors[1_999].position.line, 9 * 1_999 + 1);
 }
 
 #[test]
-fn a_key_that_is_no_text_is_read_as_one() {
-    assert_eq!(tcp_fault("5: x"), "a.yaml:6:3: `5` is no field of `tcp`\n  hint: remove it");
-    assert_eq!(tcp_fault("true: x"), "a.yaml:6:3: `true` is no field of `tcp`\n  hint: remove it");
+fn scalar_keys_are_read_as_texts() {
+    assert_eq!(errors_of_tcp_line("5: x"), "a.yaml:6:3: `5` is no field of `tcp`\n  hint: remove it");
+    assert_eq!(errors_of_tcp_line("true: x"), "a.yaml:6:3: `true` is no field of `tcp`\n  hint: remove it");
     for key in ["~", "[a]", "{a: b}"] {
-        assert_eq!(tcp_fault(&format!("{key}: x")), "a.yaml:6:3: a key must be a text", "{key}");
+        assert_eq!(errors_of_tcp_line(&format!("{key}: x")), "a.yaml:6:3: a key must be a text", "{key}");
     }
 }

@@ -1,4 +1,4 @@
-//! What documents weigh, and how fast they load.
+//! Memory and load time of documents.
 
 use std::time::Instant;
 
@@ -8,34 +8,37 @@ use vigie::schema::{MonitorDocument, SecretMode};
 
 use crate::model::support::document;
 
-/// Bytes that a value takes on the heap, with the rounding and the header of the usual allocators.
-fn heap(value: &Value) -> usize {
+/// Returns the heap size of a value in bytes, with the rounding and header of common allocators.
+fn heap_size(value: &Value) -> usize {
     let block = |bytes: usize| if bytes == 0 { 0 } else { bytes.div_ceil(16) * 16 + 16 };
     match value {
         Value::String(text) => block(text.capacity()),
         Value::Array(items) => {
-            block(items.capacity() * size_of::<Value>()) + items.iter().map(heap).sum::<usize>()
+            block(items.capacity() * size_of::<Value>()) + items.iter().map(heap_size).sum::<usize>()
         }
         Value::Object(entries) => entries
             .iter()
-            .map(|(name, value)| block(name.capacity()) + size_of::<Value>() + 32 + 16 + heap(value))
+            .map(|(name, value)| block(name.capacity()) + size_of::<Value>() + 32 + 16 + heap_size(value))
             .sum(),
         _ => 0,
     }
 }
 
-/// Bytes of a document: itself, its entries, and the values that no other document shares.
-fn weight(document: &MonitorDocument) -> usize {
+/// Returns the size of a document in bytes: itself, its entries, and the values that it does not share.
+fn memory_size(document: &MonitorDocument) -> usize {
     let stored = document.to_stored(SecretMode::Revealed);
-    let own = |value: &Value| !value.is_boolean() && !stored_is_shared(document, value);
+    let own = |value: &Value| !value.is_boolean() && !is_shared(document, value);
     let entries = stored.len() * 16 + 16;
-    let values: usize =
-        stored.values().filter(|value| own(value)).map(|value| size_of::<Value>() + 16 + heap(value)).sum();
+    let values: usize = stored
+        .values()
+        .filter(|value| own(value))
+        .map(|value| size_of::<Value>() + 16 + heap_size(value))
+        .sum();
     size_of::<MonitorDocument>() + entries + values
 }
 
-/// Choices are shared: no document holds a copy of its own.
-fn stored_is_shared(document: &MonitorDocument, value: &Value) -> bool {
+/// Whether the value is shared: documents do not copy the values of choices.
+fn is_shared(document: &MonitorDocument, value: &Value) -> bool {
     let other =
         MonitorDocument::new(document.monitor_type(), document.to_stored(SecretMode::Revealed)).unwrap();
     document
@@ -58,8 +61,8 @@ fn an_idle_monitor_stays_far_below_2_kilobytes() {
         }),
     );
     let tcp = document(MonitorType::Tcp, json!({"interval": 1}));
-    assert!(weight(&website) < 1300, "{}", weight(&website));
-    assert!(weight(&tcp) < 700, "{}", weight(&tcp));
+    assert!(memory_size(&website) < 1300, "{}", memory_size(&website));
+    assert!(memory_size(&tcp) < 700, "{}", memory_size(&tcp));
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn values_of_few_choices_are_shared_by_all_documents() {
 }
 
 #[test]
-fn a_hundred_thousand_stored_documents_load_fast() {
+fn a_hundred_thousand_stored_documents_load_quickly() {
     let text = serde_json::to_string(
         &document(MonitorType::Tcp, json!({"interval": 1})).to_stored(SecretMode::Omitted),
     );
@@ -81,9 +84,9 @@ fn a_hundred_thousand_stored_documents_load_fast() {
     let all: Vec<_> = (0..100_000)
         .map(|_| MonitorDocument::new(MonitorType::Tcp, serde_json::from_str(&text).unwrap()).unwrap())
         .collect();
-    let took = started.elapsed();
+    let elapsed = started.elapsed();
     assert_eq!(all.last().unwrap().settings().schedule.interval, 1);
-    println!("{took:?}");
-    let bound = if cfg!(debug_assertions) { 60 } else { 1 };
-    assert!(took.as_secs() < bound, "{took:?}");
+    println!("{elapsed:?}");
+    let limit_s = if cfg!(debug_assertions) { 60 } else { 1 };
+    assert!(elapsed.as_secs() < limit_s, "{elapsed:?}");
 }

@@ -1,15 +1,15 @@
-//! The field table, its forms and the monitor files.
+//! The field table, its input formats and the monitor files.
 
 mod files;
-mod forms;
+mod formats;
 mod memory;
-mod pins;
+mod node;
 mod properties;
-mod record;
+mod reference;
+mod result_json;
 mod rules;
 mod schema;
 mod scripts;
-mod source;
 pub mod support;
 mod table;
 mod warnings;

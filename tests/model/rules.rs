@@ -1,13 +1,13 @@
-//! Rules over several fields: a good and a bad case each, with the message of the bad one.
+//! Rules over several fields: a valid and an invalid case each, with the message of the invalid one.
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::{BillingPlan, ValidationContext};
 
-use crate::model::support::{changed, document, made, minimal, with};
+use crate::model::support::{document, minimal, validate_create, validate_patch, with};
 
-pub fn around() -> ValidationContext<'static> {
+pub fn test_context() -> ValidationContext<'static> {
     ValidationContext {
         locations: Some(&[1, 2, 3]),
         default_locations: &[1, 2, 3],
@@ -20,9 +20,9 @@ pub fn around() -> ValidationContext<'static> {
     }
 }
 
-/// Faults of the least `kind` body with `more`, each as `path: message | hint`.
-fn faults(kind: T, form: InputFormat, more: Value, context: &ValidationContext<'_>) -> Vec<String> {
-    match made(kind, form, with(minimal(kind), more), context) {
+/// Returns the errors of the minimal `kind` body with `more`, each as `path: message | hint`.
+fn errors_of(kind: T, form: InputFormat, more: Value, context: &ValidationContext<'_>) -> Vec<String> {
+    match validate_create(kind, form, with(minimal(kind), more), context) {
         Ok(_) => Vec::new(),
         Err(errors) => errors
             .iter()
@@ -34,19 +34,19 @@ fn faults(kind: T, form: InputFormat, more: Value, context: &ValidationContext<'
     }
 }
 
-/// `good` is accepted, `bad` is refused with exactly `message`.
-fn rule(kind: T, good: Value, bad: Value, message: &str) {
-    assert_eq!(faults(kind, InputFormat::V3, good, &around()), Vec::<String>::new(), "{kind}");
-    assert_eq!(faults(kind, InputFormat::V3, bad, &around()), [message], "{kind}");
+/// Asserts that `valid` is accepted, and `invalid` is refused with exactly `message`.
+fn assert_rule(kind: T, valid: Value, invalid: Value, message: &str) {
+    assert_eq!(errors_of(kind, InputFormat::V3, valid, &test_context()), Vec::<String>::new(), "{kind}");
+    assert_eq!(errors_of(kind, InputFormat::V3, invalid, &test_context()), [message], "{kind}");
 }
 
 #[test]
-fn content_views_have_ids_of_their_own() {
+fn ids_of_content_views_are_unique() {
     let views = |second: i64| {
         let view = |id: i64| json!({"id": id, "notify_on_error": true, "inherit_global_errors": false});
         json!({"content_views": [view(1), view(second)]})
     };
-    rule(
+    assert_rule(
         T::BrowserScript,
         views(2),
         views(1),
@@ -55,92 +55,104 @@ fn content_views_have_ids_of_their_own() {
 }
 
 #[test]
-fn a_subtype_has_a_profile() {
-    rule(
+fn a_subtype_needs_a_profile() {
+    assert_rule(
         T::BrowserScript,
         json!({"subtype": 3}),
         json!({"subtype": 2}),
         "subtype: `subtype`: the settings have no profile `2` | add it to `mobile.profiles`, or set 0",
     );
     let unknown = ValidationContext::default();
-    assert!(faults(T::BrowserScript, InputFormat::V3, json!({"subtype": 2}), &unknown).is_empty());
+    assert!(errors_of(T::BrowserScript, InputFormat::V3, json!({"subtype": 2}), &unknown).is_empty());
 }
 
 #[test]
-fn the_scheme_fits_the_type() {
-    rule(
+fn the_scheme_must_match_the_type() {
+    assert_rule(
         T::Website,
         json!({"url": "http://a/"}),
         json!({"url": "https://a/"}),
         "url: `url` of a `website` monitor must start with `http://`, not `https://` | type `website-ssl` is for such URLs",
     );
-    rule(
+    assert_rule(
         T::WebsiteSsl,
         json!({"url": "https://a/"}),
         json!({"url": "http://a/"}),
         "url: `url` of a `website-ssl` monitor must start with `https://`, not `http://` | type `website` is for such URLs",
     );
     let mixed = json!([{"url": "http://a/", "step_name": "1"}, {"url": "https://a/", "step_name": "2"}]);
-    assert!(faults(T::WebsiteApi, InputFormat::V3, json!({"api_steps": mixed}), &around()).is_empty());
+    assert!(
+        errors_of(T::WebsiteApi, InputFormat::V3, json!({"api_steps": mixed}), &test_context()).is_empty()
+    );
 }
 
 #[test]
 fn a_name_that_is_not_resolved_needs_an_address() {
     for kind in [T::Tcp, T::Ping, T::NameServer, T::EmailImap, T::EmailPop, T::EmailSmtp, T::Ftp, T::FtpSsl] {
-        rule(
+        assert_rule(
             kind,
             json!({"resolve_dns": false, "ipv4": "192.0.2.1"}),
             json!({"resolve_dns": false}),
             "ipv4: `ipv4` is required when `resolve_dns` is false and the host is a name",
         );
         assert!(
-            faults(kind, InputFormat::V3, json!({"resolve_dns": false, "hostname": "192.0.2.1"}), &around())
-                .is_empty()
+            errors_of(
+                kind,
+                InputFormat::V3,
+                json!({"resolve_dns": false, "hostname": "192.0.2.1"}),
+                &test_context()
+            )
+            .is_empty()
         );
     }
-    rule(
+    assert_rule(
         T::Website,
         json!({"resolve_dns": false, "ip_address": "2001:db8::1"}),
         json!({"resolve_dns": false}),
         "ip_address: `ip_address` is required when `resolve_dns` is false and the host is a name",
     );
     assert!(
-        faults(T::Website, InputFormat::V3, json!({"resolve_dns": false, "url": "http://[::1]/"}), &around())
-            .is_empty()
+        errors_of(
+            T::Website,
+            InputFormat::V3,
+            json!({"resolve_dns": false, "url": "http://[::1]/"}),
+            &test_context()
+        )
+        .is_empty()
     );
-    let bad = json!({"resolve_dns": false, "hostname": "smtps://a.example:465"});
-    assert_eq!(faults(T::EmailSmtp, InputFormat::V3, bad, &around()).len(), 1);
+    let invalid = json!({"resolve_dns": false, "hostname": "smtps://a.example:465"});
+    assert_eq!(errors_of(T::EmailSmtp, InputFormat::V3, invalid, &test_context()).len(), 1);
 }
 
 #[test]
-fn a_client_certificate_that_is_shown_is_named_and_known() {
+fn certificates_and_proxies_must_exist() {
     for kind in [T::WebsiteSsl, T::WebsiteSslApi, T::FtpSsl, T::BrowserScript] {
-        rule(
+        assert_rule(
             kind,
             json!({"use_client_ssl_cert": true, "ssl_cert_id": 7}),
             json!({"use_client_ssl_cert": true}),
             "ssl_cert_id: `ssl_cert_id` is required when `use_client_ssl_cert` is true",
         );
-        rule(
+        assert_rule(
             kind,
             json!({"ssl_cert_id": 7}),
             json!({"ssl_cert_id": 6}),
             "ssl_cert_id: `ssl_cert_id`: there is no client certificate `6`",
         );
-        rule(
+        assert_rule(
             kind,
             json!({"ca_cert_id": 8}),
             json!({"ca_cert_id": 6}),
             "ca_cert_id: `ca_cert_id`: there is no certificate authority `6`",
         );
     }
-    rule(
+    assert_rule(
         T::Website,
         json!({"proxy_id": 9}),
         json!({"proxy_id": 6}),
         "proxy_id: `proxy_id`: there is no proxy `6`",
     );
-    rule(
+    assert_rule(
         T::WebsiteSsl,
         json!({"proxy_id": 9, "http_version": "2"}),
         json!({"proxy_id": 9, "http_version": "3"}),
@@ -149,40 +161,40 @@ fn a_client_certificate_that_is_shown_is_named_and_known() {
 }
 
 #[test]
-fn the_pool_of_locations_holds_what_is_asked_of_it() {
-    rule(
+fn locations_must_suit_home_location_and_mode() {
+    assert_rule(
         T::Ping,
         json!({"home_location": 3}),
         json!({"home_location": 4}),
         "home_location: `home_location` must be one of the monitor's locations, not `4` | they are 1, 2, 3",
     );
-    rule(
+    assert_rule(
         T::Ping,
         json!({"home_location": 2, "locations": [{"id": 2}]}),
         json!({"home_location": 1, "locations": [{"id": 2}]}),
         "home_location: `home_location` must be one of the monitor's locations, not `1` | they are 2",
     );
-    rule(
+    assert_rule(
         T::Ping,
         json!({"locations": [{"id": 1}, {"id": 3, "name": "Paris", "region": 2}]}),
         json!({"locations": [{"id": 1}, {"id": 4}]}),
         "locations[1].id: `locations[1].id`: location `4` does not exist",
     );
-    rule(
+    assert_rule(
         T::Ping,
         json!({"locations": []}),
         json!({"locations": [{"id": 1}, {"id": 1}]}),
         "locations[1].id: `locations[1].id`: location `1` is in the list already",
     );
     for mode in ["Round Robin", "SLA (MultiPOP)"] {
-        rule(
+        assert_rule(
             T::Ping,
             json!({"mode": mode, "locations": [{"id": 1}, {"id": 2}]}),
             json!({"mode": mode, "locations": [{"id": 1}]}),
             &format!("mode: `mode` `{mode}` needs at least 2 locations, and there is 1"),
         );
     }
-    rule(
+    assert_rule(
         T::Ping,
         json!({"mode": "Global Notify", "rotate_locations": true}),
         json!({"mode": "Primary", "rotate_locations": true}),
@@ -191,8 +203,9 @@ fn the_pool_of_locations_holds_what_is_asked_of_it() {
 }
 
 #[test]
-fn the_count_of_locations_is_0_in_version_3_and_within_the_pool_elsewhere() {
-    let count = |form, count| faults(T::Ping, form, json!({"monitor_location_count": count}), &around());
+fn the_location_count_is_0_in_version_3_and_limited_elsewhere() {
+    let count =
+        |form, count| errors_of(T::Ping, form, json!({"monitor_location_count": count}), &test_context());
     assert!(count(InputFormat::V3, 0).is_empty());
     assert_eq!(
         count(InputFormat::V3, 2),
@@ -200,59 +213,59 @@ fn the_count_of_locations_is_0_in_version_3_and_within_the_pool_elsewhere() {
     );
     for form in [InputFormat::File, InputFormat::Legacy] {
         assert!(count(form, 3).is_empty());
-        let wanted = "monitor_location_count: `monitor_location_count` must be at most 3, the number of locations, not `4`";
-        assert_eq!(count(form, 4), [wanted]);
+        let expected = "monitor_location_count: `monitor_location_count` must be at most 3, the number of locations, not `4`";
+        assert_eq!(count(form, 4), [expected]);
     }
     let body = with(minimal(T::Ping), json!({"monitor_location_count": 2}));
-    let old = made(T::Ping, InputFormat::File, body, &around()).unwrap().document;
+    let old = validate_create(T::Ping, InputFormat::File, body, &test_context()).unwrap().document;
     assert!(
-        changed(&old, InputFormat::V3, json!({"monitor_location_count": 2})).is_ok(),
+        validate_patch(&old, InputFormat::V3, json!({"monitor_location_count": 2})).is_ok(),
         "what is stored may be sent back"
     );
-    assert!(changed(&old, InputFormat::V3, json!({"monitor_location_count": 1})).is_err());
+    assert!(validate_patch(&old, InputFormat::V3, json!({"monitor_location_count": 1})).is_err());
 }
 
 #[test]
-fn steps_or_one_request_but_not_both() {
+fn steps_and_a_single_request_exclude_each_other() {
     let bare = json!({"name": "n", "billing_plancode": "p"});
     let one = with(bare.clone(), json!({"url": "https://a/", "http_method": "HEAD", "assertions": []}));
-    assert!(made(T::WebsiteApi, InputFormat::V3, one, &around()).is_ok());
-    let faults_of_none = made(T::WebsiteApi, InputFormat::V3, bare, &around()).unwrap_err();
-    assert_eq!(faults_of_none.len(), 1);
-    assert_eq!(faults_of_none[0].message, "`api_steps` is required");
+    assert!(validate_create(T::WebsiteApi, InputFormat::V3, one, &test_context()).is_ok());
+    let errors_of_bare = validate_create(T::WebsiteApi, InputFormat::V3, bare, &test_context()).unwrap_err();
+    assert_eq!(errors_of_bare.len(), 1);
+    assert_eq!(errors_of_bare[0].message, "`api_steps` is required");
     for (field, value) in [("url", json!("http://a/")), ("http_method", json!("GET"))] {
-        let found = faults(T::WebsiteApi, InputFormat::V3, json!({field: value}), &around());
+        let found = errors_of(T::WebsiteApi, InputFormat::V3, json!({field: value}), &test_context());
         assert_eq!(found, [format!("{field}: `{field}` and `api_steps` do not go together")]);
     }
 }
 
-/// Rules of one step of an API monitor.
-fn step_rule(good: Value, bad: Value, message: &str) {
+/// Asserts a rule of one step of an API monitor.
+fn assert_step_rule(valid: Value, invalid: Value, message: &str) {
     let steps =
         |more: Value| json!({"api_steps": [with(json!({"url": "http://a/", "step_name": "s"}), more)]});
-    rule(T::WebsiteApi, steps(good), steps(bad), message);
+    assert_rule(T::WebsiteApi, steps(valid), steps(invalid), message);
 }
 
 #[test]
-fn a_step_is_whole() {
-    step_rule(
+fn a_step_must_be_complete() {
+    assert_step_rule(
         json!({"http_method": "CUSTOM", "custom_method": "PURGE"}),
         json!({"http_method": "CUSTOM"}),
         "api_steps[0].custom_method: `api_steps[0].custom_method` is required with `http_method` CUSTOM",
     );
-    step_rule(
+    assert_step_rule(
         json!({"http_method": "POST"}),
         json!({"http_method": "POST", "custom_method": "PURGE"}),
         "api_steps[0].custom_method: `api_steps[0].custom_method` needs `http_method` CUSTOM",
     );
-    step_rule(
+    assert_step_rule(
         json!({"head": {"headers": [{"name": "X-A", "value": "1"}]}, "post": null}),
         json!({"head": {"headers": [{"name": "Transfer-Encoding", "value": "chunked"}]}}),
         "api_steps[0].head.headers[0].name: `api_steps[0].head.headers[0].name` must be the name of a header that a check does not set itself, not `Transfer-Encoding`",
     );
     let twice = json!([{"url": "http://a/", "step_name": "s", "step_number": 1}, {"url": "http://a/", "step_name": "t", "step_number": 1}]);
     assert_eq!(
-        faults(T::WebsiteApi, InputFormat::V3, json!({"api_steps": twice}), &around()),
+        errors_of(T::WebsiteApi, InputFormat::V3, json!({"api_steps": twice}), &test_context()),
         ["api_steps[1].step_number: `api_steps[1].step_number`: there is a step `1` already"]
     );
 }
@@ -263,7 +276,7 @@ fn names_of_variables_are_unique_in_the_monitor() {
         let variables: Vec<_> = names.iter().map(|name| json!({"name": name, "property": "$.a"})).collect();
         json!({"url": "http://a/", "step_name": "s", "variables": variables})
     };
-    rule(
+    assert_rule(
         T::WebsiteApi,
         json!({"api_steps": [step(&["a", "b"]), step(&["c"])]}),
         json!({"api_steps": [step(&["a", "b"]), step(&["b"])]}),
@@ -272,7 +285,7 @@ fn names_of_variables_are_unique_in_the_monitor() {
 }
 
 #[test]
-fn assertions_compare_what_their_source_has() {
+fn comparisons_must_suit_the_source_of_an_assertion() {
     let all = [
         "equals",
         "does not equal",
@@ -300,7 +313,7 @@ fn assertions_compare_what_their_source_has() {
                 json!({"source": source, "comparison": comparison, "property": "p", "value": value});
             let steps =
                 json!({"api_steps": [{"url": "http://a/", "step_name": "s", "assertions": [assertion]}]});
-            let found = faults(T::WebsiteApi, InputFormat::V3, steps, &around());
+            let found = errors_of(T::WebsiteApi, InputFormat::V3, steps, &test_context());
             assert_eq!(found.is_empty(), indexes.contains(&index), "{source} {comparison}: {found:?}");
             if let [error] = found.as_slice() {
                 let message = format!("`{comparison}` does not go with source `{source}`");
@@ -311,10 +324,10 @@ fn assertions_compare_what_their_source_has() {
 }
 
 #[test]
-fn values_of_assertions_can_be_compared() {
+fn values_must_suit_the_comparison_of_an_assertion() {
     let assertion = |source: &str, comparison: &str, property: &str, value: &str| json!({"assertions": [{"source": source, "comparison": comparison, "property": property, "value": value}]});
     let at = "api_steps[0].assertions[0]";
-    let good_and_bad = [
+    let cases = [
         ("Timeout", "less than or equal", "", "2.125", "2.1250", "value", "must be seconds, not `2.1250`"),
         ("Timeout", "less than or equal", "", "2", "-2", "value", "must be seconds, not `-2`"),
         (
@@ -338,14 +351,14 @@ fn values_of_assertions_can_be_compared() {
             "is no regular expression: unclosed group",
         ),
     ];
-    for (source, comparison, property, good, bad, part, message) in good_and_bad {
-        step_rule(
-            assertion(source, comparison, property, good),
-            assertion(source, comparison, property, bad),
+    for (source, comparison, property, valid, invalid, part, message) in cases {
+        assert_step_rule(
+            assertion(source, comparison, property, valid),
+            assertion(source, comparison, property, invalid),
             &format!("{at}.{part}: `{at}.{part}` {message}"),
         );
     }
-    step_rule(
+    assert_step_rule(
         assertion("Header", "exists", "ETag", "1"),
         assertion("Header", "exists", "", "1"),
         &format!("{at}.property: `{at}.property` is required with source `Header`"),
@@ -353,69 +366,69 @@ fn values_of_assertions_can_be_compared() {
 }
 
 #[test]
-fn bodies_keywords_scripts_and_dialogues() {
-    rule(
+fn bodies_keywords_scripts_and_dialogues_are_validated() {
+    assert_rule(
         T::Website,
         json!({"http_method": "POST", "post_body": "a"}),
         json!({"post_body": "a"}),
         "post_body: `post_body` needs `http_method` POST, which is GET",
     );
-    rule(
+    assert_rule(
         T::Website,
         json!({"http_headers": [{"name": "Accept", "value": "*/*"}]}),
         json!({"http_headers": [{"name": "Host", "value": "b"}]}),
         "http_headers[0].name: `http_headers[0].name` must be the name of a header that a check does not set itself, not `Host`",
     );
     for kind in [T::Website, T::WebsiteSsl, T::BrowserScript] {
-        rule(
+        assert_rule(
             kind,
             json!({"keyword_string": "a(b", "keyword_match_type": "Plain Text"}),
             json!({"keyword_string": "a(b", "keyword_match_type": "Regular Expression"}),
             "keyword_string: `keyword_string` is no regular expression: unclosed group",
         );
     }
-    rule(
+    assert_rule(
         T::BrowserScript,
         json!({"url": null, "script": "<script/>"}),
         json!({"url": null}),
         "script: `script` or `url` is required",
     );
-    rule(
+    assert_rule(
         T::SecurityScan,
         json!({"url": null, "hostname": "h"}),
         json!({"url": null}),
         "hostname: `hostname` or `url` is required",
     );
-    rule(
+    assert_rule(
         T::Tcp,
         json!({"dialogue": [{"send": "a"}, {"expect": "b.*"}]}),
         json!({"dialogue": [{"send": "a"}, {}]}),
         "dialogue[1]: `dialogue[1]` needs `send`, `expect` or both",
     );
-    rule(
+    assert_rule(
         T::Tcp,
         json!({"dialogue": [{"expect": "^220 "}]}),
         json!({"dialogue": [{"expect": "("}]}),
         "dialogue[0].expect: `dialogue[0].expect` is no regular expression: unclosed group",
     );
-    rule(
+    assert_rule(
         T::HostAgent,
         json!({"thresholds": [{"metric": "load", "error": 4.5}]}),
         json!({"thresholds": [{"metric": "load"}]}),
         "thresholds[0]: `thresholds[0]` needs `warning`, `error` or both",
     );
-    rule(
+    assert_rule(
         T::NameServer,
         json!({"name_to_resolve_id": 1}),
         json!({"name_to_resolve_id": 2}),
         "name_to_resolve_id: `name_to_resolve_id`: the settings have no name `2` | add it to `dns.names`, or set `name_to_resolve`",
     );
     let named = json!({"name_to_resolve_id": 2, "name_to_resolve": "a.example"});
-    assert!(faults(T::NameServer, InputFormat::V3, named, &around()).is_empty());
+    assert!(errors_of(T::NameServer, InputFormat::V3, named, &test_context()).is_empty());
 }
 
 #[test]
-fn a_plan_holds_its_limits() {
+fn a_plan_enforces_its_limits() {
     let plan = BillingPlan {
         code: "small".to_owned(),
         types: vec![T::Ping],
@@ -428,7 +441,7 @@ fn a_plan_holds_its_limits() {
     let plans = [plan, full];
     let context = ValidationContext { plans: Some(&plans), ..ValidationContext::default() };
     let small = |more: Value| with(json!({"billing_plancode": "small", "interval": 10}), more);
-    assert!(faults(T::Ping, InputFormat::V3, small(json!({})), &context).is_empty());
+    assert!(errors_of(T::Ping, InputFormat::V3, small(json!({})), &context).is_empty());
     let cases = [
         (
             T::Ping,
@@ -457,14 +470,14 @@ fn a_plan_holds_its_limits() {
         ),
     ];
     for (kind, body, message) in cases {
-        assert_eq!(faults(kind, InputFormat::V3, body, &context), [message]);
+        assert_eq!(errors_of(kind, InputFormat::V3, body, &context), [message]);
     }
 }
 
 #[test]
-fn only_admins_change_the_steps_that_a_script_may_have() {
+fn only_admins_change_the_number_of_allowed_steps() {
     let context = ValidationContext { author_is_not_admin: true, ..ValidationContext::default() };
-    let found = |more| faults(T::BrowserScript, InputFormat::V3, more, &context);
+    let found = |more| errors_of(T::BrowserScript, InputFormat::V3, more, &context);
     assert!(found(json!({"transaction_steps_allowed": 50})).is_empty());
     assert_eq!(
         found(json!({"transaction_steps_allowed": 60})),
@@ -473,16 +486,16 @@ fn only_admins_change_the_steps_that_a_script_may_have() {
 }
 
 #[test]
-fn a_type_never_changes() {
-    assert!(faults(T::Ping, InputFormat::V3, json!({"type": "ping"}), &around()).is_empty());
-    let wanted = "type: `type` must be `ping`, not `tcp`";
-    assert_eq!(faults(T::Ping, InputFormat::V3, json!({"type": "tcp"}), &around()), [wanted]);
-    assert!(changed(&document(T::Ping, json!({})), InputFormat::V3, json!({"type": "tcp"})).is_err());
+fn a_type_cannot_be_changed() {
+    assert!(errors_of(T::Ping, InputFormat::V3, json!({"type": "ping"}), &test_context()).is_empty());
+    let expected = "type: `type` must be `ping`, not `tcp`";
+    assert_eq!(errors_of(T::Ping, InputFormat::V3, json!({"type": "tcp"}), &test_context()), [expected]);
+    assert!(validate_patch(&document(T::Ping, json!({})), InputFormat::V3, json!({"type": "tcp"})).is_err());
 }
 
 #[test]
-fn rules_rest_when_their_fields_are_faulty_by_themselves() {
+fn rules_are_skipped_when_their_fields_are_invalid() {
     let body = json!({"url": 5, "interval": 7, "keyword_match_type": "Regex", "keyword_string": "("});
-    let found = faults(T::BrowserScript, InputFormat::V3, body, &around());
+    let found = errors_of(T::BrowserScript, InputFormat::V3, body, &test_context());
     assert_eq!(found.len(), 3, "{found:#?}");
 }

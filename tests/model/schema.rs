@@ -1,4 +1,4 @@
-//! The schemas say what the intake does: each value that one takes the other takes, for every field.
+//! The JSON schemas agree with the field reader: for every field, both accept the same values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -24,35 +24,35 @@ fn node(value: &Value) -> Node {
     Node::from_json(value.to_string().as_bytes()).unwrap()
 }
 
-/// Whether the intake takes `value` for `field` of `table`.
-fn is_taken(table: &'static FieldTable, field: &Field, value: &Value, complete: bool) -> bool {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+/// Whether the field reader accepts `value` for `field` of `table`.
+fn is_accepted(table: &'static FieldTable, field: &Field, value: &Value, complete: bool) -> bool {
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let skipped: &[&str] = if MonitorType::from_name(table.name).is_some() { &["type"] } else { &[] };
-    intake.read_fields(table, &node(&json!({field.name: value})), skipped, complete);
-    let of_field = |path: &str| {
+    reader.read_fields(table, &node(&json!({field.name: value})), skipped, complete);
+    let is_of_field = |path: &str| {
         path == field.name
             || path.starts_with(&format!("{}[", field.name))
             || path.starts_with(&format!("{}.", field.name))
     };
-    !intake.errors.iter().any(|error| of_field(&error.path))
+    !reader.errors.iter().any(|error| is_of_field(&error.path))
 }
 
-/// As much of JSON Schema as our schemas use.
-fn fits(schema: &Value, value: &Value, all: &Map<String, Value>) -> bool {
+/// Validates the subset of JSON Schema that the schemas use.
+fn conforms(schema: &Value, value: &Value, all: &Map<String, Value>) -> bool {
     let Some(schema) = schema.as_object() else { return schema == &Value::Bool(true) };
-    schema.iter().all(|(word, rule)| match word.as_str() {
+    schema.iter().all(|(keyword, rule)| match keyword.as_str() {
         "$ref" => {
             let name = rule.as_str().unwrap().strip_prefix("#/components/schemas/").unwrap();
-            fits(&all[name], value, all)
+            conforms(&all[name], value, all)
         }
         "type" => match rule {
-            Value::Array(kinds) => kinds.iter().any(|kind| is_a(kind, value)),
-            kind => is_a(kind, value),
+            Value::Array(kinds) => kinds.iter().any(|kind| has_type(kind, value)),
+            kind => has_type(kind, value),
         },
-        "const" => same(rule, value),
-        "enum" => rule.as_array().unwrap().iter().any(|known| same(known, value)),
-        "anyOf" => rule.as_array().unwrap().iter().any(|one| fits(one, value, all)),
-        "allOf" => rule.as_array().unwrap().iter().all(|one| fits(one, value, all)),
+        "const" => is_equal(rule, value),
+        "enum" => rule.as_array().unwrap().iter().any(|known| is_equal(known, value)),
+        "anyOf" => rule.as_array().unwrap().iter().any(|one| conforms(one, value, all)),
+        "allOf" => rule.as_array().unwrap().iter().all(|one| conforms(one, value, all)),
         "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
         "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap()),
         "minLength" => {
@@ -63,7 +63,7 @@ fn fits(schema: &Value, value: &Value, all: &Map<String, Value>) -> bool {
         }
         "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
         "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
-        "items" => value.as_array().is_none_or(|items| items.iter().all(|item| fits(rule, item, all))),
+        "items" => value.as_array().is_none_or(|items| items.iter().all(|item| conforms(rule, item, all))),
         "pattern" => value.as_str().is_none_or(|text| matches(rule.as_str().unwrap(), text)),
         "format" => value.as_str().is_none_or(|text| match rule.as_str().unwrap() {
             "ipv4" => text.parse::<std::net::Ipv4Addr>().is_ok(),
@@ -74,7 +74,9 @@ fn fits(schema: &Value, value: &Value, all: &Map<String, Value>) -> bool {
             rule.as_array().unwrap().iter().all(|name| entries.contains_key(name.as_str().unwrap()))
         }),
         "properties" => value.as_object().is_none_or(|entries| {
-            entries.iter().all(|(name, value)| rule.get(name).is_none_or(|schema| fits(schema, value, all)))
+            entries
+                .iter()
+                .all(|(name, value)| rule.get(name).is_none_or(|schema| conforms(schema, value, all)))
         }),
         "additionalProperties" => value.as_object().is_none_or(|entries| {
             assert_eq!(rule, &Value::Bool(false));
@@ -82,29 +84,30 @@ fn fits(schema: &Value, value: &Value, all: &Map<String, Value>) -> bool {
         }),
         "title" | "description" | "default" | "readOnly" | "x-extension" | "x-ignored"
         | "contentMediaType" | "contentEncoding" => true,
-        word => panic!("{word} is not known here"),
+        keyword => panic!("{keyword} is not known here"),
     })
 }
 
-/// The look-ahead of header names is what the `regex` crate lacks.
+/// Matches `text`, with the look-ahead of header names, which the `regex` crate lacks.
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.strip_prefix("^(?!").and_then(|rest| rest.split_once("$)")) {
         Some((not, rest)) => {
-            !compiled(&format!("^{not}$")).is_match(text) && compiled(&format!("^{rest}")).is_match(text)
+            !cached_regex(&format!("^{not}$")).is_match(text)
+                && cached_regex(&format!("^{rest}")).is_match(text)
         }
-        None => compiled(pattern).is_match(text),
+        None => cached_regex(pattern).is_match(text),
     }
 }
 
-/// Compiled once: some of them take a millisecond, and each is asked thousands of times.
-fn compiled(pattern: &str) -> Arc<regex::Regex> {
+/// Returns a cached expression: some take a millisecond to compile, and each is used thousands of times.
+fn cached_regex(pattern: &str) -> Arc<regex::Regex> {
     static KNOWN: Mutex<BTreeMap<String, Arc<regex::Regex>>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap();
-    let fresh = || Arc::new(regex::Regex::new(pattern).unwrap());
-    Arc::clone(known.entry(pattern.to_owned()).or_insert_with(fresh))
+    let mut cache = KNOWN.lock().unwrap();
+    let compile = || Arc::new(regex::Regex::new(pattern).unwrap());
+    Arc::clone(cache.entry(pattern.to_owned()).or_insert_with(compile))
 }
 
-fn is_a(kind: &Value, value: &Value) -> bool {
+fn has_type(kind: &Value, value: &Value) -> bool {
     match kind.as_str().unwrap() {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
@@ -117,11 +120,11 @@ fn is_a(kind: &Value, value: &Value) -> bool {
     }
 }
 
-fn same(known: &Value, value: &Value) -> bool {
+fn is_equal(known: &Value, value: &Value) -> bool {
     known == value || known.is_number() && known.as_f64() == value.as_f64()
 }
 
-/// Values at, below and above every bound of `kind`, and of every other type.
+/// Returns values at, below and above every limit of `kind`, and values of every other type.
 fn values(kind: &FieldType) -> Vec<Value> {
     let mut values = vec![
         json!(null),
@@ -163,7 +166,7 @@ fn values(kind: &FieldType) -> Vec<Value> {
             values.extend(choices.iter().flat_map(|choice| [json!(choice), json!(choice.to_lowercase())]));
         }
         FieldType::Text { max, format, .. } => {
-            // The longest ones would take minutes, and are of formats that no `aaa` has.
+            // Longer ones would take minutes, and their formats do not accept `ä`.
             if *max <= 2_000 && *format == TextFormat::Any {
                 values.extend([json!("ä".repeat(*max)), json!("ä".repeat(max + 1))]);
             }
@@ -203,8 +206,8 @@ fn values(kind: &FieldType) -> Vec<Value> {
     values
 }
 
-/// Texts that fit one form or another, or just not. Those that the patterns are wider than the forms for
-/// are left out: a URL without a host's end, a mailbox of 65 characters and the like.
+/// Texts in the various formats, or just not. Texts that a pattern accepts and its format refuses are left out, such as
+/// a URL with an incomplete host or a mailbox of 65 characters.
 const SAMPLES: &[&str] = &[
     "127.0.0.1",
     "256.1.1.1",
@@ -263,37 +266,42 @@ const SAMPLES: &[&str] = &[
 ];
 
 #[test]
-fn what_the_intake_takes_the_schema_takes_and_nothing_else() {
+fn schema_and_reader_accept_the_same_values() {
     let components = components();
-    let (mut tried, mut wrong, mut seen) = (0, Vec::new(), BTreeSet::new());
+    let (mut tried, mut differences, mut tested) = (0, Vec::new(), BTreeSet::new());
     for table in tables() {
         for (role, complete) in [(SchemaRole::Create, true), (SchemaRole::Patch, false)] {
             let schema = &components[&schema_name(table, role)];
             for field in table.fields() {
-                // Most fields stand in many tables: each is tried once.
-                if !seen.insert((field.name, field.description, complete)) {
+                // Most fields are in many tables: each is tested once.
+                if !tested.insert((field.name, field.description, complete)) {
                     continue;
                 }
                 let property = &schema["properties"][field.name];
                 for value in values(&field.field_type) {
-                    let (taken, fits) =
-                        (is_taken(table, field, &value, complete), fits(property, &value, &components));
-                    // Of a text whose form no expression can tell, the schema may take more than the intake.
-                    let wider = fits && !taken && is_wide(&field.field_type);
-                    if taken != fits && !wider {
-                        wrong.push(format!("{}.{} {role:?} {value}: taken {taken}", table.name, field.name));
+                    let (accepted, conforming) = (
+                        is_accepted(table, field, &value, complete),
+                        conforms(property, &value, &components),
+                    );
+                    // Where no expression can describe the format, the schema may accept more than the reader.
+                    let is_lenient = conforming && !accepted && has_lenient_pattern(&field.field_type);
+                    if accepted != conforming && !is_lenient {
+                        differences.push(format!(
+                            "{}.{} {role:?} {value}: taken {accepted}",
+                            table.name, field.name
+                        ));
                     }
                     tried += 1;
                 }
             }
         }
     }
-    wrong.truncate(60);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    differences.truncate(60);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(tried > 5_000, "{tried} cases");
 }
 
-fn is_wide(kind: &FieldType) -> bool {
+fn has_lenient_pattern(kind: &FieldType) -> bool {
     match kind {
         FieldType::Text { format, .. } => matches!(
             format,
@@ -305,23 +313,23 @@ fn is_wide(kind: &FieldType) -> bool {
                 | TextFormat::Host
                 | TextFormat::ServiceAddress(_)
         ),
-        FieldType::List { items: of, .. } => is_wide(of),
-        FieldType::Object(table) => table.fields().iter().any(|field| is_wide(&field.field_type)),
+        FieldType::List { items: of, .. } => has_lenient_pattern(of),
+        FieldType::Object(table) => table.fields().iter().any(|field| has_lenient_pattern(&field.field_type)),
         _ => false,
     }
 }
 
 #[test]
-fn required_fields_of_the_schema_are_those_that_the_intake_misses() {
+fn schema_and_reader_require_the_same_fields() {
     let components = components();
     for table in tables() {
-        let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-        intake.read_fields(table, &node(&json!({})), &["type"], true);
-        let missed: Vec<_> = intake.errors.iter().map(|error| Value::from(error.path.clone())).collect();
+        let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+        reader.read_fields(table, &node(&json!({})), &["type"], true);
+        let missing: Vec<_> = reader.errors.iter().map(|error| Value::from(error.path.clone())).collect();
         let create = &components[&schema_name(table, SchemaRole::Create)];
         assert_eq!(
             create.get("required").cloned().unwrap_or(json!([])),
-            Value::Array(missed),
+            Value::Array(missing),
             "{}",
             table.name
         );
@@ -330,49 +338,49 @@ fn required_fields_of_the_schema_are_those_that_the_intake_misses() {
 }
 
 #[test]
-fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
+fn every_example_is_valid_and_conforms_to_its_schema() {
     let components = components();
     let context = ValidationContext::default();
     for kind in MonitorType::ALL {
         let table = table::for_type(*kind);
         let example = create_example(table);
         assert!(
-            fits(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
+            conforms(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
             "{kind}: {example}"
         );
-        let made = create(*kind, InputFormat::V3, &node(&example), &context)
+        let created = create(*kind, InputFormat::V3, &node(&example), &context)
             .unwrap_or_else(|errors| panic!("{kind}: {errors:?}"));
         let change = patch_example(table);
         assert!(
-            fits(&components[&schema_name(table, SchemaRole::Patch)], &change, &components),
+            conforms(&components[&schema_name(table, SchemaRole::Patch)], &change, &components),
             "{kind}: {change}"
         );
-        let changed = patch(&made.document, InputFormat::V3, &node(&change), &context);
+        let changed = patch(&created.document, InputFormat::V3, &node(&change), &context);
         assert!(changed.is_ok(), "{kind}: {changed:?}");
     }
     for table in requests::OTHER_TABLES {
         let example = create_example(table);
         assert!(
-            fits(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
+            conforms(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
             "{}: {example}",
             table.name
         );
-        let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-        intake.read_fields(table, &node(&example), &[], true);
-        assert!(intake.errors.is_empty(), "{}: {:?}", table.name, intake.errors);
+        let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+        reader.read_fields(table, &node(&example), &[], true);
+        assert!(reader.errors.is_empty(), "{}: {:?}", table.name, reader.errors);
     }
 }
 
 #[test]
-fn the_fields_of_a_new_monitor_fit_the_schema_of_answers() {
+fn a_new_monitor_conforms_to_the_schema_of_responses() {
     let components = components();
     for kind in MonitorType::ALL {
         let table = table::for_type(*kind);
-        let made =
+        let created =
             create(*kind, InputFormat::V3, &node(&create_example(table)), &ValidationContext::default())
                 .unwrap();
-        let shown = Value::Object(made.document.to_json(SecretMode::Masked));
+        let returned = Value::Object(created.document.to_json(SecretMode::Masked));
         let schema = &components[&format!("{}.some", table.name)];
-        assert!(fits(schema, &shown, &components), "{kind}: {shown}");
+        assert!(conforms(schema, &returned, &components), "{kind}: {returned}");
     }
 }

@@ -1,4 +1,4 @@
-//! Browser scripts: facts, protected variables and their masks, what saving says of them; hostile XML too.
+//! Browser scripts: summary, protected variables and their masks, errors and warnings when saved; hostile XML too.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use vigie::schema::{MonitorDocument, SecretMode};
 use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked, same_protected_variables};
 use vigie::syntax::MASK;
 
-use crate::model::support::{changed, document, made, minimal, with};
+use crate::model::support::{document, minimal, validate_create, validate_patch, with};
 use crate::support::fields::Fields;
 
 const SHOP: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
@@ -26,32 +26,32 @@ const SHOP: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
 </script>
 "##;
 
-/// `SHOP` as answers show it.
-fn shown() -> String {
+/// `SHOP` as responses show it.
+fn masked_shop() -> String {
     SHOP.replace("it\"s &lt;secret&gt;", MASK).replace("1234", MASK)
 }
 
-fn facts(text: &str) -> Result<(usize, usize, Vec<String>), String> {
+fn summary(text: &str) -> Result<(usize, usize, Vec<String>), String> {
     ScriptSummary::parse(text)
         .map(|facts| (facts.steps, facts.events, facts.protected_variables))
         .map_err(|error| error.to_string())
 }
 
 #[test]
-fn a_script_tells_its_steps_acts_and_protected_variables() {
-    assert_eq!(facts(SHOP), Ok((2, 3, vec!["pass".to_owned(), "pin".to_owned()])));
-    assert_eq!(facts("<script><step/></script>"), Ok((1, 0, Vec::new())));
+fn the_summary_counts_steps_actions_and_protected_variables() {
+    assert_eq!(summary(SHOP), Ok((2, 3, vec!["pass".to_owned(), "pin".to_owned()])));
+    assert_eq!(summary("<script><step/></script>"), Ok((1, 0, Vec::new())));
     let nested = "<script><step><type><css>a</css></type><!-- c -->text<![CDATA[<x/>]]></step></script>";
-    assert_eq!(facts(nested), Ok((1, 1, Vec::new())), "what is inside of an act is no act");
+    assert_eq!(summary(nested), Ok((1, 1, Vec::new())), "what is inside of an act is no act");
     let named = "<v:script xmlns:v='urn:v'><v:variable name='a' protected='true'/><v:step/></v:script>";
-    assert_eq!(facts(named), Ok((1, 0, vec!["a".to_owned()])));
+    assert_eq!(summary(named), Ok((1, 0, vec!["a".to_owned()])));
     let inner = "<script><step><variable name='a' protected='true' value='s'/></step></script>";
-    assert_eq!(facts(inner).unwrap().2, ["a"], "wherever it stands, it is protected");
-    assert_eq!(facts("\u{feff}<script><step/></script>"), Ok((1, 0, Vec::new())));
+    assert_eq!(summary(inner).unwrap().2, ["a"], "wherever it stands, it is protected");
+    assert_eq!(summary("\u{feff}<script><step/></script>"), Ok((1, 0, Vec::new())));
 }
 
 #[test]
-fn what_is_no_script_is_told_with_line_and_column() {
+fn invalid_scripts_are_reported_with_line_and_column() {
     let cases = [
         ("<s><step/></s>", "line 1, column 1: the root must be `script`, not `s`"),
         ("<script/>", "line 1, column 1: it contains no `step`"),
@@ -79,30 +79,30 @@ fn what_is_no_script_is_told_with_line_and_column() {
         ("<script><step/></script><script/>", "line 1, column 25: unknown token"),
         ("", "line 1, column 1: the document does not have a root node"),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(facts(text), Err(wanted.to_owned()), "{text}");
+    for (text, expected) in cases {
+        assert_eq!(summary(text), Err(expected.to_owned()), "{text}");
     }
 }
 
 #[test]
 fn only_the_values_of_protected_variables_are_masked() {
-    assert_eq!(mask(SHOP), shown());
+    assert_eq!(mask(SHOP), masked_shop());
     assert!(has_secrets(SHOP));
     let open = "<script><variable name='a' protected='false' value='x'/><step/></script>";
     assert_eq!(mask(open), open);
     assert!(!has_secrets(open));
     let empty = "<script><variable name='a' protected='true' value=''/><step/></script>";
     assert_eq!(mask(empty), empty);
-    for whole in ["<script protected='true'", "<script><variable protected='true' name='a' value='s'>"] {
-        assert_eq!(mask(whole), MASK, "nobody knows where its secrets are: {whole}");
-        assert!(has_secrets(whole));
+    for broken in ["<script protected='true'", "<script><variable protected='true' name='a' value='s'>"] {
+        assert_eq!(mask(broken), MASK, "nobody knows where its secrets are: {broken}");
+        assert!(has_secrets(broken));
     }
     assert_eq!(mask("<script><oops"), "<script><oops");
 }
 
 #[test]
-fn masks_are_replaced_by_the_values_that_they_stand_for() {
-    assert_eq!(restore_masked(&shown(), Some(SHOP)).unwrap(), SHOP);
+fn masks_are_replaced_by_the_stored_values() {
+    assert_eq!(restore_masked(&masked_shop(), Some(SHOP)).unwrap(), SHOP);
     let other = "<script><variable value=\"********\" name=\"pass\" protected=\"1\"/><step/></script>";
     assert_eq!(
         restore_masked(other, Some(SHOP)).unwrap(),
@@ -123,7 +123,7 @@ fn masks_are_replaced_by_the_values_that_they_stand_for() {
 }
 
 #[test]
-fn protected_variables_are_compared_by_what_they_are() {
+fn protected_variables_are_compared_by_name_and_value() {
     let script = |variables: &str| format!("<script>{variables}<step/></script>");
     let one = script("<variable name='a' protected='true' value='&#65;'/><variable name='b' value='1'/>");
     for (other, same) in [
@@ -141,10 +141,10 @@ fn protected_variables_are_compared_by_what_they_are() {
 }
 
 #[test]
-fn hostile_scripts_are_judged_quickly_and_never_shown() {
+fn hostile_scripts_are_masked_quickly() {
     let secret = "<variable name='a' protected='true' value='hush'/>";
     let big = 10 * 1024 * 1024;
-    let times = |piece: &str| piece.repeat(big / piece.len());
+    let times = |part: &str| part.repeat(big / part.len());
     let spaces = " ".repeat(400);
     let attributes = (0..200_000).map(|n| format!(" a{n}=''")).collect::<Vec<_>>().concat();
     let declared = (0..60_000).map(|n| format!("<b xmlns:n{n} = 'urn:{n}'>")).collect::<Vec<_>>().concat();
@@ -172,21 +172,21 @@ fn hostile_scripts_are_judged_quickly_and_never_shown() {
     ];
     for bomb in &bombs {
         let started = Instant::now();
-        let shown = mask(bomb);
-        let took = started.elapsed();
+        let masked = mask(bomb);
+        let elapsed = started.elapsed();
         let start: String = bomb.chars().take(90).collect();
-        assert!(!shown.contains("hush"), "{start}");
-        assert!(took < Duration::from_secs(30), "{took:?}: {start}");
+        assert!(!masked.contains("hush"), "{start}");
+        assert!(elapsed < Duration::from_secs(30), "{elapsed:?}: {start}");
     }
     let deep = format!("<script>{secret}{}<step/>{}</script>", "<a>".repeat(90_000), "</a>".repeat(90_000));
     assert!(mask(&deep).contains(MASK) && !mask(&deep).contains("hush"), "only deep, and read");
     let code =
         format!("<script>{secret}<step><run-js><![CDATA[{}]]></run-js></step></script>", times("a=1;"));
-    assert_eq!(facts(&code).unwrap().0, 1, "code is not taken for attributes");
+    assert_eq!(summary(&code).unwrap().0, 1, "code is not taken for attributes");
 }
 
 #[test]
-fn awkward_values_are_masked_and_put_back() {
+fn awkward_values_are_masked_and_restored() {
     for value in
         ["a'b", "a\"b", "&amp;", "&#10;", "é\u{1f980}", ">", "]]>", "name='x'", "\n\t", "********", "="]
     {
@@ -206,7 +206,7 @@ fn awkward_values_are_masked_and_put_back() {
 
 proptest! {
     #[test]
-    fn any_value_comes_back_byte_for_byte(values in prop::collection::vec(".{0,40}", 1..8), single in any::<bool>()) {
+    fn any_value_is_restored_byte_for_byte(values in prop::collection::vec(".{0,40}", 1..8), single in any::<bool>()) {
         let quote = if single { '\'' } else { '"' };
         let escaped = |text: &str| -> String {
             text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')).map(|c| match c {
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in ".{0,200}", old in ".{0,50}") {
+    fn no_text_makes_masking_panic(text in ".{0,200}", old in ".{0,50}") {
         let script = format!("<script>{text}<variable name='a' protected='true' value='********'/><step/></script>");
         for new in [text.as_str(), script.as_str()] {
             let _ = (ScriptSummary::parse(new), mask(new), restore_masked(new, Some(&old)), same_protected_variables(new, &old));
@@ -237,7 +237,7 @@ fn shop() -> MonitorDocument {
     document(T::BrowserScript, json!({"script": SHOP, "transaction_password": "open sesame"}))
 }
 
-fn told(
+fn error_lines(
     result: Result<vigie::schema::validate::ValidatedDocument, Vec<vigie::syntax::ValidationError>>,
 ) -> Vec<String> {
     match result {
@@ -256,10 +256,10 @@ fn told(
 }
 
 #[test]
-fn protected_values_stay_out_of_the_store_and_of_answers() {
+fn protected_values_are_masked_in_store_and_responses() {
     let shop = shop();
-    assert_eq!(shop.to_json(SecretMode::Masked)["script"], json!(shown()));
-    assert_eq!(shop.to_stored(SecretMode::Masked)["script"], json!(shown()));
+    assert_eq!(shop.to_json(SecretMode::Masked)["script"], json!(masked_shop()));
+    assert_eq!(shop.to_stored(SecretMode::Masked)["script"], json!(masked_shop()));
     assert_eq!(shop.to_stored(SecretMode::Omitted).get("script"), None);
     assert_eq!(shop.to_json(SecretMode::Revealed)["script"], json!(SHOP));
     let open = document(T::BrowserScript, json!({"script": "<script><step/></script>"}));
@@ -275,16 +275,20 @@ fn protected_variables_need_the_password_of_the_script() {
     let context = ValidationContext::default();
     for form in [InputFormat::V3, InputFormat::File, InputFormat::Legacy] {
         let body = with(minimal(T::BrowserScript), json!({"script": SHOP}));
-        assert_eq!(told(made(T::BrowserScript, form, body, &context)), [required], "{form:?}");
+        assert_eq!(
+            error_lines(validate_create(T::BrowserScript, form, body, &context)),
+            [required],
+            "{form:?}"
+        );
     }
     let shop = shop();
     let other = SHOP.replace("1234", "5678");
-    let opened = shown().replace("protected=\"1\"", "");
+    let opened = masked_shop().replace("protected=\"1\"", "");
     let cases: &[(Value, &[&str])] = &[
-        (json!({"script": shown()}), &[]),
-        (json!({"script": shown().replace("anna", "otto")}), &[]),
+        (json!({"script": masked_shop()}), &[]),
+        (json!({"script": masked_shop().replace("anna", "otto")}), &[]),
         (json!({"name": "other"}), &[]),
-        (json!({"transaction_password": MASK, "script": shown()}), &[]),
+        (json!({"transaction_password": MASK, "script": masked_shop()}), &[]),
         (json!({"transaction_password": "open sesame", "script": other}), &[]),
         (json!({"script": other}), &[change]),
         (json!({"transaction_password": MASK, "script": other}), &[change]),
@@ -297,29 +301,38 @@ fn protected_variables_need_the_password_of_the_script() {
         (json!({"transaction_password": null}), &[required, wrong]),
         (json!({"transaction_password": ""}), &[required, wrong]),
     ];
-    for (body, wanted) in cases {
-        assert_eq!(told(changed(&shop, InputFormat::V3, body.clone())), *wanted, "{body}");
+    for (body, expected) in cases {
+        assert_eq!(error_lines(validate_patch(&shop, InputFormat::V3, body.clone())), *expected, "{body}");
     }
-    let opened =
-        changed(&shop, InputFormat::V3, json!({"transaction_password": "open sesame", "script": opened}))
-            .unwrap();
+    let opened = validate_patch(
+        &shop,
+        InputFormat::V3,
+        json!({"transaction_password": "open sesame", "script": opened}),
+    )
+    .unwrap();
     assert!(
         opened.document.text("script").unwrap().contains("value=\"1234\" ></variable>"),
         "who knows it may read"
     );
-    let masked = json!({"script": shown(), "transaction_password": "x"});
+    let masked = json!({"script": masked_shop(), "transaction_password": "x"});
     let body = with(minimal(T::BrowserScript), masked);
     let lost = "script: `script`: the value of the protected variable `pass` is masked, and no previous value exists";
     for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
-        assert_eq!(told(made(T::BrowserScript, form, body.clone(), &context)), [lost], "{form:?}");
+        assert_eq!(
+            error_lines(validate_create(T::BrowserScript, form, body.clone(), &context)),
+            [lost],
+            "{form:?}"
+        );
     }
 }
 
 #[test]
-fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
+fn a_script_that_cannot_run_is_stored_with_a_warning() {
     let warnings = |more: Value| {
         let body = with(minimal(T::BrowserScript), more);
-        made(T::BrowserScript, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
+        validate_create(T::BrowserScript, InputFormat::V3, body, &ValidationContext::default())
+            .unwrap()
+            .warnings
     };
     assert_eq!(
         warnings(json!({"script": "<script>\n<step>\n</script>"})),
@@ -361,23 +374,23 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
 }
 
 #[test]
-fn a_test_project_that_is_no_xml_is_stored_with_a_warning() {
+fn an_invalid_test_project_is_stored_with_a_warning() {
     let warnings = |script: &str| {
         let body = with(minimal(T::Api), json!({"script": script}));
-        made(T::Api, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
+        validate_create(T::Api, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
     };
     assert_eq!(warnings("<project><suite/></project>"), Vec::<String>::new());
-    let told = warnings("<project>\n<suite>\n</project>");
+    let messages = warnings("<project>\n<suite>\n</project>");
     assert!(
-        told.len() == 1 && told[0].starts_with("`script` cannot be parsed, line 3, column 1: "),
-        "{told:?}"
+        messages.len() == 1 && messages[0].starts_with("`script` cannot be parsed, line 3, column 1: "),
+        "{messages:?}"
     );
 }
 
 #[test]
-fn a_selenium_script_is_a_jar() {
+fn a_selenium_script_must_be_a_jar() {
     let refused = "script: `script` must be the Base64 of a JAR, which is a ZIP archive";
-    for (script, wanted) in [
+    for (script, expected) in [
         ("UEsDBA==", vec![]),
         ("UEsF\r\nBgAAAAAAAAAA", vec![]),
         ("aGk=", vec![refused.to_owned()]),
@@ -385,34 +398,35 @@ fn a_selenium_script_is_a_jar() {
         ("", vec!["script: `script` is required".to_owned()]),
     ] {
         let body = with(minimal(T::Selenium), json!({"script": script}));
-        let errors = told(made(T::Selenium, InputFormat::V3, body, &ValidationContext::default()));
-        assert_eq!(errors.len(), wanted.len(), "{script}: {errors:?}");
-        assert!(script.is_empty() || errors == wanted, "{script}: {errors:?}");
+        let errors =
+            error_lines(validate_create(T::Selenium, InputFormat::V3, body, &ValidationContext::default()));
+        assert_eq!(errors.len(), expected.len(), "{script}: {errors:?}");
+        assert!(script.is_empty() || errors == expected, "{script}: {errors:?}");
     }
 }
 
 #[test]
-fn paths_of_assertions_and_variables_compile_when_they_are_saved() {
+fn paths_of_assertions_and_variables_are_compiled_when_saved() {
     let step = |assertion: Value, variable: Value| {
         let step =
             json!({"url": "http://a/", "step_name": "s", "assertions": [assertion], "variables": [variable]});
         let body = with(minimal(T::WebsiteApi), json!({"api_steps": [step]}));
-        let result = made(T::WebsiteApi, InputFormat::V3, body, &ValidationContext::default());
-        told(result).iter().map(|error| error.chars().take(60).collect()).collect::<Vec<String>>()
+        let result = validate_create(T::WebsiteApi, InputFormat::V3, body, &ValidationContext::default());
+        error_lines(result).iter().map(|error| error.chars().take(60).collect()).collect::<Vec<String>>()
     };
     let assertion = |source: &str, property: &str| json!({"source": source, "property": property, "comparison": "exists"});
     let variable =
         |source: Option<&str>, property: &str| json!({"name": "n", "property": property, "source": source});
-    let fine = step(assertion("JSON Response", "$.a[?@.b > 1]"), variable(Some("XML Response"), "//a/@b"));
-    assert_eq!(fine, Vec::<String>::new());
+    let valid = step(assertion("JSON Response", "$.a[?@.b > 1]"), variable(Some("XML Response"), "//a/@b"));
+    assert_eq!(valid, Vec::<String>::new());
     assert_eq!(step(assertion("JSON Response", "a.b"), variable(None, "[")), Vec::<String>::new());
-    // How much it looks at is bounded when it is evaluated.
+    // The work of an XPath is limited when it is evaluated.
     assert_eq!(step(assertion("XML Response", "//a//b//c//d//e"), variable(None, "a")), Vec::<String>::new());
     let open = json!({"source": "Status Code", "property": "", "comparison": "equals", "value": "{{code}}"});
     assert_eq!(step(open, variable(None, "a")), Vec::<String>::new());
     let text = json!({"source": "Status Code", "property": "", "comparison": "equals", "value": "{{co de}}"});
     assert_eq!(step(text, variable(None, "a")).len(), 1);
-    for (assertion, variable, wanted) in [
+    for (assertion, variable, expected) in [
         (assertion("JSON Response", "$.a["), variable(None, "a"), "assertions[0].property` is no JSONPath"),
         (assertion("XML Response", "/a["), variable(None, "a"), "assertions[0].property` is no XPath"),
         (
@@ -429,8 +443,8 @@ fn paths_of_assertions_and_variables_compile_when_they_are_saved() {
     ] {
         let found = step(assertion, variable);
         assert!(
-            found.len() == 1 && found[0].contains(&wanted[..wanted.len().min(20)]),
-            "{wanted}: {found:?}"
+            found.len() == 1 && found[0].contains(&expected[..expected.len().min(20)]),
+            "{expected}: {found:?}"
         );
     }
 }

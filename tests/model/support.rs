@@ -1,4 +1,4 @@
-//! Bodies to start from, and short ways to the model's doors.
+//! Minimal bodies, and helpers that create and patch documents.
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
@@ -11,7 +11,7 @@ use vigie::syntax::ValidationError;
 use vigie::syntax::node::Node;
 use vigie::syntax::text_format::TextFormat;
 
-/// The least body that a monitor of `kind` can be made of.
+/// Returns the minimal body of a monitor of `kind`.
 pub fn minimal(kind: MonitorType) -> Value {
     let own = match kind {
         MonitorType::Website => json!({"url": "http://a.example/"}),
@@ -37,14 +37,14 @@ pub fn minimal(kind: MonitorType) -> Value {
     with(json!({"name": "n", "billing_plancode": "p"}), own)
 }
 
-/// `body` with the fields of `more`.
+/// Returns `body` with the fields of `more`.
 pub fn with(mut body: Value, more: Value) -> Value {
     let Value::Object(more) = more else { panic!("{more}") };
     body.as_object_mut().unwrap().extend(more);
     body
 }
 
-pub fn made(
+pub fn validate_create(
     kind: MonitorType,
     form: InputFormat,
     body: Value,
@@ -53,15 +53,15 @@ pub fn made(
     create(kind, form, &Node::from(body), context)
 }
 
-/// A document that has to be accepted.
+/// Returns a document that must be accepted.
 pub fn document(kind: MonitorType, more: Value) -> MonitorDocument {
     let body = with(minimal(kind), more);
-    made(kind, InputFormat::V3, body.clone(), &ValidationContext::default())
+    validate_create(kind, InputFormat::V3, body.clone(), &ValidationContext::default())
         .unwrap_or_else(|errors| panic!("{kind} {body}: {errors:#?}"))
         .document
 }
 
-pub fn changed(
+pub fn validate_patch(
     old: &MonitorDocument,
     form: InputFormat,
     body: Value,
@@ -69,7 +69,7 @@ pub fn changed(
     patch(old, form, &Node::from(body), &ValidationContext::default())
 }
 
-/// A text in `format`, and one that is not.
+/// Returns a text in `format`, and one that is not.
 pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
     match format {
         TextFormat::Any => ("x", None),
@@ -93,7 +93,7 @@ pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// A value that fits `kind`.
+/// Returns a valid value of `kind`.
 pub fn sample(kind: &FieldType) -> Value {
     match kind {
         FieldType::Bool => json!(true),
@@ -103,7 +103,7 @@ pub fn sample(kind: &FieldType) -> Value {
         FieldType::Text { format, .. } => json!(texts(*format).0),
         FieldType::TextEnum(choices) => json!(choices[0]),
         FieldType::Any => json!({}),
-        FieldType::List { items: of, .. } => json!([sample(of)]),
+        FieldType::List { items: item_type, .. } => json!([sample(item_type)]),
         FieldType::Object(table) => {
             let required = |field: &&&'static Field| field.required;
             table

@@ -1,4 +1,4 @@
-//! Every field of every table against its kind and bounds: at, below and above.
+//! Every field of every table against its type and limits: values at, below and above them.
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
@@ -12,10 +12,10 @@ use vigie::syntax::{ValidationError, ValidationErrorKind};
 
 use crate::model::support::{sample, texts};
 
-/// Characters and entries up to which lengths are tried.
-const TRIED: usize = 1_000_000;
+/// Greatest limit of characters that is tested.
+const MAX_TESTED_LENGTH: usize = 1_000_000;
 
-/// Every table there is: types, inputs and the sub-objects of both.
+/// Returns every table: types, inputs and the sub-objects of both.
 fn tables() -> Vec<&'static FieldTable> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
     let mut all: Vec<&'static FieldTable> =
@@ -43,12 +43,12 @@ fn read(
     body: Value,
     complete: bool,
 ) -> (serde_json::Map<String, Value>, Vec<ValidationError>) {
-    let mut intake = FieldReader::new(form, &reject_secret_sources);
-    let values = intake.read_fields(table, &Node::from(body), &[], complete);
-    (values, intake.errors)
+    let mut reader = FieldReader::new(form, &reject_secret_sources);
+    let values = reader.read_fields(table, &Node::from(body), &[], complete);
+    (values, reader.errors)
 }
 
-/// Values for `field`, each with the rule that it breaks.
+/// Returns values for `field`, each with the rule that it breaks.
 fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
     let mut cases = vec![(sample(&field.field_type), None)];
     match field.field_type {
@@ -84,12 +84,12 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
             cases.extend(max.is_finite().then(|| (json!(max + 1.5), Some(ValidationErrorKind::Range))));
         }
         FieldType::Text { min, max, format } => {
-            cases.extend(texts(format).1.map(|bad| (json!(bad), Some(ValidationErrorKind::Format))));
+            cases.extend(texts(format).1.map(|invalid| (json!(invalid), Some(ValidationErrorKind::Format))));
             cases.extend([
                 (json!(5), Some(ValidationErrorKind::Type)),
                 (json!(["x"]), Some(ValidationErrorKind::Type)),
             ]);
-            if max < TRIED {
+            if max < MAX_TESTED_LENGTH {
                 cases.push((json!("ü".repeat(max + 1)), Some(ValidationErrorKind::Length)));
                 if texts(format).1.is_none() {
                     cases.push((json!("ü".repeat(max)), None));
@@ -106,13 +106,13 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
                 (json!({}), Some(ValidationErrorKind::Type)),
             ]);
         }
-        FieldType::List { items: of, min, max } => {
+        FieldType::List { items: item_type, min, max } => {
             cases.extend([
                 (json!("x"), Some(ValidationErrorKind::Type)),
                 (json!({}), Some(ValidationErrorKind::Type)),
             ]);
-            cases.push((Value::from(vec![sample(of); max]), None));
-            cases.push((Value::from(vec![sample(of); max + 1]), Some(ValidationErrorKind::Length)));
+            cases.push((Value::from(vec![sample(item_type); max]), None));
+            cases.push((Value::from(vec![sample(item_type); max + 1]), Some(ValidationErrorKind::Length)));
             cases.push((json!([]), (min > 0).then_some(ValidationErrorKind::Length)));
         }
         FieldType::Object(_) => cases.extend([
@@ -124,59 +124,59 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
     cases
 }
 
-fn abridged(value: &Value) -> String {
+fn truncated(value: &Value) -> String {
     value.to_string().chars().take(80).collect()
 }
 
 #[test]
-fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
+fn every_field_accepts_only_values_within_its_limits() {
     let mut tried = 0;
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.access == Access::ReadWrite) {
-            for (value, broken) in cases(field) {
+            for (value, broken_rule) in cases(field) {
                 tried += 1;
-                let what = format!("{}.{} = {}", table.name, field.name, abridged(&value));
+                let context = format!("{}.{} = {}", table.name, field.name, truncated(&value));
                 let (values, errors) =
                     read(table, InputFormat::V3, json!({field.name: value.clone()}), false);
-                let Some(rule) = broken else {
-                    assert!(errors.is_empty(), "{what}: {errors:?}");
-                    assert!(values.contains_key(field.name), "{what} is lost");
+                let Some(rule) = broken_rule else {
+                    assert!(errors.is_empty(), "{context}: {errors:?}");
+                    assert!(values.contains_key(field.name), "{context} is lost");
                     continue;
                 };
-                let [error] = errors.as_slice() else { panic!("{what}: {errors:?}") };
-                assert_eq!((error.kind, error.path.as_str()), (rule, field.name), "{what}");
-                names_field_and_value(error, field, &value, &what);
+                let [error] = errors.as_slice() else { panic!("{context}: {errors:?}") };
+                assert_eq!((error.kind, error.path.as_str()), (rule, field.name), "{context}");
+                assert_names_field_and_value(error, field, &value, &context);
             }
         }
     }
     assert!(tried > 4000, "{tried} cases");
 }
 
-/// The message names the field; the value given is told, unless it is a secret.
-fn names_field_and_value(error: &ValidationError, field: &Field, value: &Value, what: &str) {
-    assert!(error.message.contains(&format!("`{}`", field.name)), "{what}: {error}");
-    assert!(!error.message.ends_with('.'), "{what}: {error}");
-    let given = error.value.as_deref().unwrap_or_else(|| panic!("{what}: no value given"));
+/// Asserts that the message names the field, and that the error has the given value, masked when it is a secret.
+fn assert_names_field_and_value(error: &ValidationError, field: &Field, value: &Value, context: &str) {
+    assert!(error.message.contains(&format!("`{}`", field.name)), "{context}: {error}");
+    assert!(!error.message.ends_with('.'), "{context}: {error}");
+    let shown_value = error.value.as_deref().unwrap_or_else(|| panic!("{context}: no value given"));
     match value {
         Value::String(_) | Value::Number(_) if field.secret && error.kind != ValidationErrorKind::Length => {
-            assert_eq!(given, "********", "{what}");
+            assert_eq!(shown_value, "********", "{context}");
         }
         Value::String(text) if !field.secret && text.len() < 40 && !text.contains('\n') => {
-            assert_eq!(given, text);
+            assert_eq!(shown_value, text);
         }
-        Value::Number(number) if !field.secret => assert_eq!(given, number.to_string(), "{what}"),
+        Value::Number(number) if !field.secret => assert_eq!(shown_value, number.to_string(), "{context}"),
         _ => {}
     }
 }
 
 #[test]
-fn every_required_field_is_missed_and_no_other() {
+fn exactly_the_required_fields_are_reported_as_missing() {
     for table in tables() {
         let (_, errors) = read(table, InputFormat::V3, json!({}), true);
-        let missed: Vec<_> = errors.iter().map(|error| error.path.clone()).collect();
+        let missing: Vec<_> = errors.iter().map(|error| error.path.clone()).collect();
         let required: Vec<_> =
             table.fields().iter().filter(|field| field.required).map(|field| field.name).collect();
-        assert_eq!(missed, required, "{}", table.name);
+        assert_eq!(missing, required, "{}", table.name);
         assert!(errors.iter().all(|error| error.kind == ValidationErrorKind::MissingField));
     }
 }
@@ -197,7 +197,7 @@ fn a_required_field_cannot_be_unset() {
 }
 
 #[test]
-fn what_vigie_sets_is_ignored_in_a_body_and_a_fault_in_a_file() {
+fn read_only_fields_are_ignored_in_bodies_and_refused_in_files() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.access == Access::ReadOnly) {
             let (values, errors) = read(table, InputFormat::V3, json!({field.name: "whatever"}), false);
@@ -212,7 +212,7 @@ fn what_vigie_sets_is_ignored_in_a_body_and_a_fault_in_a_file() {
 }
 
 #[test]
-fn every_default_is_within_the_bounds_of_its_field() {
+fn every_default_is_valid() {
     for table in tables() {
         for field in table.fields() {
             let Some(default) = field.default_value() else { continue };
@@ -223,7 +223,7 @@ fn every_default_is_within_the_bounds_of_its_field() {
 }
 
 #[test]
-fn every_secret_hides_its_value_in_messages() {
+fn secrets_are_masked_in_messages() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.secret) {
             let (_, errors) =
@@ -236,7 +236,7 @@ fn every_secret_hides_its_value_in_messages() {
 }
 
 #[test]
-fn an_unknown_field_is_a_fault_with_the_nearest_name() {
+fn an_unknown_field_is_refused_with_the_nearest_name() {
     for table in tables() {
         for field in table.fields() {
             let misspelt = format!("{}x", field.name);
@@ -252,7 +252,7 @@ fn an_unknown_field_is_a_fault_with_the_nearest_name() {
 }
 
 #[test]
-fn every_reference_in_the_schema_leads_somewhere() {
+fn every_reference_in_the_schema_resolves() {
     fn references(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(entries) => {
@@ -274,7 +274,7 @@ fn every_reference_in_the_schema_leads_somewhere() {
 }
 
 #[test]
-fn the_reference_of_a_type_has_every_field_that_can_be_set() {
+fn the_reference_of_a_type_has_every_settable_field() {
     for kind in MonitorType::ALL {
         let text = field_table(*kind);
         for field in table::for_type(*kind).fields() {
@@ -285,10 +285,10 @@ fn the_reference_of_a_type_has_every_field_that_can_be_set() {
 }
 
 #[test]
-fn every_line_of_docs_is_one_sentence_without_a_full_stop() {
+fn every_description_is_one_line_without_a_full_stop() {
     for table in tables() {
-        for about in table.fields().iter().map(|field| field.description).chain([table.description]) {
-            assert!(!about.is_empty() && !about.ends_with('.') && !about.contains('\n'), "{about}");
+        for text in table.fields().iter().map(|field| field.description).chain([table.description]) {
+            assert!(!text.is_empty() && !text.ends_with('.') && !text.contains('\n'), "{text}");
         }
     }
 }

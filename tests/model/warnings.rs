@@ -1,39 +1,40 @@
-//! What is accepted and said to be doubtful.
+//! Warnings about accepted documents.
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
 
-use crate::model::rules::around;
-use crate::model::support::{made, minimal, with};
+use crate::model::rules::test_context;
+use crate::model::support::{minimal, validate_create, with};
 
 #[test]
-fn warnings_come_with_what_is_accepted() {
-    let warned = |kind: T, more: Value, context: &ValidationContext<'_>| {
-        made(kind, InputFormat::V3, with(minimal(kind), more), context).unwrap().warnings
+fn warnings_accompany_accepted_documents() {
+    let warnings = |kind: T, more: Value, context: &ValidationContext<'_>| {
+        validate_create(kind, InputFormat::V3, with(minimal(kind), more), context).unwrap().warnings
     };
-    let plain = around();
-    assert!(warned(T::Ping, json!({}), &plain).is_empty());
+    let plain = test_context();
+    assert!(warnings(T::Ping, json!({}), &plain).is_empty());
     assert_eq!(
-        warned(T::Ping, json!({"ipv4": "192.0.2.1"}), &plain),
+        warnings(T::Ping, json!({"ipv4": "192.0.2.1"}), &plain),
         ["`ipv4` is not used: `resolve_dns` is true, so the name is resolved"]
     );
-    assert!(warned(T::Ping, json!({"ipv4": "192.0.2.1", "resolve_dns": false}), &plain).is_empty());
-    assert!(warned(T::Ping, json!({"interval": 1, "timeout": 30}), &plain).is_empty());
+    assert!(warnings(T::Ping, json!({"ipv4": "192.0.2.1", "resolve_dns": false}), &plain).is_empty());
+    assert!(warnings(T::Ping, json!({"interval": 1, "timeout": 30}), &plain).is_empty());
     assert_eq!(
-        warned(T::Ping, json!({"interval": 1, "timeout": 45}), &plain),
+        warnings(T::Ping, json!({"interval": 1, "timeout": 45}), &plain),
         ["2 attempts may take 90 s, longer than the interval of 60 s: runs are skipped then"]
     );
     assert!(
-        warned(T::Ping, json!({"interval": 1, "timeout": 45, "retry_on_failure": false}), &plain).is_empty()
+        warnings(T::Ping, json!({"interval": 1, "timeout": 45, "retry_on_failure": false}), &plain)
+            .is_empty()
     );
     let steps = |count: usize, own: &str| {
         let step = format!(r#"<step name="s"{own}><open url="/"/></step>"#);
         json!({"interval": 1, "retry_on_failure": false, "script": format!("<script>{}</script>", step.repeat(count))})
     };
     let script = |more: Value, limits: Value| {
-        warned(T::BrowserScript, with(more, limits), &plain).into_iter().next().unwrap_or_default()
+        warnings(T::BrowserScript, with(more, limits), &plain).into_iter().next().unwrap_or_default()
     };
     assert_eq!(script(steps(2, ""), json!({"timeout": 30})), "");
     assert_eq!(
@@ -44,38 +45,38 @@ fn warnings_come_with_what_is_accepted() {
     assert!(
         script(steps(3, r#" timeout="40""#), json!({"timeout": 30, "step_timeout": 20})).contains("120 s")
     );
-    let spoken = ValidationContext {
+    let old_tls_context = ValidationContext {
         supported_tls_versions: Some(&["", "12"]),
         supported_types: Some(&[T::FtpSsl]),
-        ..around()
+        ..test_context()
     };
-    assert!(warned(T::FtpSsl, json!({"use_ssl_version": 12}), &spoken).is_empty());
+    assert!(warnings(T::FtpSsl, json!({"use_ssl_version": 12}), &old_tls_context).is_empty());
     assert_eq!(
-        warned(T::FtpSsl, json!({"use_ssl_version": "10"}), &spoken),
+        warnings(T::FtpSsl, json!({"use_ssl_version": "10"}), &old_tls_context),
         [
             "`use_ssl_version` `10` is not supported by this build: checks end as unknown, status 95; one that is \
           built with `--features legacy-tls` can"
         ]
     );
     assert_eq!(
-        warned(T::FtpSsl, json!({"use_ssl_version": "2"}), &plain),
+        warnings(T::FtpSsl, json!({"use_ssl_version": "2"}), &plain),
         ["`use_ssl_version` `2` is not supported by any build: checks end as unknown, status 95"]
     );
     assert_eq!(
-        warned(T::Ping, json!({}), &spoken),
+        warnings(T::Ping, json!({}), &old_tls_context),
         ["this build has no probe for type `ping`: checks end as unknown, status 95"]
     );
     let old = json!({"http_version": "3", "use_ssl_version": "12"});
     assert_eq!(
-        warned(T::WebsiteSsl, old.clone(), &plain),
+        warnings(T::WebsiteSsl, old.clone(), &plain),
         [
             "`http_version` 3 needs TLS 1.3, and `use_ssl_version` `12` rules it out: checks end as unknown, status 95"
         ]
     );
-    assert!(warned(T::WebsiteSsl, with(old, json!({"use_ssl_version": ""})), &plain).is_empty());
-    // Without TLS there is no HTTP/3, and one warning says so.
+    assert!(warnings(T::WebsiteSsl, with(old, json!({"use_ssl_version": ""})), &plain).is_empty());
+    // Without TLS there is no HTTP/3, so a single warning covers both.
     assert_eq!(
-        warned(T::Website, json!({"http_version": "3", "use_ssl_version": "12"}), &plain),
+        warnings(T::Website, json!({"http_version": "3", "use_ssl_version": "12"}), &plain),
         ["`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead"]
     );
 }

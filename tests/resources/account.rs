@@ -1,4 +1,4 @@
-//! The account, and the audit trail.
+//! The account and the audit trail.
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Revision, Role, Timestamp};
@@ -9,7 +9,7 @@ use vigie::syntax::node::Node;
 use crate::resources::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
 
 #[tokio::test]
-async fn an_account_has_defaults_and_is_changed_in_part() {
+async fn an_account_has_defaults_and_is_patched_partially() {
     let kit = Kit::new().await;
     let (account, revision) = kit.resources.account(&admin()).await.unwrap();
     let expected = json!({
@@ -29,24 +29,24 @@ async fn an_account_has_defaults_and_is_changed_in_part() {
     let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert_eq!(facts.default_locations, [2, 1]);
     assert_eq!((facts.certificate_days, facts.time_zone.iana_name()), (14, Some("Europe/Paris")));
-    // What was read can be sent back; null gives a default again.
+    // The read object can be sent back; null restores a default.
     assert_eq!(change(Value::Object(account)).await.unwrap().revision, 2);
     change(json!({"certificate_days": null, "time_zone": null})).await.unwrap();
     let (account, _) = kit.resources.account(&admin()).await.unwrap();
     assert_eq!((&account["certificate_days"], &account["time_zone"]), (&Value::Null, &json!("UTC")));
     assert_eq!(
-        json!(kit.trail().await[0].before),
+        json!(kit.audit_trail().await[0].before),
         json!({"time_zone": "Europe/Paris", "certificate_days": 14})
     );
 }
 
 #[tokio::test]
-async fn the_first_change_of_an_account_names_only_what_it_changed() {
+async fn the_first_change_of_an_account_records_only_changed_fields() {
     let kit = Kit::new().await;
     let change = async |body: Value| kit.resources.update_account(&admin(), &Node::from(body), None).await;
     assert_eq!(change(json!({"time_zone": "UTC"})).await.unwrap().revision, 1);
     assert_eq!(change(json!({"brand": "Shop"})).await.unwrap().revision, 2);
-    let entry = &kit.trail().await[0];
+    let entry = &kit.audit_trail().await[0];
     assert_eq!(
         (json!(entry.before), json!(entry.after)),
         (json!({"brand": "Vigie"}), json!({"brand": "Shop"}))
@@ -54,7 +54,7 @@ async fn the_first_change_of_an_account_names_only_what_it_changed() {
 }
 
 #[tokio::test]
-async fn bad_values_are_refused_with_every_offence() {
+async fn invalid_values_are_refused_with_every_error() {
     let kit = Kit::new().await;
     let change =
         async |body: Value| messages(kit.resources.update_account(&admin(), &Node::from(body), None).await);
@@ -90,13 +90,13 @@ async fn bad_values_are_refused_with_every_offence() {
     {
         assert_eq!(change(body.clone()).await, Vec::<String>::new(), "{body}");
     }
-    for word in ["1", "2", "3", "all"] {
-        assert_eq!(change(json!({"multipop_threshold": word})).await, Vec::<String>::new());
+    for value in ["1", "2", "3", "all"] {
+        assert_eq!(change(json!({"multipop_threshold": value})).await, Vec::<String>::new());
     }
 }
 
 #[tokio::test]
-async fn each_account_sees_and_changes_itself() {
+async fn each_account_sees_and_changes_only_itself() {
     let kit = Kit::new().await;
     let (account, _) = kit.resources.account(&kit.stranger()).await.unwrap();
     assert_eq!((&account["id"], &account["name"]), (&json!(kit.other.0), &json!("other")));
@@ -112,14 +112,14 @@ async fn each_account_sees_and_changes_itself() {
 }
 
 #[tokio::test]
-async fn the_trail_says_who_did_what_and_is_narrowed() {
+async fn the_audit_trail_records_actions_and_is_filtered() {
     let kit = Kit::new().await;
-    let first = kit.made(RecordKind::Property, json!({"name": "a"})).await;
+    let first = kit.create_valid(RecordKind::Property, json!({"name": "a"})).await;
     kit.clock.advance(std::time::Duration::from_mins(1));
-    kit.change(&as_role(Role::CoAdmin), RecordKind::Property, first, json!({"name": "b"})).await.unwrap();
-    kit.made(RecordKind::Location, json!({"name": "c"})).await;
-    kit.make(&kit.stranger(), RecordKind::Property, json!({"name": "theirs"})).await.unwrap();
-    let told = async |filter: AuditFilter| {
+    kit.patch(&as_role(Role::CoAdmin), RecordKind::Property, first, json!({"name": "b"})).await.unwrap();
+    kit.create_valid(RecordKind::Location, json!({"name": "c"})).await;
+    kit.create(&kit.stranger(), RecordKind::Property, json!({"name": "theirs"})).await.unwrap();
+    let rows = async |filter: AuditFilter| {
         let found = kit.resources.audit_trail(&admin(), filter, ALL).await.unwrap();
         let brief = |row: &serde_json::Map<String, Value>| {
             format!(
@@ -131,18 +131,18 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
         };
         found.items.iter().map(brief).collect::<Vec<_>>()
     };
-    let none = AuditFilter::default;
+    let no_filter = AuditFilter::default;
     let all = ["create location \"c\"", "change property \"b\"", "create property \"a\""];
-    assert_eq!(told(none()).await, all);
-    // Whatever account a filter names, it is the caller's.
-    assert_eq!(told(AuditFilter { customer: Some(kit.other), ..none() }).await, all);
-    assert_eq!(told(AuditFilter { login: Some("bert".to_owned()), ..none() }).await, all[1..2]);
-    assert_eq!(told(AuditFilter { object: Some("location".to_owned()), ..none() }).await, all[..1]);
-    assert_eq!(told(AuditFilter { object_id: Some(first), ..none() }).await, all[1..]);
+    assert_eq!(rows(no_filter()).await, all);
+    // The account in a filter is ignored: it is always the caller's.
+    assert_eq!(rows(AuditFilter { customer: Some(kit.other), ..no_filter() }).await, all);
+    assert_eq!(rows(AuditFilter { login: Some("bert".to_owned()), ..no_filter() }).await, all[1..2]);
+    assert_eq!(rows(AuditFilter { object: Some("location".to_owned()), ..no_filter() }).await, all[..1]);
+    assert_eq!(rows(AuditFilter { object_id: Some(first), ..no_filter() }).await, all[1..]);
     let later = Some(Timestamp::from_seconds(NOON + 60));
-    assert_eq!(told(AuditFilter { from: later, ..none() }).await, all[..2]);
-    assert_eq!(told(AuditFilter { until: later, ..none() }).await, all[2..]);
-    let row = kit.resources.audit_trail(&admin(), none(), ALL).await.unwrap().items.pop().unwrap();
+    assert_eq!(rows(AuditFilter { from: later, ..no_filter() }).await, all[..2]);
+    assert_eq!(rows(AuditFilter { until: later, ..no_filter() }).await, all[2..]);
+    let row = kit.resources.audit_trail(&admin(), no_filter(), ALL).await.unwrap().items.pop().unwrap();
     assert_eq!(row["at"], "2026-01-01T12:00:00Z");
     assert_eq!(
         (&row["login"], &row["address"], &row["via"]),
@@ -150,6 +150,6 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
     );
     assert_eq!(row["after"], json!({"name": "a", "values": []}));
     assert_eq!(row["before"], json!({}));
-    let report = kit.resources.audit_trail(&as_role(Role::ReportOnly), none(), ALL).await;
+    let report = kit.resources.audit_trail(&as_role(Role::ReportOnly), no_filter(), ALL).await;
     assert_eq!(forbidden(report), "The role REPORTONLY does not permit this");
 }

@@ -1,11 +1,13 @@
-//! Blackouts: once or each week, of a monitor of the account.
+//! Blackouts: one-time or weekly, of a monitor of the account.
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Role};
 use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
-use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, object, refuses, roles};
+use crate::resources::kit::{
+    Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages, object,
+};
 
 const KIND: RecordKind = RecordKind::Blackout;
 const MONITOR: i64 = 200_001;
@@ -38,9 +40,9 @@ fn weekly(more: Value) -> Value {
 #[tokio::test]
 async fn the_unused_half_of_the_fields_is_null() {
     let kit = kit().await;
-    let first = kit.made(KIND, once(json!({"note": "deploy"}))).await;
+    let first = kit.create_valid(KIND, once(json!({"note": "deploy"}))).await;
     assert_eq!(
-        kit.shown(KIND, first).await,
+        kit.get(KIND, first).await,
         json!({
             "id": first, "assoc_id": MONITOR, "type": "Monitor", "persistent": false, "start_day": null,
             "start_time": null, "end_day": null, "end_time": null, "from_date": "2026-01-01 12:00:00",
@@ -48,41 +50,44 @@ async fn the_unused_half_of_the_fields_is_null() {
             "login": "anna",
         })
     );
-    let second = kit.shown(KIND, kit.made(KIND, weekly(json!({}))).await).await;
+    let second = kit.get(KIND, kit.create_valid(KIND, weekly(json!({}))).await).await;
     assert_eq!((&second["from_date"], &second["thru_date"]), (&Value::Null, &Value::Null));
     assert_eq!((&second["start_day"], &second["note"]), (&json!(7), &Value::Null));
 }
 
 #[tokio::test]
-async fn times_are_those_of_the_account() {
+async fn times_are_in_the_time_zone_of_the_account() {
     let kit = kit().await;
-    kit.change(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Europe/Paris"})).await.unwrap();
+    kit.patch(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Europe/Paris"})).await.unwrap();
     // It is 13:00 in Paris.
     assert_eq!(
-        messages(kit.make(&admin(), KIND, once(json!({}))).await),
+        messages(kit.create(&admin(), KIND, once(json!({}))).await),
         ["`thru_date` is past", "`from_date` is more than 5 minutes ago"]
     );
-    kit.made(KIND, once(json!({"from_date": "2026-01-01 12:55:00", "thru_date": "2026-01-01 13:00:01"})))
-        .await;
+    kit.create_valid(
+        KIND,
+        once(json!({"from_date": "2026-01-01 12:55:00", "thru_date": "2026-01-01 13:00:01"})),
+    )
+    .await;
 }
 
 #[tokio::test]
-async fn only_recurring_ones_are_changed() {
+async fn only_weekly_blackouts_can_be_changed() {
     let kit = kit().await;
-    let first = kit.made(KIND, once(json!({}))).await;
+    let first = kit.create_valid(KIND, once(json!({}))).await;
     assert_eq!(
-        conflict(kit.change(&admin(), KIND, first, json!({"note": "x"})).await),
+        conflict(kit.patch(&admin(), KIND, first, json!({"note": "x"})).await),
         "A one-time blackout cannot be changed; remove it and create another"
     );
-    let second = kit.made(KIND, weekly(json!({}))).await;
-    let change = async |body: Value| kit.change(&admin(), KIND, second, body).await;
+    let second = kit.create_valid(KIND, weekly(json!({}))).await;
+    let change = async |body: Value| kit.patch(&admin(), KIND, second, body).await;
     change(json!({"start_time": "23:30", "note": "x"})).await.unwrap();
-    let shown = kit.shown(KIND, second).await;
+    let shown = kit.get(KIND, second).await;
     assert_eq!(
         (&shown["start_time"], &shown["note"], &shown["end_day"]),
         (&json!("23:30"), &json!("x"), &json!(1))
     );
-    // What was read can be sent back.
+    // The read object can be sent back.
     assert_eq!(change(shown).await.unwrap().revision, 2);
     for (body, text) in [
         (
@@ -99,26 +104,26 @@ async fn only_recurring_ones_are_changed() {
 }
 
 #[tokio::test]
-async fn a_past_one_stays() {
+async fn a_past_blackout_cannot_be_removed() {
     let kit = kit().await;
-    let first = kit.made(KIND, once(json!({}))).await;
-    let second = kit.made(KIND, once(json!({"thru_date": "2026-01-01 14:00:00"}))).await;
+    let first = kit.create_valid(KIND, once(json!({}))).await;
+    let second = kit.create_valid(KIND, once(json!({"thru_date": "2026-01-01 14:00:00"}))).await;
     kit.clock.advance(std::time::Duration::from_hours(1));
-    assert_eq!(conflict(kit.gone(&admin(), KIND, first).await), "A past blackout cannot be removed");
-    kit.gone(&admin(), KIND, second).await.unwrap();
-    assert_eq!(kit.gone(&admin(), KIND, second).await.err(), Some(ServiceError::NotFound));
+    assert_eq!(conflict(kit.delete(&admin(), KIND, first).await), "A past blackout cannot be removed");
+    kit.delete(&admin(), KIND, second).await.unwrap();
+    assert_eq!(kit.delete(&admin(), KIND, second).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]
-async fn lists_are_narrowed() {
+async fn lists_are_filtered() {
     let kit = kit().await;
     kit.monitor(200_003, CustomerId(1), json!({}));
-    let first = kit.made(KIND, once(json!({}))).await;
-    let second = kit.made(KIND, weekly(json!({}))).await;
-    let third = kit.made(KIND, weekly(json!({"assoc_id": 200_003}))).await;
+    let first = kit.create_valid(KIND, once(json!({}))).await;
+    let second = kit.create_valid(KIND, weekly(json!({}))).await;
+    let third = kit.create_valid(KIND, weekly(json!({"assoc_id": 200_003}))).await;
     let ids = async |fields: Vec<(&'static str, Value)>, assoc: Vec<i64>| {
         let filter = RecordFilter { fields, parent_id: assoc, ..RecordFilter::new(KIND) };
-        let rows = kit.listed(&admin(), filter).await;
+        let rows = kit.list(&admin(), filter).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids(vec![], vec![]).await, [first, second, third]);
@@ -128,11 +133,11 @@ async fn lists_are_narrowed() {
 }
 
 #[tokio::test]
-async fn bad_bodies_are_refused_with_every_offence() {
+async fn invalid_bodies_are_refused_with_every_error() {
     let kit = kit().await;
-    kit.made(KIND, once(json!({"note": long(255), "from_date": "2026-01-01 11:55:00"}))).await;
-    kit.made(KIND, weekly(json!({"start_day": 1, "end_day": 7}))).await;
-    refuses(
+    kit.create_valid(KIND, once(json!({"note": long(255), "from_date": "2026-01-01 11:55:00"}))).await;
+    kit.create_valid(KIND, weekly(json!({"start_day": 1, "end_day": 7}))).await;
+    assert_refused(
         &kit,
         KIND,
         &[
@@ -158,9 +163,9 @@ async fn bad_bodies_are_refused_with_every_offence() {
 }
 
 #[tokio::test]
-async fn editors_make_them_and_no_account_sees_those_of_another() {
+async fn editors_create_blackouts_and_each_account_sees_its_own() {
     let kit = kit().await;
-    roles(&kit, KIND, |_| once(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
-    let id = kit.made(KIND, weekly(json!({}))).await;
-    apart(&kit, KIND, id, json!({"note": "x"})).await;
+    assert_roles(&kit, KIND, |_| once(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
+    let id = kit.create_valid(KIND, weekly(json!({}))).await;
+    assert_isolated(&kit, KIND, id, json!({"note": "x"})).await;
 }

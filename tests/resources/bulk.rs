@@ -1,4 +1,4 @@
-//! Blackout bulk edit: several monitors, all or nothing.
+//! Bulk edit of blackouts: several monitors, all or nothing.
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Role};
@@ -23,18 +23,18 @@ async fn edit(kit: &Kit, body: Value) -> Result<(), ServiceError> {
     kit.resources.bulk_edit_blackouts(&admin(), &Node::from(body)).await
 }
 
-/// Monitor, whether it comes back, and note of each blackout.
-async fn there(kit: &Kit) -> Vec<String> {
-    let rows = kit.listed(&admin(), RecordFilter::new(KIND)).await;
-    let mut told: Vec<String> = rows
+/// Returns monitor, `weekly` or `once`, and note of each blackout, sorted.
+async fn blackouts_of(kit: &Kit) -> Vec<String> {
+    let rows = kit.list(&admin(), RecordFilter::new(KIND)).await;
+    let mut blackouts: Vec<String> = rows
         .iter()
         .map(|row| {
             let weekly = if row["persistent"] == true { "weekly" } else { "once" };
             format!("{} {weekly} {}", row["assoc_id"], row["note"].as_str().unwrap_or("-"))
         })
         .collect();
-    told.sort();
-    told
+    blackouts.sort();
+    blackouts
 }
 
 fn once(note: &str, thru: &str) -> Value {
@@ -46,7 +46,7 @@ fn weekly() -> Value {
 }
 
 #[tokio::test]
-async fn each_half_is_appended_or_replaced_for_itself() {
+async fn each_half_is_appended_or_replaced_separately() {
     let kit = kit().await;
     let both = json!({
         "monitors": [11, 12, 11], "update_one_time": true, "update_one_time_action": "append",
@@ -54,7 +54,7 @@ async fn each_half_is_appended_or_replaced_for_itself() {
         "update_persistent": true, "update_persistent_action": "append", "persistent_blackouts": [weekly()],
     });
     edit(&kit, both).await.unwrap();
-    assert_eq!(there(&kit).await, ["11 once a", "11 weekly -", "12 once a", "12 weekly -"]);
+    assert_eq!(blackouts_of(&kit).await, ["11 once a", "11 weekly -", "12 once a", "12 weekly -"]);
     kit.clock.advance(std::time::Duration::from_hours(2));
     let later = json!({"type": "Monitor", "from_date": "2026-01-01 14:00:00", "thru_date": "2026-01-01 15:00:00", "note": "b"});
     let replace = json!({
@@ -62,28 +62,34 @@ async fn each_half_is_appended_or_replaced_for_itself() {
         "one_time_blackouts": [later], "update_persistent": false, "persistent_blackouts": [weekly()],
     });
     edit(&kit, replace.clone()).await.unwrap();
-    // What is past is history and stays; the half that is not to be updated is left alone.
-    assert_eq!(there(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a", "12 weekly -"]);
+    // Past blackouts stay; the half without an update is unchanged.
+    assert_eq!(
+        blackouts_of(&kit).await,
+        ["11 once a", "11 once b", "11 weekly -", "12 once a", "12 weekly -"]
+    );
     edit(&kit, replace).await.unwrap();
-    assert_eq!(there(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a", "12 weekly -"]);
+    assert_eq!(
+        blackouts_of(&kit).await,
+        ["11 once a", "11 once b", "11 weekly -", "12 once a", "12 weekly -"]
+    );
     let none = json!({
         "monitors": [12], "update_one_time": false, "update_persistent": true,
         "update_persistent_action": "replace", "persistent_blackouts": [],
     });
     edit(&kit, none).await.unwrap();
-    assert_eq!(there(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a"]);
-    let trail = kit.trail().await;
-    let made = trail.iter().filter(|row| row.action == "create").collect::<Vec<_>>();
-    assert_eq!((trail.len(), made.len()), (8, 6));
-    for row in made {
+    assert_eq!(blackouts_of(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a"]);
+    let trail = kit.audit_trail().await;
+    let created = trail.iter().filter(|row| row.action == "create").collect::<Vec<_>>();
+    assert_eq!((trail.len(), created.len()), (8, 6));
+    for row in created {
         let monitor = row.after["assoc_id"].as_i64().unwrap();
-        let record = kit.kept(KIND, row.object_id.unwrap()).await;
+        let record = kit.record(KIND, row.object_id.unwrap()).await;
         assert!(record.is_none_or(|record| record.parent_id == Some(monitor)), "{row:?}");
     }
 }
 
 #[tokio::test]
-async fn one_stranger_refuses_all() {
+async fn one_foreign_monitor_refuses_the_whole_edit() {
     let kit = kit().await;
     let body = |monitors: Value| {
         json!({
@@ -99,11 +105,11 @@ async fn one_stranger_refuses_all() {
     let outcome = kit.resources.bulk_edit_blackouts(&caller, &Node::from(body(json!([11])))).await;
     assert_eq!(forbidden(outcome), "The role READONLY does not permit this");
     assert_eq!(messages(edit(&kit, body(json!([]))).await), ["`monitors` must have at least 1 entry, not 0"]);
-    assert!(there(&kit).await.is_empty() && kit.trail().await.is_empty());
+    assert!(blackouts_of(&kit).await.is_empty() && kit.audit_trail().await.is_empty());
 }
 
 #[tokio::test]
-async fn a_call_makes_only_so_many() {
+async fn a_call_creates_at_most_100000_blackouts() {
     let kit = kit().await;
     for id in 1000..1101 {
         kit.monitor(id, CustomerId(1), json!({}));
@@ -117,5 +123,5 @@ async fn a_call_makes_only_so_many() {
         messages(edit(&kit, body).await),
         ["`monitors`: this creates and removes 101000 blackouts; at most 100000 are allowed at once"]
     );
-    assert!(there(&kit).await.is_empty());
+    assert!(blackouts_of(&kit).await.is_empty());
 }

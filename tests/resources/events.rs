@@ -1,46 +1,46 @@
-//! Events: reported once, shown in the time of the account.
+//! Events: reported once, shown in the time zone of the account.
 
 use serde_json::json;
 use vigie::domain::{RecordKind, Role, Timestamp};
 use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
-use crate::resources::kit::{Kit, NOON, admin, apart, long, refuses, roles};
+use crate::resources::kit::{Kit, NOON, admin, assert_isolated, assert_refused, assert_roles, long};
 
 const KIND: RecordKind = RecordKind::Event;
 
 #[tokio::test]
 async fn an_event_gets_name_login_and_time_from_the_server() {
     let kit = Kit::new().await;
-    kit.change(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Asia/Tokyo"})).await.unwrap();
+    kit.patch(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Asia/Tokyo"})).await.unwrap();
     let body = json!({
         "event": "deploy_done", "description": "v7", "value": "12345678",
         "name": "ignored", "login": "ignored", "timestamp": "ignored", "id": 5,
     });
-    let id = kit.made(KIND, body).await;
+    let id = kit.create_valid(KIND, body).await;
     assert_eq!(
-        kit.shown(KIND, id).await,
+        kit.get(KIND, id).await,
         json!({
             "id": id, "event": "deploy_done", "description": "v7", "value": "12345678", "quantity": 1,
             "name": "Deploy done", "login": "anna", "timestamp": "2026-01-01 21:00:00",
         })
     );
     assert_eq!(
-        kit.change(&admin(), KIND, id, json!({"value": "x"})).await.err(),
+        kit.patch(&admin(), KIND, id, json!({"value": "x"})).await.err(),
         Some(ServiceError::NotFound)
     );
-    assert_eq!(kit.gone(&admin(), KIND, id).await.err(), Some(ServiceError::NotFound));
+    assert_eq!(kit.delete(&admin(), KIND, id).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]
-async fn lists_are_narrowed_by_type_and_time() {
+async fn lists_are_filtered_by_type_and_time() {
     let kit = Kit::new().await;
     for event in ["a", "b", "a"] {
-        kit.made(KIND, json!({"event": event, "description": "x"})).await;
+        kit.create_valid(KIND, json!({"event": event, "description": "x"})).await;
         kit.clock.advance(std::time::Duration::from_mins(1));
     }
     let at = |minute: i64| Some(Timestamp::from_seconds(NOON + 60 * minute));
-    let count = async |filter: RecordFilter| kit.listed(&admin(), filter).await.len();
+    let count = async |filter: RecordFilter| kit.list(&admin(), filter).await.len();
     let all = || RecordFilter::new(KIND);
     assert_eq!(count(all()).await, 3);
     assert_eq!(count(RecordFilter { fields: vec![("event", json!("a"))], ..all() }).await, 2);
@@ -49,11 +49,14 @@ async fn lists_are_narrowed_by_type_and_time() {
 }
 
 #[tokio::test]
-async fn the_limits_hold() {
+async fn limits_are_enforced() {
     let kit = Kit::new().await;
-    kit.made(KIND, json!({"event": long(255), "description": long(65535), "value": long(8), "quantity": 0}))
-        .await;
-    refuses(
+    kit.create_valid(
+        KIND,
+        json!({"event": long(255), "description": long(65535), "value": long(8), "quantity": 0}),
+    )
+    .await;
+    assert_refused(
         &kit,
         KIND,
         &[
@@ -70,18 +73,18 @@ async fn the_limits_hold() {
         ],
     )
     .await;
-    // A long text stands in the trail as its length and hash.
-    let after = kit.trail().await.pop().unwrap().after;
+    // The audit trail has a long text as its length and hash.
+    let after = kit.audit_trail().await.pop().unwrap().after;
     assert!(after["description"].as_str().unwrap().starts_with("65535 characters, SHA-256 "));
 }
 
 #[tokio::test]
-async fn editors_report_them_and_no_account_sees_those_of_another() {
+async fn editors_report_events_and_each_account_sees_its_own() {
     let kit = Kit::new().await;
     let body = json!({"event": "a", "description": "x"});
-    roles(&kit, KIND, |_| body.clone(), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
-    let id = kit.made(KIND, body.clone()).await;
+    assert_roles(&kit, KIND, |_| body.clone(), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
+    let id = kit.create_valid(KIND, body.clone()).await;
     let stranger = kit.stranger();
     assert_eq!(kit.resources.get(&stranger, KIND, id).await.err(), Some(ServiceError::NotFound));
-    apart(&kit, KIND, id, body).await;
+    assert_isolated(&kit, KIND, id, body).await;
 }

@@ -1,4 +1,4 @@
-//! The use cases over a store in a folder of its own, with two accounts.
+//! The resource service over a store in its own folder, with two accounts.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -29,11 +29,11 @@ pub const NOON: i64 = 1_767_268_800;
 
 pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
-/// Who is at work at the locations of the settings.
+/// A planner that only reports agents: one at each location of the settings, unless a test changes them.
 #[derive(Default)]
-pub struct Staff(pub Mutex<Vec<AgentStatus>>);
+pub struct FakePlanner(pub Mutex<Vec<AgentStatus>>);
 
-impl Planner for Staff {
+impl Planner for FakePlanner {
     fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -52,7 +52,7 @@ impl Planner for Staff {
 }
 
 pub struct Kit {
-    pub staff: Arc<Staff>,
+    pub planner: Arc<FakePlanner>,
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
     pub resources: ResourceService,
@@ -60,7 +60,7 @@ pub struct Kit {
     pub accounts: Arc<AccountCache>,
     pub vault: Arc<Keyring>,
     pub clock: Arc<FakeClock>,
-    /// An account beside the first.
+    /// A second account.
     pub other: CustomerId,
 }
 
@@ -69,19 +69,21 @@ impl Kit {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vigie.db");
         let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
-        let at =
+        let location =
             |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
-        let common =
-            SharedFacts { locations: vec![at(1, "north"), at(2, "south")], ..SharedFacts::default() };
-        let staff = Arc::new(Staff::default());
+        let facts = SharedFacts {
+            locations: vec![location(1, "north"), location(2, "south")],
+            ..SharedFacts::default()
+        };
+        let planner = Arc::new(FakePlanner::default());
         let agent = |location: &Location| AgentStatus {
             location: location.clone(),
             is_alive: true,
             is_isolated: false,
             can_verify: false,
         };
-        *staff.0.lock().unwrap() = common.locations.iter().map(agent).collect();
-        let accounts = Arc::new(AccountCache::new(store.clone(), common));
+        *planner.0.lock().unwrap() = facts.locations.iter().map(agent).collect();
+        let accounts = Arc::new(AccountCache::new(store.clone(), facts));
         let monitors = Arc::new(MonitorCache::default());
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
@@ -90,7 +92,7 @@ impl Kit {
             monitors: monitors.clone(),
             accounts: accounts.clone(),
             vault: vault.clone(),
-            planner: staff.clone(),
+            planner: planner.clone(),
             clock: clock.clone(),
         });
         let other = NewRecord {
@@ -105,10 +107,10 @@ impl Kit {
         };
         let ids = store.write_changes(vec![ConfigChange::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
-        Self { staff, _folder: folder, store, resources, monitors, accounts, vault, clock, other }
+        Self { planner, _folder: folder, store, resources, monitors, accounts, vault, clock, other }
     }
 
-    pub async fn make(
+    pub async fn create(
         &self,
         caller: &Caller,
         kind: RecordKind,
@@ -117,13 +119,13 @@ impl Kit {
         self.resources.create(caller, kind, &Node::from(body)).await
     }
 
-    /// Makes one that has to be taken; prints its id.
-    pub async fn made(&self, kind: RecordKind, body: Value) -> i64 {
-        let made = self.make(&admin(), kind, body.clone()).await;
-        made.unwrap_or_else(|error| panic!("{body}: {error:?}")).id
+    /// Creates an object that must be accepted; returns its id.
+    pub async fn create_valid(&self, kind: RecordKind, body: Value) -> i64 {
+        let created = self.create(&admin(), kind, body.clone()).await;
+        created.unwrap_or_else(|error| panic!("{body}: {error:?}")).id
     }
 
-    pub async fn change(
+    pub async fn patch(
         &self,
         caller: &Caller,
         kind: RecordKind,
@@ -133,44 +135,44 @@ impl Kit {
         self.resources.patch(caller, kind, id, &Node::from(body), None).await
     }
 
-    pub async fn gone(&self, caller: &Caller, kind: RecordKind, id: i64) -> Result<(), ServiceError> {
+    pub async fn delete(&self, caller: &Caller, kind: RecordKind, id: i64) -> Result<(), ServiceError> {
         self.resources.delete(caller, kind, id, None).await
     }
 
-    pub async fn shown(&self, kind: RecordKind, id: i64) -> Value {
+    pub async fn get(&self, kind: RecordKind, id: i64) -> Value {
         Value::Object(self.resources.get(&admin(), kind, id).await.unwrap().0)
     }
 
-    pub async fn listed(&self, caller: &Caller, filter: RecordFilter) -> Vec<Value> {
+    pub async fn list(&self, caller: &Caller, filter: RecordFilter) -> Vec<Value> {
         let found = self.resources.list(caller, filter, ALL).await.unwrap();
         assert_eq!(found.total, found.items.len() as u64);
         found.items.into_iter().map(Value::Object).collect()
     }
 
-    /// The record as it is kept.
-    pub async fn kept(&self, kind: RecordKind, id: i64) -> Option<Record> {
+    /// Returns the stored record.
+    pub async fn record(&self, kind: RecordKind, id: i64) -> Option<Record> {
         self.store.record(kind, id).await.unwrap()
     }
 
-    /// The trail of account 1, newest first.
-    pub async fn trail(&self) -> Vec<AuditEntry> {
+    /// Returns the audit trail of account 1, newest first.
+    pub async fn audit_trail(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter { customer: Some(CustomerId(1)), ..AuditFilter::default() };
         self.store.audit(filter, ALL).await.unwrap().items
     }
 
-    /// A monitor of `customer` with these fields.
+    /// Adds a monitor of `customer` with the fields `more`.
     pub fn monitor(&self, id: i64, customer: CustomerId, more: Value) {
         let mut body = json!({"name": "m", "billing_plancode": "p", "url": "https://a.example/"});
         body.as_object_mut().unwrap().extend(object(more));
         let context = ValidationContext::default();
-        let made = create(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &context).unwrap();
+        let created = create(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &context).unwrap();
         let monitor = Monitor {
             id: MonitorId(id),
             customer,
             origin: Origin::Api,
             revision: Revision(1),
             modified_at: self.clock.now(),
-            document: Arc::new(made.document),
+            document: Arc::new(created.document),
             metadata: Arc::new(MonitorMetadata::default()),
         };
         self.monitors.apply(vec![monitor], &[]);
@@ -199,7 +201,7 @@ pub fn object(value: Value) -> Map<String, Value> {
     fields
 }
 
-/// The messages of a refused body.
+/// Returns the messages of a refused body, none when the call succeeded.
 pub fn messages<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> Vec<String> {
     match outcome {
         Ok(_) => Vec::new(),
@@ -208,7 +210,7 @@ pub fn messages<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> Vec<Str
     }
 }
 
-/// The message of a conflict.
+/// Returns the message of a conflict.
 pub fn conflict<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> String {
     match outcome {
         Err(ServiceError::Conflict(message)) => message,
@@ -216,7 +218,7 @@ pub fn conflict<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> String 
     }
 }
 
-/// The message of what is forbidden.
+/// Returns the message of a forbidden call.
 pub fn forbidden<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> String {
     match outcome {
         Err(ServiceError::Forbidden(message)) => message,
@@ -224,41 +226,41 @@ pub fn forbidden<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> String
     }
 }
 
-/// A text of so many characters that are two bytes each.
+/// Returns a text of `characters` characters of two bytes each.
 pub fn long(characters: usize) -> String {
     "ü".repeat(characters)
 }
 
 /// Asserts that each body is refused with exactly these messages.
-pub async fn refuses(kit: &Kit, kind: RecordKind, cases: &[(Value, &[&str])]) {
+pub async fn assert_refused(kit: &Kit, kind: RecordKind, cases: &[(Value, &[&str])]) {
     for (body, expected) in cases {
-        let outcome = kit.make(&admin(), kind, body.clone()).await;
+        let outcome = kit.create(&admin(), kind, body.clone()).await;
         let brief: String = body.to_string().chars().take(200).collect();
         assert!(outcome.is_err(), "{brief}");
         assert_eq!(messages(outcome), *expected, "{brief}");
     }
 }
 
-/// Asserts who may make one of `body` and who may see it.
-pub async fn roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, makers: &[Role]) {
+/// Asserts that only `creators` may create an object from `body`, and that every role but `REPORTONLY` may list them.
+pub async fn assert_roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, creators: &[Role]) {
     for role in Role::ALL {
-        let outcome = kit.make(&as_role(role), kind, body(role)).await;
-        assert_eq!(outcome.is_ok(), makers.contains(&role), "{role}: {outcome:?}");
-        if !makers.contains(&role) {
+        let outcome = kit.create(&as_role(role), kind, body(role)).await;
+        assert_eq!(outcome.is_ok(), creators.contains(&role), "{role}: {outcome:?}");
+        if !creators.contains(&role) {
             assert_eq!(forbidden(outcome), format!("The role {role} does not permit this"));
         }
-        let seen = kit.resources.list(&as_role(role), RecordFilter::new(kind), ALL).await;
-        assert_eq!(seen.is_ok(), role != Role::ReportOnly, "{role}");
+        let listed = kit.resources.list(&as_role(role), RecordFilter::new(kind), ALL).await;
+        assert_eq!(listed.is_ok(), role != Role::ReportOnly, "{role}");
     }
 }
 
 /// Asserts that `id` does not exist for another account.
-pub async fn apart(kit: &Kit, kind: RecordKind, id: i64, body: Value) {
+pub async fn assert_isolated(kit: &Kit, kind: RecordKind, id: i64, body: Value) {
     let stranger = kit.stranger();
     assert_eq!(kit.resources.get(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
-    assert_eq!(kit.change(&stranger, kind, id, body).await.err(), Some(ServiceError::NotFound));
-    assert_eq!(kit.gone(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
-    assert!(kit.kept(kind, id).await.is_some());
-    let mine = kit.listed(&stranger, RecordFilter::new(kind)).await;
-    assert!(mine.iter().all(|row| row["id"] != id), "{mine:?}");
+    assert_eq!(kit.patch(&stranger, kind, id, body).await.err(), Some(ServiceError::NotFound));
+    assert_eq!(kit.delete(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
+    assert!(kit.record(kind, id).await.is_some());
+    let listed = kit.list(&stranger, RecordFilter::new(kind)).await;
+    assert!(listed.iter().all(|row| row["id"] != id), "{listed:?}");
 }

@@ -1,36 +1,38 @@
-//! Locations: of the settings, shared, and an account's own.
+//! Locations: those of the settings, shared ones, and an account's own.
 
 use serde_json::json;
 use vigie::domain::{CustomerId, RecordKind, Revision, Role};
 use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
-use crate::resources::kit::{Kit, admin, apart, as_role, conflict, forbidden, long, refuses, roles};
+use crate::resources::kit::{
+    Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, conflict, forbidden, long,
+};
 
 const KIND: RecordKind = RecordKind::Location;
 
 #[tokio::test]
-async fn a_location_is_made_changed_and_removed() {
+async fn a_location_is_created_changed_and_deleted() {
     let kit = Kit::new().await;
-    let saved = kit.make(&admin(), KIND, json!({"name": "Lyon", "region": 33})).await.unwrap();
+    let saved = kit.create(&admin(), KIND, json!({"name": "Lyon", "region": 33})).await.unwrap();
     let secret = saved.shown_once["enrolment_secret"].as_str().unwrap().to_owned();
     assert_eq!(secret.len(), 43);
-    let record = kit.kept(KIND, saved.id).await.unwrap();
+    let record = kit.record(KIND, saved.id).await.unwrap();
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, secret.as_bytes());
     assert_eq!(record.private_data.as_deref(), Some(hash.as_ref()));
     assert_eq!(
-        kit.shown(KIND, saved.id).await,
+        kit.get(KIND, saved.id).await,
         json!({
             "id": saved.id, "name": "Lyon", "region": 33, "private": false,
             "health": {"agents": 0, "alive": 0, "state": "away"}, "managed": false,
         })
     );
-    let changed = kit.change(&admin(), KIND, saved.id, json!({"name": "Lyon 2"})).await.unwrap();
+    let changed = kit.patch(&admin(), KIND, saved.id, json!({"name": "Lyon 2"})).await.unwrap();
     assert_eq!((changed.revision, changed.shown_once.len()), (2, 0));
-    assert_eq!(kit.shown(KIND, saved.id).await["region"], 33);
-    kit.gone(&admin(), KIND, saved.id).await.unwrap();
+    assert_eq!(kit.get(KIND, saved.id).await["region"], 33);
+    kit.delete(&admin(), KIND, saved.id).await.unwrap();
     assert_eq!(kit.resources.get(&admin(), KIND, saved.id).await.err(), Some(ServiceError::NotFound));
-    let trail = kit.trail().await;
+    let trail = kit.audit_trail().await;
     assert_eq!(
         trail.iter().map(|row| row.action.as_str()).collect::<Vec<_>>(),
         ["delete", "change", "create"]
@@ -44,7 +46,7 @@ async fn a_location_is_made_changed_and_removed() {
 }
 
 #[tokio::test]
-async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
+async fn locations_of_the_settings_are_visible_to_all_and_read_only() {
     let kit = Kit::new().await;
     let (first, revision) = kit.resources.get(&kit.stranger(), KIND, 1).await.unwrap();
     assert_eq!(revision, Revision(1));
@@ -53,78 +55,78 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
         "health": {"agents": 1, "alive": 1, "state": "alive"}, "managed": true,
     });
     assert_eq!(json!(first), north);
-    // One whose runner ended, and one that is cut off from its network.
-    kit.staff.0.lock().unwrap()[0].is_alive = false;
-    kit.staff.0.lock().unwrap()[1].is_isolated = true;
+    // The first has no live agent, the second is cut off from its network.
+    kit.planner.0.lock().unwrap()[0].is_alive = false;
+    kit.planner.0.lock().unwrap()[1].is_isolated = true;
     let away = json!({"agents": 1, "alive": 0, "state": "away"});
     for id in [1, 2] {
-        assert_eq!(kit.shown(KIND, id).await["health"], away, "{id}");
+        assert_eq!(kit.get(KIND, id).await["health"], away, "{id}");
     }
     let page =
         kit.resources.list(&admin(), RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
     assert!(page.items.iter().all(|row| row["health"] == away), "{page:?}");
     let text = "This location is defined in the settings of the server; change it there";
-    assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), text);
-    assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), text);
-    assert_eq!(kit.gone(&admin(), KIND, 3).await.err(), Some(ServiceError::NotFound));
+    assert_eq!(forbidden(kit.patch(&admin(), KIND, 1, json!({"name": "x"})).await), text);
+    assert_eq!(forbidden(kit.delete(&admin(), KIND, 2).await), text);
+    assert_eq!(kit.delete(&admin(), KIND, 3).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]
-async fn those_of_account_1_are_shared_unless_they_are_private() {
+async fn locations_of_account_1_are_shared_unless_private() {
     let kit = Kit::new().await;
-    let shared = kit.made(KIND, json!({"name": "shared"})).await;
-    let private = kit.made(KIND, json!({"name": "private", "private": true})).await;
+    let shared = kit.create_valid(KIND, json!({"name": "shared"})).await;
+    let private = kit.create_valid(KIND, json!({"name": "private", "private": true})).await;
     let theirs =
-        kit.make(&kit.stranger(), KIND, json!({"name": "shared", "private": false})).await.unwrap().id;
+        kit.create(&kit.stranger(), KIND, json!({"name": "shared", "private": false})).await.unwrap().id;
     let ids = async |caller| {
-        let rows = kit.listed(&caller, RecordFilter::new(KIND)).await;
+        let rows = kit.list(&caller, RecordFilter::new(KIND)).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids(admin()).await, [1, 2, shared, private]);
     assert_eq!(ids(kit.stranger()).await, [1, 2, shared, theirs]);
     let (own, _) = kit.resources.get(&kit.stranger(), KIND, theirs).await.unwrap();
     assert_eq!(own["private"], true);
-    apart(&kit, KIND, private, json!({"name": "x"})).await;
-    assert_eq!(kit.gone(&admin(), KIND, theirs).await.err(), Some(ServiceError::NotFound));
+    assert_isolated(&kit, KIND, private, json!({"name": "x"})).await;
+    assert_eq!(kit.delete(&admin(), KIND, theirs).await.err(), Some(ServiceError::NotFound));
     let text = "This location is shared by all accounts; only account 1 can change it";
-    assert_eq!(forbidden(kit.gone(&kit.stranger(), KIND, shared).await), text);
-    assert_eq!(forbidden(kit.change(&kit.stranger(), KIND, shared, json!({"name": "x"})).await), text);
+    assert_eq!(forbidden(kit.delete(&kit.stranger(), KIND, shared).await), text);
+    assert_eq!(forbidden(kit.patch(&kit.stranger(), KIND, shared, json!({"name": "x"})).await), text);
 }
 
 #[tokio::test]
-async fn one_that_is_used_stays() {
+async fn a_location_in_use_cannot_be_removed() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, json!({"name": "Lyon"})).await;
+    let id = kit.create_valid(KIND, json!({"name": "Lyon"})).await;
     let theirs = json!({"locations": [{"id": id}], "home_location": id});
     kit.monitor(200_001, kit.other, theirs.clone());
     assert_eq!(
-        conflict(kit.gone(&admin(), KIND, id).await),
+        conflict(kit.delete(&admin(), KIND, id).await),
         "1 monitor uses this location; give them another one first"
     );
     assert_eq!(
-        conflict(kit.change(&admin(), KIND, id, json!({"private": true})).await),
+        conflict(kit.patch(&admin(), KIND, id, json!({"private": true})).await),
         "Monitors of other accounts use this location; it cannot become private"
     );
     kit.monitor(200_002, CustomerId(1), theirs);
     assert_eq!(
-        conflict(kit.gone(&admin(), KIND, id).await),
+        conflict(kit.delete(&admin(), KIND, id).await),
         "2 monitors use this location; give them another one first"
     );
     kit.monitors.replace_all(Vec::new());
-    kit.change(&admin(), RecordKind::Customer, 1, json!({"default_locations": [{"id": id}]})).await.unwrap();
+    kit.patch(&admin(), RecordKind::Customer, 1, json!({"default_locations": [{"id": id}]})).await.unwrap();
     assert_eq!(
-        conflict(kit.gone(&admin(), KIND, id).await),
+        conflict(kit.delete(&admin(), KIND, id).await),
         "This location is among the default locations of 1 account(s)"
     );
-    kit.change(&admin(), RecordKind::Customer, 1, json!({"default_locations": []})).await.unwrap();
-    kit.gone(&admin(), KIND, id).await.unwrap();
+    kit.patch(&admin(), RecordKind::Customer, 1, json!({"default_locations": []})).await.unwrap();
+    kit.delete(&admin(), KIND, id).await.unwrap();
 }
 
 #[tokio::test]
-async fn bad_bodies_are_refused_with_every_offence() {
+async fn invalid_bodies_are_refused_with_every_error() {
     let kit = Kit::new().await;
-    kit.made(KIND, json!({"name": long(255)})).await;
-    refuses(
+    kit.create_valid(KIND, json!({"name": long(255)})).await;
+    assert_refused(
         &kit,
         KIND,
         &[
@@ -146,27 +148,27 @@ async fn bad_bodies_are_refused_with_every_offence() {
         ],
     )
     .await;
-    let taken = kit.make(&admin(), KIND, json!({"name": long(255)})).await;
+    let taken = kit.create(&admin(), KIND, json!({"name": long(255)})).await;
     assert_eq!(conflict(taken), format!("A location `{}` already exists", long(255)));
 }
 
 #[tokio::test]
-async fn admins_alone_make_locations() {
+async fn only_admins_create_locations() {
     let kit = Kit::new().await;
-    roles(&kit, KIND, |role| json!({"name": role.name()}), &[Role::Admin, Role::CoAdmin]).await;
+    assert_roles(&kit, KIND, |role| json!({"name": role.name()}), &[Role::Admin, Role::CoAdmin]).await;
 }
 
 #[tokio::test]
-async fn an_older_version_is_refused() {
+async fn an_older_revision_is_refused() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, json!({"name": "a"})).await;
+    let id = kit.create_valid(KIND, json!({"name": "a"})).await;
     let body = vigie::syntax::node::Node::from(json!({"name": "b"}));
-    let patch = async |seen| kit.resources.patch(&as_role(Role::Admin), KIND, id, &body, seen).await;
+    let patch = async |if_match| kit.resources.patch(&as_role(Role::Admin), KIND, id, &body, if_match).await;
     assert_eq!(patch(Some(Revision(2))).await.err(), Some(ServiceError::PreconditionFailed));
     assert_eq!(patch(Some(Revision(1))).await.unwrap().revision, 2);
     assert_eq!(patch(Some(Revision(1))).await.err(), Some(ServiceError::PreconditionFailed));
-    // What changes nothing is no new version.
+    // A patch that changes nothing makes no new revision.
     assert_eq!(patch(None).await.unwrap().revision, 2);
-    let gone = kit.resources.delete(&admin(), KIND, id, Some(Revision(1))).await;
-    assert_eq!(gone.err(), Some(ServiceError::PreconditionFailed));
+    let deletion = kit.resources.delete(&admin(), KIND, id, Some(Revision(1))).await;
+    assert_eq!(deletion.err(), Some(ServiceError::PreconditionFailed));
 }

@@ -1,4 +1,4 @@
-//! What accounts have beside monitors, over a real store.
+//! The objects of accounts other than monitors, over a real store.
 
 mod account;
 mod blackouts;

@@ -1,11 +1,13 @@
-//! Recipients: an address as the method has it, a password that is sealed and goes nowhere else.
+//! Recipients: an address in the form of the method, and a sealed password that is sent to no other destination.
 
 use serde_json::{Value, json};
 use vigie::catalog::recipient_password;
 use vigie::domain::{CustomerId, NotificationMethod, RecordKind, Role};
 use vigie::store::RecordFilter;
 
-use crate::resources::kit::{Kit, admin, apart, as_role, messages, object, refuses, roles};
+use crate::resources::kit::{
+    Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, messages, object,
+};
 
 const KIND: RecordKind = RecordKind::Recipient;
 
@@ -22,18 +24,18 @@ fn post(more: Value) -> Value {
     body
 }
 
-/// The password as delivery opens it.
+/// Returns the password as the delivery opens it.
 async fn password(kit: &Kit, id: i64) -> String {
-    let record = kit.kept(KIND, id).await.unwrap();
+    let record = kit.record(KIND, id).await.unwrap();
     recipient_password(&kit.vault, &record).unwrap().to_string()
 }
 
 #[tokio::test]
-async fn what_is_not_said_has_the_defaults_of_the_interface() {
+async fn omitted_fields_have_their_defaults() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, mail(json!({}))).await;
+    let id = kit.create_valid(KIND, mail(json!({}))).await;
     assert_eq!(
-        kit.shown(KIND, id).await,
+        kit.get(KIND, id).await,
         json!({
             "id": id, "name": "Anna", "recipient": "anna@a.example", "method_id": 12,
             "method_description": "E-mail (HTML)", "username": null, "password": null,
@@ -50,7 +52,7 @@ async fn what_is_not_said_has_the_defaults_of_the_interface() {
 #[tokio::test]
 async fn an_address_has_the_form_of_its_method() {
     let kit = Kit::new().await;
-    refuses(
+    assert_refused(
         &kit,
         KIND,
         &[
@@ -82,48 +84,45 @@ async fn an_address_has_the_form_of_its_method() {
         (9, "[::1]:1162"),
         (102, "http://am.example:9093/"),
     ] {
-        kit.made(KIND, json!({"name": "n", "recipient": address, "method_id": method})).await;
+        kit.create_valid(KIND, json!({"name": "n", "recipient": address, "method_id": method})).await;
     }
 }
 
 #[tokio::test]
-async fn a_password_is_sealed_shown_masked_and_kept_by_its_mask() {
+async fn a_password_is_sealed_and_masked_and_kept_by_its_mask() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, post(json!({}))).await;
-    assert_eq!(kit.shown(KIND, id).await["password"], "********");
-    let record = kit.kept(KIND, id).await.unwrap();
+    let id = kit.create_valid(KIND, post(json!({}))).await;
+    assert_eq!(kit.get(KIND, id).await["password"], "********");
+    let record = kit.record(KIND, id).await.unwrap();
     assert!(!record.fields.contains_key("password"));
     assert!(!record.private_data.as_ref().unwrap().windows(6).any(|part| part == b"s3cret"));
     assert_eq!(password(&kit, id).await, "s3cret");
-    // What was read can be sent back.
-    let shown = kit.shown(KIND, id).await;
-    let saved = kit.change(&admin(), KIND, id, shown).await.unwrap();
+    // The read object can be sent back.
+    let shown = kit.get(KIND, id).await;
+    let saved = kit.patch(&admin(), KIND, id, shown).await.unwrap();
     assert_eq!((saved.revision, password(&kit, id).await.as_str()), (1, "s3cret"));
-    kit.change(&admin(), KIND, id, json!({"name": "Ben"})).await.unwrap();
+    kit.patch(&admin(), KIND, id, json!({"name": "Ben"})).await.unwrap();
     assert_eq!(password(&kit, id).await, "s3cret");
-    kit.change(&admin(), KIND, id, json!({"password": "other"})).await.unwrap();
+    kit.patch(&admin(), KIND, id, json!({"password": "other"})).await.unwrap();
     assert_eq!(password(&kit, id).await, "other");
-    let trail = kit.trail().await;
+    let trail = kit.audit_trail().await;
     assert!(!format!("{trail:?}").contains("s3cret") && !format!("{trail:?}").contains("other\""));
     assert_eq!(trail[0].after["password"], "********");
-    kit.change(&admin(), KIND, id, json!({"password": ""})).await.unwrap();
+    kit.patch(&admin(), KIND, id, json!({"password": ""})).await.unwrap();
+    assert_eq!((password(&kit, id).await.as_str(), &kit.get(KIND, id).await["password"]), ("", &Value::Null));
     assert_eq!(
-        (password(&kit, id).await.as_str(), &kit.shown(KIND, id).await["password"]),
-        ("", &Value::Null)
-    );
-    assert_eq!(
-        messages(kit.make(&admin(), KIND, post(json!({"password": "********"}))).await),
+        messages(kit.create(&admin(), KIND, post(json!({"password": "********"}))).await),
         ["`password` is masked, but no value is stored"]
     );
 }
 
 #[tokio::test]
-async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
+async fn the_address_of_a_webhook_is_shown_only_to_editors() {
     let kit = Kit::new().await;
     let hook = "https://hook.example/services/T0/s3cret-path";
-    let id = kit.made(KIND, post(json!({"recipient": hook}))).await;
+    let id = kit.create_valid(KIND, post(json!({"recipient": hook}))).await;
     let (mask, other) = ("https://hook.example/********", "https://hook.example/services/T0/another");
-    let seen = async |role: Role| {
+    let address = async |role: Role| {
         let caller = as_role(role);
         let one = kit.resources.get(&caller, KIND, id).await.unwrap().0["recipient"].clone();
         let list =
@@ -132,27 +131,27 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
         one
     };
     for (role, text) in [(Role::Admin, hook), (Role::PowerUser, hook), (Role::ReadOnly, mask)] {
-        assert_eq!(seen(role).await, text, "{role}");
+        assert_eq!(address(role).await, text, "{role}");
     }
-    // What a viewer read can be sent back by somebody who may.
+    // What a viewer read can be sent back by a user who may change it.
     let back = kit.resources.get(&as_role(Role::ReadOnly), KIND, id).await.unwrap().0;
-    let saved = kit.change(&admin(), KIND, id, json!(back)).await.unwrap();
-    assert_eq!((saved.revision, seen(Role::Admin).await), (1, json!(hook)));
-    kit.change(&admin(), KIND, id, json!({"recipient": other})).await.unwrap();
-    assert_eq!(seen(Role::Admin).await, other);
+    let saved = kit.patch(&admin(), KIND, id, json!(back)).await.unwrap();
+    assert_eq!((saved.revision, address(Role::Admin).await), (1, json!(hook)));
+    kit.patch(&admin(), KIND, id, json!({"recipient": other})).await.unwrap();
+    assert_eq!(address(Role::Admin).await, other);
     let refused = ["`recipient` is masked, but no address is stored"];
     let elsewhere = json!({"recipient": "https://else.example/********", "password": null});
-    assert_eq!(messages(kit.change(&admin(), KIND, id, elsewhere).await), refused);
-    assert_eq!(messages(kit.make(&admin(), KIND, post(json!({"recipient": mask}))).await), refused);
-    let trail = kit.trail().await;
+    assert_eq!(messages(kit.patch(&admin(), KIND, id, elsewhere).await), refused);
+    assert_eq!(messages(kit.create(&admin(), KIND, post(json!({"recipient": mask}))).await), refused);
+    let trail = kit.audit_trail().await;
     assert_eq!((&trail[0].before["recipient"], &trail[0].after["recipient"]), (&json!(mask), &json!(mask)));
     assert!(!format!("{trail:?}").contains("/services/"), "{trail:?}");
 }
 
 #[tokio::test]
-async fn a_password_goes_to_no_other_host_or_method_by_its_mask() {
+async fn a_masked_password_is_refused_for_another_host_or_method() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, post(json!({}))).await;
+    let id = kit.create_valid(KIND, post(json!({}))).await;
     let elsewhere =
         "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
     for body in [
@@ -161,80 +160,81 @@ async fn a_password_goes_to_no_other_host_or_method_by_its_mask() {
         json!({"recipient": "https://evil.example/in", "password": "********"}),
         json!({"method_id": 101}),
     ] {
-        assert_eq!(messages(kit.change(&admin(), KIND, id, body).await), [elsewhere]);
+        assert_eq!(messages(kit.patch(&admin(), KIND, id, body).await), [elsewhere]);
     }
-    // Another path of the same host is the same receiver.
-    kit.change(&admin(), KIND, id, json!({"recipient": "https://hook.example/other"})).await.unwrap();
+    // Another path of the same host is the same destination.
+    kit.patch(&admin(), KIND, id, json!({"recipient": "https://hook.example/other"})).await.unwrap();
     assert_eq!(password(&kit, id).await, "s3cret");
     let body = json!({"recipient": "https://evil.example/in", "password": "theirs"});
-    kit.change(&admin(), KIND, id, body).await.unwrap();
+    kit.patch(&admin(), KIND, id, body).await.unwrap();
     assert_eq!(password(&kit, id).await, "theirs");
 }
 
 #[tokio::test]
-async fn a_new_key_seals_passwords_anew() {
+async fn a_new_key_reseals_passwords() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, post(json!({}))).await;
-    let before = kit.kept(KIND, id).await.unwrap().private_data;
+    let id = kit.create_valid(KIND, post(json!({}))).await;
+    let before = kit.record(KIND, id).await.unwrap().private_data;
     assert_eq!(vigie::service::count_sealed(&*kit.store).await.unwrap().by_key.values().sum::<u64>(), 1);
     let vault = kit.vault.clone();
-    let anew = move |context: &str, sealed: &[u8]| {
+    let reseal = move |context: &str, sealed: &[u8]| {
         let plain = vault.open(context, sealed).ok()?;
         Some(vault.seal(context, &plain))
     };
-    let changed = vigie::store::ConfigStore::reseal(&*kit.store, std::sync::Arc::new(anew)).await.unwrap();
+    let changed = vigie::store::ConfigStore::reseal(&*kit.store, std::sync::Arc::new(reseal)).await.unwrap();
     assert_eq!(changed, 1);
-    assert_ne!(kit.kept(KIND, id).await.unwrap().private_data, before);
+    assert_ne!(kit.record(KIND, id).await.unwrap().private_data, before);
     assert_eq!(password(&kit, id).await, "s3cret");
 }
 
 #[tokio::test]
-async fn its_blackouts_are_its_own_whatever_number_monitors_have() {
+async fn blackouts_of_a_monitor_with_the_same_id_are_not_its_own() {
     let kit = Kit::new().await;
-    let id = kit.made(KIND, mail(json!({}))).await;
-    // A monitor of the same number.
+    let id = kit.create_valid(KIND, mail(json!({}))).await;
+    // A monitor with the same id.
     kit.monitor(id, CustomerId(1), json!({}));
     let window = json!({"assoc_id": id, "persistent": true, "start_day": 7, "start_time": "22:00", "end_day": 1,
         "end_time": "06:00"});
-    let with = |kind: &str| {
+    let body = |kind: &str| {
         let mut body = window.clone();
         body["type"] = json!(kind);
         body
     };
-    let its = kit.made(RecordKind::Blackout, with("Notifier")).await;
-    let monitors = kit.made(RecordKind::Blackout, with("Alert")).await;
+    let own = kit.create_valid(RecordKind::Blackout, body("Notifier")).await;
+    let monitors = kit.create_valid(RecordKind::Blackout, body("Alert")).await;
     let past = json!({"assoc_id": id, "type": "Notifier", "from_date": "2026-01-01 12:00:00",
         "thru_date": "2026-01-01 12:10:00"});
-    let past = kit.made(RecordKind::Blackout, past).await;
-    assert_eq!(kit.shown(KIND, id).await["blackout_ids"], json!([its, past]));
+    let past = kit.create_valid(RecordKind::Blackout, past).await;
+    assert_eq!(kit.get(KIND, id).await["blackout_ids"], json!([own, past]));
     kit.clock.advance(std::time::Duration::from_mins(11));
-    assert_eq!(kit.shown(KIND, id).await["blackout_ids"], json!([its]));
-    kit.gone(&admin(), KIND, id).await.unwrap();
-    for (blackout, stays) in [(its, false), (past, false), (monitors, true)] {
-        assert_eq!(kit.kept(RecordKind::Blackout, blackout).await.is_some(), stays, "{blackout}");
+    assert_eq!(kit.get(KIND, id).await["blackout_ids"], json!([own]));
+    kit.delete(&admin(), KIND, id).await.unwrap();
+    for (blackout, stays) in [(own, false), (past, false), (monitors, true)] {
+        assert_eq!(kit.record(RecordKind::Blackout, blackout).await.is_some(), stays, "{blackout}");
     }
 }
 
 #[tokio::test]
-async fn it_is_taken_from_its_groups_with_it() {
+async fn a_deleted_recipient_is_removed_from_its_groups() {
     let kit = Kit::new().await;
-    let (one, two) = (kit.made(KIND, mail(json!({}))).await, kit.made(KIND, mail(json!({}))).await);
+    let (one, two) =
+        (kit.create_valid(KIND, mail(json!({}))).await, kit.create_valid(KIND, mail(json!({}))).await);
     let group = json!({"name": "g", "recipients": [{"id": one}, {"id": two}]});
-    let group = kit.made(RecordKind::NotifierGroup, group).await;
-    assert_eq!(kit.shown(KIND, one).await["notifier_groups"], json!([group]));
-    kit.gone(&admin(), KIND, one).await.unwrap();
-    assert_eq!(kit.shown(RecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
+    let group = kit.create_valid(RecordKind::NotifierGroup, group).await;
+    assert_eq!(kit.get(KIND, one).await["notifier_groups"], json!([group]));
+    kit.delete(&admin(), KIND, one).await.unwrap();
+    assert_eq!(kit.get(RecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
     let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert_eq!(facts.contacts.groups[0].recipients, [vigie::domain::RecipientId(two)]);
     assert_eq!(facts.contacts.recipients.len(), 1);
 }
 
 #[tokio::test]
-async fn who_may_what() {
+async fn roles_limit_access() {
     let kit = Kit::new().await;
-    roles(&kit, KIND, |_| mail(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
-    let id = kit.made(KIND, post(json!({}))).await;
-    apart(&kit, KIND, id, json!({"name": "x"})).await;
-    let seen = kit.listed(&as_role(Role::ReadOnly), RecordFilter::new(KIND)).await;
-    assert!(!format!("{seen:?}").contains("s3cret"));
+    assert_roles(&kit, KIND, |_| mail(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
+    let id = kit.create_valid(KIND, post(json!({}))).await;
+    assert_isolated(&kit, KIND, id, json!({"name": "x"})).await;
+    let listed = kit.list(&as_role(Role::ReadOnly), RecordFilter::new(KIND)).await;
+    assert!(!format!("{listed:?}").contains("s3cret"));
 }

@@ -1,4 +1,4 @@
-//! Any body under any declared type, which is the first line here: it decodes, and ASCII stays as it is.
+//! Any body with any declared type, which is the first line of the input: decoding succeeds, and ASCII is unchanged.
 
 use vigie::evaluate::charset::{decode, detect_encoding};
 
@@ -8,8 +8,8 @@ pub fn run(data: &[u8]) {
     let text = decode(body, content_type);
     // Each byte makes at most one replacement character, of three bytes.
     assert!(text.len() <= body.len() * 3 + 3);
-    let other_form = detect_encoding(body, content_type).filter(|found| !found.is_ascii_compatible());
-    if body.is_ascii() && other_form.is_none() {
+    let incompatible = detect_encoding(body, content_type).filter(|found| !found.is_ascii_compatible());
+    if body.is_ascii() && incompatible.is_none() {
         assert_eq!(text.as_bytes(), body);
     }
 }

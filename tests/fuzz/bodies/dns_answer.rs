@@ -1,7 +1,7 @@
-//! Any bytes as the answer to a question, under its id: no panic, and only what repeats it is its answer.
+//! Any bytes as the reply to a query, mostly with its id: no panic, and only a reply that repeats the query matches.
 
 use hickory_proto::rr::{Name, RecordType};
-use vigie::protocol::dns::{ReplyMatch, DnsQuery, rcode_name};
+use vigie::protocol::dns::{DnsQuery, ReplyMatch, rcode_name};
 
 const KINDS: [RecordType; 8] = [
     RecordType::A,
@@ -19,20 +19,20 @@ pub fn run(data: &[u8]) {
     let mut bytes = bytes.to_vec();
     let kind = KINDS[usize::from(choice) % KINDS.len()];
     let question = DnsQuery::new(Name::from_ascii("a.b.").expect("it is a name"), kind);
-    // The id is random; without it everything would be a stray.
-    let ours = choice < 0xf0 && bytes.len() > 2;
-    if ours {
+    // The id is random; without it every reply would be a mismatch.
+    let has_our_id = choice < 0xf0 && bytes.len() > 2;
+    if has_our_id {
         bytes[..2].copy_from_slice(&question.id().to_be_bytes());
         bytes[2] |= 0x80;
     }
     match question.match_reply(&bytes) {
-        ReplyMatch::Response(answer) => {
+        ReplyMatch::Response(response) => {
             assert!(bytes[..2] == question.id().to_be_bytes());
-            assert!(answer.record_texts(10).len() <= 10);
-            assert!(answer.values(kind).len() <= answer.records.len());
-            let _ = (answer.has_answer(kind), rcode_name(answer.rcode));
+            assert!(response.record_texts(10).len() <= 10);
+            assert!(response.values(kind).len() <= response.records.len());
+            let _ = (response.has_answer(kind), rcode_name(response.rcode));
         }
-        ReplyMatch::Malformed(what) => assert!(!what.is_empty()),
-        ReplyMatch::Mismatch(why) => assert!(!why.to_string().is_empty()),
+        ReplyMatch::Malformed(reason) => assert!(!reason.is_empty()),
+        ReplyMatch::Mismatch(reason) => assert!(!reason.to_string().is_empty()),
     }
 }

@@ -1,19 +1,24 @@
-//! Any text as a monitor file: each fault says where it is, and what is accepted is accepted again as it is
-//! stored, to the same document, and makes a probe.
+//! Any text as a monitor file: each error has a position, and an accepted monitor is accepted again in its stored form,
+//! gives the same document, and makes a probe.
 
 use serde_json::Value;
+use vigie::probe::{ProbeSettings, build};
 use vigie::schema::SecretMode;
+use vigie::schema::monitor_file::{KeyPolicy, load};
+use vigie::schema::reader::{InputFormat, reject_secret_sources};
 use vigie::schema::validate::create;
 use vigie::schema::validation_context::ValidationContext;
-use vigie::schema::reader::{InputFormat, reject_secret_sources};
-use vigie::schema::monitor_file::{KeyPolicy, load};
 use vigie::syntax::node::Node;
-use vigie::probe::{ProbeSettings, build};
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let context = ValidationContext::default();
-    let found = load(&[("a.yaml".to_owned(), text.to_owned())], KeyPolicy::Optional, &context, &reject_secret_sources);
+    let found = load(
+        &[("a.yaml".to_owned(), text.to_owned())],
+        KeyPolicy::Optional,
+        &context,
+        &reject_secret_sources,
+    );
     for error in &found.errors {
         assert!(!error.to_string().is_empty());
         assert_eq!(error.file.as_deref(), Some("a.yaml"));

@@ -1,4 +1,4 @@
-//! Any bytes as what an FTP server says: replies are put together or refused, and ports and lists are read.
+//! Any bytes as the output of an FTP server: replies are assembled or refused, and ports and listings are parsed.
 
 use vigie::protocol::ftp::{ListEntryCounter, ReplyParser, parse_epsv, parse_pasv};
 
@@ -16,15 +16,15 @@ pub fn run(data: &[u8]) {
                 assert!(parse_pasv(&reply.text).is_none_or(|(_, port)| port > 0));
                 assert_eq!(replies.pending_bytes(), 0);
             }
-            Err(fault) => {
-                assert!(!fault.into_failure(vigie::domain::Phase::Banner).detail.is_empty());
+            Err(error) => {
+                assert!(!error.into_failure(vigie::domain::Phase::Banner).detail.is_empty());
                 break;
             }
         }
     }
-    let (mut whole, mut pieces) = (ListEntryCounter::default(), ListEntryCounter::default());
+    let (mut whole, mut chunked) = (ListEntryCounter::default(), ListEntryCounter::default());
     whole.push(data);
-    data.chunks(3).for_each(|piece| pieces.push(piece));
-    assert_eq!(whole.count(), pieces.count());
+    data.chunks(3).for_each(|chunk| chunked.push(chunk));
+    assert_eq!(whole.count(), chunked.count());
     assert!(whole.count() <= data.len() as u64);
 }

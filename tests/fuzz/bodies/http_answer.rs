@@ -1,5 +1,5 @@
-//! Any bytes as what an HTTP server sends, in pieces of any size: the exchange ends by itself with an answer
-//! or a failure, and a body never grows over its limit.
+//! Any bytes as the output of an HTTP server, in chunks of any size: the exchange ends with a response or a failure,
+//! and a body never exceeds its limit.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,10 +10,10 @@ use vigie::domain::{FailureKind, Phases};
 use vigie::net::Deadline;
 use vigie::protocol::http::{BodyRetention, HttpProtocol, send_request};
 
-/// Bytes of a body that are taken.
+/// Longest body that is read, in bytes.
 const LIMIT: u64 = 64 * 1024;
 
-/// A peer that sends `left` in pieces of `piece` bytes, closes after that, and takes whatever it is sent.
+/// A peer that sends `left` in chunks of `piece` bytes, then closes, and accepts everything it is sent.
 struct Peer {
     left: Vec<u8>,
     at: usize,
@@ -63,7 +63,7 @@ pub fn run(data: &[u8]) {
     let request = request.body(http_body_util::Full::default()).expect("it is a request");
     RUNTIME.with(|runtime| {
         runtime.block_on(async {
-            // The peer never waits, so nothing here may come near the deadline.
+            // The peer never waits, so the deadline must not be reached.
             let deadline = Deadline::within(Duration::from_secs(20));
             let mut phases = Phases::default();
             let peer = Peer { left: left.to_vec(), at: 0, piece };

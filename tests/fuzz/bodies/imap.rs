@@ -1,55 +1,62 @@
-//! Any bytes as what an IMAP server says before the login: the session ends by itself, goes nowhere without
-//! the TLS that is required, and chooses a login that the server offers. What comes after the login is read
-//! by a library.
+//! Any bytes as the output of an IMAP server before the login: the session ends, never continues without required TLS,
+//! and chooses a login that the server offers. A library reads what follows the login.
 
-use crate::play::{Rules, play};
+use crate::play::{SessionRules, run_session};
 use vigie::domain::{Failure, Phase};
 use vigie::protocol::auth::Mechanism;
 use vigie::protocol::imap::{LoginMethod, Opening, OpeningOptions};
-use vigie::protocol::{ProtocolAction, LineProtocol};
+use vigie::protocol::{LineProtocol, ProtocolAction};
 
-/// The first byte says what the session is for.
+/// The first byte chooses the options of the session.
 pub fn run(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let is_set = |bit: u8| choice & (1 << bit) != 0;
-    let [require_tls, implicit_tls, goes_on] = [0, 1, 2].map(is_set);
+    let [require_tls, implicit_tls, logs_in] = [0, 1, 2].map(is_set);
     let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
-    let wanted = Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
-    let opening = Opening::new(OpeningOptions { implicit_tls, require_tls, continue_to_login: goes_on });
-    let mut seen = Seen { opening, secure: implicit_tls, done: false };
-    // A server may say as much as it likes beside its answers, up to the bytes that a session takes.
-    play(&mut seen, bytes, &Rules { secure: implicit_tls, may_show: !require_tls, lines: usize::MAX });
-    assert!(!seen.done || seen.secure || !require_tls, "it went on without TLS");
-    if seen.done && goes_on {
-        login(&seen.opening, wanted, seen.secure);
+    let requested = Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
+    let opening = Opening::new(OpeningOptions { implicit_tls, require_tls, continue_to_login: logs_in });
+    let mut core = OpeningSession { opening, secure: implicit_tls, done: false };
+    // A server may send any number of lines beside its replies, up to the byte limit of a session.
+    run_session(
+        &mut core,
+        bytes,
+        &SessionRules {
+            secure: implicit_tls,
+            may_expose_password: !require_tls,
+            max_reply_lines: usize::MAX,
+        },
+    );
+    assert!(!core.done || core.secure || !require_tls, "it went on without TLS");
+    if core.done && logs_in {
+        login(&core.opening, requested, core.secure);
     }
 }
 
-/// A login is one of those on offer, and does not show the password where another one would hide it.
-fn login(opening: &Opening, wanted: Option<Mechanism>, secure: bool) {
+/// Checks that the login is on offer, and that it does not expose the password where another one would not.
+fn login(opening: &Opening, requested: Option<Mechanism>, secure: bool) {
     let offered = |name: &str| opening.mechanisms().any(|offer| offer.eq_ignore_ascii_case(name));
-    match LoginMethod::choose(opening, wanted, secure) {
+    match LoginMethod::choose(opening, requested, secure) {
         Ok(login) => {
-            assert!(wanted.is_none_or(|wanted| login.mechanism() == wanted));
+            assert!(requested.is_none_or(|requested| login.mechanism() == requested));
             match login {
                 LoginMethod::Command => assert!(!opening.has_capability("LOGINDISABLED")),
                 LoginMethod::Sasl(mechanism) => assert!(offered(mechanism.name())),
             }
-            let shown = !secure && wanted.is_none() && login.mechanism().exposes_password();
-            assert!(!shown || !offered("CRAM-MD5"));
+            let is_exposed = !secure && requested.is_none() && login.mechanism().exposes_password();
+            assert!(!is_exposed || !offered("CRAM-MD5"));
         }
         Err(failure) => assert!(failure.phase == Phase::Auth && !failure.detail.is_empty()),
     }
 }
 
-/// An opening, and what came of it.
-struct Seen {
+/// An opening and its state.
+struct OpeningSession {
     opening: Opening,
     secure: bool,
     done: bool,
 }
 
-impl LineProtocol for Seen {
+impl LineProtocol for OpeningSession {
     fn phase(&self) -> Phase {
         self.opening.phase()
     }

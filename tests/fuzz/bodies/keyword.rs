@@ -1,15 +1,15 @@
-//! Any keyword rule over any text: a rule compiles or says why not, and a plain keyword without switches is
-//! found exactly where it stands.
+//! Any keyword rule over any text: a rule compiles or returns an error, and a plain keyword without switches is found
+//! exactly where it occurs.
 
-use vigie::evaluate::keyword::{KeywordRule, KeywordMatching};
+use vigie::evaluate::keyword::{KeywordMatching, KeywordRule};
 
-// The switches, then the keyword up to a line feed, then the text.
+// Input: the switches, the keyword up to a line feed, the text.
 pub fn run(data: &[u8]) {
     let Some((&switches, rest)) = data.split_first() else { return };
     let Ok(rest) = std::str::from_utf8(rest) else { return };
     let is_set = |bit: u8| switches & (1 << bit) != 0;
     let Some((pattern, text)) = rest.split_once('\n') else { return };
-    // Monitors hold keywords of a few hundred characters.
+    // Monitors have keywords of a few hundred characters.
     if pattern.len() > 512 {
         return;
     }

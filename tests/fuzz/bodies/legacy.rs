@@ -1,13 +1,13 @@
-//! Any JSON as a body of the legacy API and of version 3: no panic, and what is accepted can be shown in the
-//! form that it came in, which is accepted too and means the same.
+//! Any JSON as a body of the legacy API and of version 3: no panic, and an accepted document is accepted again in the
+//! form in which it is returned, and gives the same document.
 
 use serde_json::Value;
+use vigie::domain::MonitorType;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::validate::{create, patch};
 use vigie::schema::validation_context::ValidationContext;
-use vigie::schema::reader::InputFormat;
-use vigie::syntax::node::Node;
-use vigie::domain::MonitorType;
 use vigie::schema::{SecretMode, legacy};
+use vigie::syntax::node::Node;
 
 pub fn run(data: &[u8]) {
     let Some((&choice, text)) = data.split_first() else { return };
@@ -18,8 +18,8 @@ pub fn run(data: &[u8]) {
     let kind = MonitorType::ALL[usize::from(choice) % MonitorType::ALL.len()];
     if let Ok(accepted) = create(kind, InputFormat::V3, &body, &context) {
         let document = accepted.document;
-        let shown = Node::from(Value::Object(document.to_json(SecretMode::Revealed)));
-        let again = patch(&document, InputFormat::V3, &shown, &context);
+        let returned = Node::from(Value::Object(document.to_json(SecretMode::Revealed)));
+        let again = patch(&document, InputFormat::V3, &returned, &context);
         let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);
     }
@@ -27,8 +27,9 @@ pub fn run(data: &[u8]) {
     match create(kind, InputFormat::Legacy, &body, &context) {
         Ok(accepted) => {
             let document = accepted.document;
-            let shown = Node::from(Value::Object(legacy::record_from_document(&document, SecretMode::Revealed)));
-            let again = patch(&document, InputFormat::Legacy, &shown, &context);
+            let returned =
+                Node::from(Value::Object(legacy::record_from_document(&document, SecretMode::Revealed)));
+            let again = patch(&document, InputFormat::Legacy, &returned, &context);
             let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
             assert_eq!(again.document, document);
         }

@@ -1,11 +1,11 @@
-//! Any bytes as what a POP3 server says, up to the opened mailbox and of a message in it: the session ends by
-//! itself and gives no password away, and little of a message is kept.
+//! Any bytes as the output of a POP3 server, up to the opened mailbox and of a message in it: the session ends and does
+//! not expose the password, and little of a message is kept.
 
-use crate::play::{PASSWORD, Rules, USER, play};
+use crate::play::{PASSWORD, SessionRules, USER, run_session};
 use vigie::protocol::auth::{Credentials, Mechanism};
-use vigie::protocol::pop3::{OpeningOptions, LoginOptions, Opening, DataLine, HeaderScanner};
+use vigie::protocol::pop3::{DataLine, HeaderScanner, LoginOptions, Opening, OpeningOptions};
 
-/// The first byte says what the session is for.
+/// The first byte chooses the options of the session.
 pub fn run(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let is_set = |bit: u8| choice & (1 << bit) != 0;
@@ -16,7 +16,11 @@ pub fn run(data: &[u8]) {
         mechanism: Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]),
     };
     let mut core = Opening::new(OpeningOptions { require_tls, login: logs_in.then_some(login) }, secure);
-    play(&mut core, bytes, &Rules { secure, may_show: !require_tls, lines: 202 });
+    run_session(
+        &mut core,
+        bytes,
+        &SessionRules { secure, may_expose_password: !require_tls, max_reply_lines: 202 },
+    );
     assert!(core.facts().mail_offers.len() <= 50);
 
     let mut scanner = HeaderScanner::new("X-Token");

@@ -1,6 +1,6 @@
-//! Any text as a browser script: it is read or its faults are told, a bounded number of them; what is read is
-//! written so that it reads back as the same, and hides its secrets. Any text as a project of Selenium IDE: what
-//! comes out of it can be played.
+//! Any text as a browser script: it is parsed, or a limited number of errors is returned. A parsed script is written so
+//! that it parses to the same again, and its secrets are masked. Any text as a project of Selenium IDE: an imported
+//! script can be run.
 
 use vigie::script::language::Script;
 use vigie::script::selenium_ide::SideProject;
@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
                 assert!(error.position.line as usize <= lines, "{error:?}");
             }
         }
-        Ok(script) => played(text, script),
+        Ok(script) => check_script(text, script),
     }
     if let Ok(project) = SideProject::parse(text) {
         for index in 0..project.test_names().count() {
@@ -30,17 +30,17 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn played(text: &str, script: Script) {
+fn check_script(text: &str, script: Script) {
     let facts = ScriptSummary::parse(text).expect("what can be played is a script");
     assert_eq!(facts.steps, script.steps.len());
     assert_eq!(facts.events, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
-    let shown = mask(text).into_owned();
-    assert_eq!(restore_masked(&shown, Some(text)).as_deref(), Ok(text));
+    let masked = mask(text).into_owned();
+    assert_eq!(restore_masked(&masked, Some(text)).as_deref(), Ok(text));
     let again = Script::parse(&script.to_xml()).expect("what is written can be read");
-    assert_eq!(placeless(again), placeless(script));
+    assert_eq!(without_positions(again), without_positions(script));
 }
 
-fn placeless(mut script: Script) -> Script {
+fn without_positions(mut script: Script) -> Script {
     for step in &mut script.steps {
         step.position = Position::default();
         step.actions.iter_mut().for_each(|action| action.position = Position::default());

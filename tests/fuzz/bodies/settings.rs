@@ -1,15 +1,15 @@
-//! Any text as a settings file: each fault says what is wrong and in which file.
+//! Any text as a settings file: each error has a message and names the file.
 
 use std::path::PathBuf;
 
-use vigie::settings::{Settings, SettingSources};
+use vigie::settings::{SettingSources, Settings};
 
 thread_local! {
     static FILE: File =
         File(std::env::temp_dir().join(format!("vigie-fuzz-settings-{}", std::process::id())));
 }
 
-/// Removed with its thread.
+/// A file that is removed when its thread ends.
 struct File(PathBuf);
 
 impl Drop for File {
@@ -23,7 +23,7 @@ pub fn run(text: &[u8]) {
     std::fs::write(&path, text).expect("the folder for temporary files can be written");
     match Settings::load(&SettingSources { file: Some(path.clone()), ..SettingSources::default() }) {
         Ok(settings) => {
-            // A settings file that was taken says the same the next time.
+            // Accepted settings are the same when loaded again.
             let again = Settings::load(&SettingSources { file: Some(path), ..SettingSources::default() });
             assert!(settings.changed_settings(&again.expect("it was taken before")).is_empty());
         }

@@ -1,10 +1,10 @@
-//! Any bytes as what an SMTP server says: the session ends by itself and gives no password away.
+//! Any bytes as the output of an SMTP server: the session ends and does not expose the password.
 
-use crate::play::{PASSWORD, Rules, USER, play};
+use crate::play::{PASSWORD, SessionRules, USER, run_session};
 use vigie::protocol::auth::{Credentials, Mechanism};
-use vigie::protocol::smtp::{OutgoingMessage, SmtpSession, SmtpOptions};
+use vigie::protocol::smtp::{OutgoingMessage, SmtpOptions, SmtpSession};
 
-/// The first byte says what the session is for.
+/// The first byte chooses the options of the session.
 pub fn run(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let is_set = |bit: u8| choice & (1 << bit) != 0;
@@ -25,7 +25,11 @@ pub fn run(data: &[u8]) {
         mechanism,
         message: sends.then_some(message),
     });
-    play(&mut core, bytes, &Rules { secure: implicit_tls, may_show: !require_tls, lines: 100 });
+    run_session(
+        &mut core,
+        bytes,
+        &SessionRules { secure: implicit_tls, may_expose_password: !require_tls, max_reply_lines: 100 },
+    );
     assert!(!core.delivered || sends);
     assert!(!core.password_in_clear || logs_in && !require_tls && !implicit_tls);
 }

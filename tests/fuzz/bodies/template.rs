@@ -1,4 +1,4 @@
-//! Any text with placeholders and any value: no value leaves the place where it stands.
+//! Any text with placeholders and any value: no value escapes its context.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use vigie::evaluate::template::{EscapeContext, Template, Variables};
 use vigie::evaluate::variable::VariableExtractor;
 use vigie::domain::Timestamp;
 
-const PLACES: [EscapeContext; 9] = [
+const CONTEXTS: [EscapeContext; 9] = [
     EscapeContext::Url,
     EscapeContext::Header,
     EscapeContext::Login,
@@ -20,13 +20,13 @@ const PLACES: [EscapeContext; 9] = [
     EscapeContext::Regex,
 ];
 
-// The value of `v` up to a line feed, then a text for every place.
+// Input: the value of `v` up to a line feed, then a text for every context.
 pub fn run(data: &[u8]) {
     let Ok(all) = std::str::from_utf8(data) else { return };
     let (value, text) = all.split_once('\n').unwrap_or((all, ""));
     let mut variables = Variables::new(Timestamp::from_seconds(1_700_000_000), 7);
     variables.set("v", value.to_owned());
-    for escape in PLACES {
+    for escape in CONTEXTS {
         let template = Template::new(text, escape);
         match template.render(&variables) {
             Ok(filled) => assert!(template.has_placeholders() || filled == text, "{escape:?} changes `{text}`"),
@@ -34,25 +34,25 @@ pub fn run(data: &[u8]) {
         }
     }
     let filled = |text: &str, escape: EscapeContext| Template::new(text, escape).render(&variables).ok();
-    in_a_url(filled("http://a.test/x/{{v}}/y?q={{v}}&r=1#f", EscapeContext::Url), value);
-    in_a_header(filled("Bearer {{v}}", EscapeContext::Header));
+    check_url(filled("http://a.test/x/{{v}}/y?q={{v}}&r=1#f", EscapeContext::Url), value);
+    check_header(filled("Bearer {{v}}", EscapeContext::Header));
     let document = filled(r#"{"a":"{{v}}","b":1}"#, EscapeContext::Json).expect("a string takes any value");
     let document: Value = serde_json::from_str(&document).unwrap_or_else(|error| panic!("{document}: {error}"));
     assert_eq!(document, json!({"a": value, "b": 1}));
     let form = filled("a={{v}}&b=1", EscapeContext::Form).expect("a form takes any value");
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
     assert_eq!(pairs, [("a".to_owned(), value.to_owned()), ("b".to_owned(), "1".to_owned())], "{form}");
-    // XML has no way to write most control characters, and two that are neither characters.
+    // XML cannot express most control characters, nor the two noncharacters.
     if !value.contains(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) {
-        in_xml(&filled("<r a='{{v}}' b=\"{{v}}\">{{v}}</r>", EscapeContext::Xml).expect("so does XML"), value);
+        check_xml(&filled("<r a='{{v}}' b=\"{{v}}\">{{v}}</r>", EscapeContext::Xml).expect("so does XML"), value);
     }
     if value.len() < 1000 {
-        in_an_expression(&filled("^{{v}}$", EscapeContext::Regex).expect("so does an expression"), value);
+        check_expression(&filled("^{{v}}$", EscapeContext::Regex).expect("so does an expression"), value);
     }
 }
 
-/// It is one part of the path and one value of the query.
-fn in_a_url(filled: Option<String>, value: &str) {
+/// The value is one segment of the path and one value of the query.
+fn check_url(filled: Option<String>, value: &str) {
     let Some(filled) = filled else {
         return assert!(matches!(value, "." | ".."), "`{value}` is refused in a URL");
     };
@@ -64,25 +64,25 @@ fn in_a_url(filled: Option<String>, value: &str) {
     assert_eq!(pairs, [("q".to_owned(), value.to_owned()), ("r".to_owned(), "1".to_owned())], "{filled}");
 }
 
-fn in_a_header(filled: Option<String>) {
+fn check_header(filled: Option<String>) {
     if let Some(filled) = filled {
         assert!(http::HeaderValue::from_bytes(filled.as_bytes()).is_ok(), "{filled:?}");
     }
 }
 
-fn in_xml(filled: &str, value: &str) {
-    let answer = ParsedResponse::new(200, Duration::ZERO, &[], filled);
+fn check_xml(filled: &str, value: &str) {
+    let response = ParsedResponse::new(200, Duration::ZERO, &[], filled);
     for path in ["string(/r)", "string(/r/@a)", "string(/r/@b)"] {
         let variable = json!({"name": "w", "property": path, "source": "XML Response"});
-        let found = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").extract(&answer, "text/xml");
+        let found = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").extract(&response, "text/xml");
         assert_eq!(found.as_deref().ok(), Some(value), "{path} of {filled}");
     }
 }
 
-/// It matches itself.
-fn in_an_expression(filled: &str, value: &str) {
+/// The value matches itself as an expression.
+fn check_expression(filled: &str, value: &str) {
     let document = json!({"source": "Response", "comparison": "regular expression includes", "value": filled});
     let assertion = Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap_or_else(|error| panic!("{filled}: {error}"));
-    let judged = assertion.evaluate(&ParsedResponse::new(200, Duration::ZERO, &[], value));
-    assert!(judged.is_none(), "{filled}: {judged:?}");
+    let failure = assertion.evaluate(&ParsedResponse::new(200, Duration::ZERO, &[], value));
+    assert!(failure.is_none(), "{filled}: {failure:?}");
 }

@@ -1,13 +1,13 @@
-//! Any XPath over any document: it is refused or looked up within its bounds, and says the same twice.
+//! Any XPath over any document: it is refused or evaluated within its limits, and gives the same result twice.
 
 use std::time::Duration;
 
 use vigie::evaluate::assertion::{ParsedResponse, Assertion, AssertionSettings};
 
-/// Bytes that a failure tells at most: a path and a value, each in some sixty characters, and words around them.
-const TOLD: usize = 2048;
+/// Longest failure, in bytes: a path and a value of some sixty characters each, and the text around them.
+const MAX_DETAIL: usize = 2048;
 
-// The path up to a line feed, then the document.
+// Input: the path up to a line feed, then the document.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Some((path, document)) = text.split_once('\n') else { return };
@@ -19,8 +19,8 @@ pub fn run(data: &[u8]) {
             value: value.to_owned(),
         })
     };
-    let (there, absent) = match (assertion("exists", ""), assertion("does not exist", "")) {
-        (Ok(there), Ok(absent)) => (there, absent),
+    let (exists, absent) = match (assertion("exists", ""), assertion("does not exist", "")) {
+        (Ok(exists), Ok(absent)) => (exists, absent),
         (Err(one), Err(other)) => {
             assert_eq!(one, other);
             assert!(!one.to_string().is_empty());
@@ -28,22 +28,22 @@ pub fn run(data: &[u8]) {
         }
         (one, other) => panic!("`{path}` is refused for one comparison: {one:?} {other:?}"),
     };
-    let answer = || ParsedResponse::new(200, Duration::ZERO, &[], document);
-    let judge = |assertion: &Assertion, answer: &ParsedResponse<'_>| {
-        let failure = assertion.evaluate(answer)?;
-        assert!(failure.detail.len() <= TOLD, "{} bytes: {}", failure.detail.len(), failure.detail);
+    let response = || ParsedResponse::new(200, Duration::ZERO, &[], document);
+    let evaluate = |assertion: &Assertion, response: &ParsedResponse<'_>| {
+        let failure = assertion.evaluate(response)?;
+        assert!(failure.detail.len() <= MAX_DETAIL, "{} bytes: {}", failure.detail.len(), failure.detail);
         Some(failure.detail)
     };
-    let (one, other) = (judge(&there, &answer()), judge(&absent, &answer()));
-    // Of a document that cannot be read, or a path that takes too long, neither holds.
+    let (one, other) = (evaluate(&exists, &response()), evaluate(&absent, &response()));
+    // Neither holds for a document that cannot be parsed, or a path that takes too long.
     assert!(one.is_some() || other.is_some(), "`{path}` is there and is not");
-    assert_eq!(one, judge(&there, &answer()), "`{path}` says something else the second time");
-    // Where nothing may be held up, it says the same or that it was given too little.
-    let passing = answer().with_inline_fuel();
-    let said = judge(&there, &passing);
-    assert!(passing.is_fuel_exhausted() || said == one, "`{path}` in passing: {said:?}, else {one:?}");
+    assert_eq!(one, evaluate(&exists, &response()), "`{path}` says something else the second time");
+    // With inline fuel the result is the same, or the fuel is exhausted.
+    let limited = response().with_inline_fuel();
+    let inline = evaluate(&exists, &limited);
+    assert!(limited.is_fuel_exhausted() || inline == one, "`{path}` in passing: {inline:?}, else {one:?}");
     if let Ok(count) = assertion("count", "0") {
-        let none = judge(&count, &answer());
+        let none = evaluate(&count, &response());
         assert!(none.is_some() || one.is_some(), "`{path}` is there and counts none");
     }
 }

@@ -1,4 +1,4 @@
-//! The body of the same name, on inputs that the fuzzer makes up.
+//! Runs the body of the same name on inputs from the fuzzer.
 #![no_main]
 
 #[path = "../bodies/keyword.rs"]

@@ -1,4 +1,4 @@
-//! Scripted probes, a sink that can be held, and a runner on a clock that stands still.
+//! Scripted probes, a sink that can be blocked, and a runner on a fake clock.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,36 +22,36 @@ use vigie::telemetry::Metrics;
 pub const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 pub const MINUTE: Duration = Duration::from_mins(1);
 
-/// What one attempt does.
+/// The behaviour of one attempt.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum AttemptStep {
     Pass,
     Fail(FailureKind),
     Panic,
-    /// Never ends, and does not look at its deadline.
+    /// Never ends and ignores its deadline.
     Hang,
-    /// Passes after a second, and says that it took so long without what it did beside, such as the objects of a
-    /// page.
-    Aside(Duration),
-    /// Passes once the test opens the gate of the probe.
+    /// Passes after a second and reports the given total, as a probe does that leaves out work such as the objects of a
+    /// page. Zero reports none.
+    PassWithTotal(Duration),
+    /// Passes once the test adds a permit to the gate of the probe.
     Wait,
 }
 
-/// Does its steps in turn, the last one again and again.
-pub struct Scripted {
-    steps: Vec<Step>,
+/// A probe that executes its steps in turn and repeats the last one.
+pub struct ScriptedProbe {
+    steps: Vec<AttemptStep>,
     attempts: AtomicUsize,
     pub gate: Semaphore,
-    pub going: watch::Sender<usize>,
+    pub running: watch::Sender<usize>,
 }
 
-impl Scripted {
-    pub fn new(steps: &[Step]) -> Arc<Self> {
+impl ScriptedProbe {
+    pub fn new(steps: &[AttemptStep]) -> Arc<Self> {
         Arc::new(Self {
             steps: steps.to_vec(),
             attempts: AtomicUsize::new(0),
             gate: Semaphore::new(0),
-            going: watch::Sender::new(0),
+            running: watch::Sender::new(0),
         })
     }
 
@@ -59,29 +59,31 @@ impl Scripted {
         self.attempts.load(Ordering::SeqCst)
     }
 
-    /// Waits until `number` attempts are going.
-    pub async fn until_going(&self, number: usize) {
-        let mut going = self.going.subscribe();
-        within(async { going.wait_for(|&going| going == number).await.map(drop).unwrap() }).await;
+    /// Waits until exactly `count` attempts are in progress.
+    pub async fn wait_for_running(&self, count: usize) {
+        let mut running = self.running.subscribe();
+        within(async { running.wait_for(|&running| running == count).await.map(drop).unwrap() }).await;
     }
 }
 
-impl Probe for Scripted {
+impl Probe for ScriptedProbe {
     fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
         let number = self.attempts.fetch_add(1, Ordering::SeqCst);
         let step = self.steps[number.min(self.steps.len() - 1)];
         Box::pin(async move {
             match step {
-                Step::Pass => Observation::default(),
-                Step::Fail(kind) => Observation::from_failure(Failure::new(Phase::Connect, kind, "scripted")),
-                Step::Panic => panic!("scripted panic"),
-                Step::Hang => std::future::pending().await,
-                Step::Aside(total) => {
+                AttemptStep::Pass => Observation::default(),
+                AttemptStep::Fail(kind) => {
+                    Observation::from_failure(Failure::new(Phase::Connect, kind, "scripted"))
+                }
+                AttemptStep::Panic => panic!("scripted panic"),
+                AttemptStep::Hang => std::future::pending().await,
+                AttemptStep::PassWithTotal(total) => {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                     Observation { total, ..Observation::default() }
                 }
-                Step::Wait => {
-                    let _going = Going::new(&self.going);
+                AttemptStep::Wait => {
+                    let _going = RunningGuard::new(&self.running);
                     self.gate.acquire().await.unwrap().forget();
                     Observation::default()
                 }
@@ -94,22 +96,22 @@ impl Probe for Scripted {
     }
 }
 
-struct Going<'a>(&'a watch::Sender<usize>);
+struct RunningGuard<'a>(&'a watch::Sender<usize>);
 
-impl<'a> Going<'a> {
-    fn new(going: &'a watch::Sender<usize>) -> Self {
-        going.send_modify(|going| *going += 1);
-        Self(going)
+impl<'a> RunningGuard<'a> {
+    fn new(running: &'a watch::Sender<usize>) -> Self {
+        running.send_modify(|running| *running += 1);
+        Self(running)
     }
 }
 
-impl Drop for Going<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
-        self.0.send_modify(|going| *going -= 1);
+        self.0.send_modify(|running| *running -= 1);
     }
 }
 
-/// A minute's monitor on the full minute.
+/// Returns an assignment that runs every minute on the full minute.
 pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
@@ -134,11 +136,11 @@ pub fn put(assignment: Assignment) -> AssignmentChange {
     AssignmentChange::Put(Arc::new(assignment))
 }
 
-pub fn place(clock: Arc<dyn Clock>) -> ExecutionContext {
+pub fn context(clock: Arc<dyn Clock>) -> ExecutionContext {
     ExecutionContext::new(Arc::new(Net::new(&NetConfig::default()).unwrap()), clock)
 }
 
-/// Keeps what it is given; takes nothing while it is held.
+/// Stores the results; blocks while it is held.
 pub struct Sink {
     pub results: watch::Sender<Vec<CheckResult>>,
     held: watch::Sender<bool>,
@@ -150,17 +152,17 @@ impl Sink {
         self.held.send_replace(held);
     }
 
-    /// Lets the next `number` deliveries panic.
-    pub fn panic(&self, number: usize) {
-        *self.panics.lock().unwrap() = number;
+    /// Makes the next `count` deliveries panic.
+    pub fn panic(&self, count: usize) {
+        *self.panics.lock().unwrap() = count;
     }
 
-    /// Waits until `number` results are there and answers all of them.
-    pub async fn until(&self, number: usize) -> Vec<CheckResult> {
-        self.until_that(|results| results.len() >= number).await
+    /// Waits until there are at least `count` results and returns all of them.
+    pub async fn wait_for(&self, count: usize) -> Vec<CheckResult> {
+        self.wait_until(|results| results.len() >= count).await
     }
 
-    pub async fn until_that(&self, enough: impl Fn(&[CheckResult]) -> bool) -> Vec<CheckResult> {
+    pub async fn wait_until(&self, enough: impl Fn(&[CheckResult]) -> bool) -> Vec<CheckResult> {
         let mut results = self.results.subscribe();
         within(async { results.wait_for(|results| enough(results)).await.unwrap().clone() }).await
     }
@@ -183,25 +185,25 @@ impl ResultSink for Sink {
     }
 }
 
-/// A runner on a clock that the test moves.
-pub struct Bench {
+/// A runner on a clock that the test advances.
+pub struct TestRunner {
     pub clock: Arc<FakeClock>,
     pub sink: Arc<Sink>,
     pub runner: RunnerHandle,
 }
 
-impl Bench {
-    /// Starts at noon.
+impl TestRunner {
+    /// Starts a runner at noon.
     pub fn new(limits: AdmissionLimits) -> Self {
         let clock = Arc::new(FakeClock::new(NOON));
         let sink = sink();
         let as_sink: Arc<dyn ResultSink> = sink.clone();
-        let runner = start_runner(limits, place(clock.clone()), as_sink, Arc::new(Metrics::default()));
+        let runner = start_runner(limits, context(clock.clone()), as_sink, Arc::new(Metrics::default()));
         Self { clock, sink, runner }
     }
 
-    /// Lets time pass in steps of half a second, as a running process sees it.
-    pub async fn pass(&self, time: Duration) {
+    /// Advances the clock in steps of half a second, as a running process sees it.
+    pub async fn advance(&self, time: Duration) {
         let step = Duration::from_millis(500);
         let mut left = time;
         while !left.is_zero() {
@@ -211,7 +213,7 @@ impl Bench {
         }
     }
 
-    /// Waits until the runner has seen the time and started what is due: an answer comes after that.
+    /// Waits until the runner has seen the time and started what is due: it replies only after that.
     pub async fn settle(&self) {
         within(self.runner.stats()).await.unwrap();
     }
@@ -225,7 +227,7 @@ pub fn sink() -> Arc<Sink> {
     })
 }
 
-/// Fails a test that would wait forever.
-pub async fn within<T>(waits: impl Future<Output = T>) -> T {
-    tokio::time::timeout(MINUTE, waits).await.expect("nothing came within a minute")
+/// Fails a test that would otherwise wait forever.
+pub async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(MINUTE, future).await.expect("nothing came within a minute")
 }

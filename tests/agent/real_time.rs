@@ -10,25 +10,25 @@ use vigie::clock::SystemClock;
 use vigie::domain::CheckResult;
 use vigie::telemetry::Metrics;
 
-use crate::engine::kit::{Scripted, Step, assignment, place, put, within};
+use crate::agent::kit::{AttemptStep, ScriptedProbe, assignment, context, put, within};
 
-/// Counts results and keeps their lateness alone: a sink that keeps everything would be what is measured.
+/// Counts results and stores only their lateness, since storing the results would dominate the measurement.
 #[derive(Default)]
-struct Tally {
-    enough: usize,
+struct LatenessSink {
+    expected_runs: usize,
     lateness: Mutex<Vec<Duration>>,
     missed: AtomicUsize,
     reached: Notify,
 }
 
-impl ResultSink for Tally {
+impl ResultSink for LatenessSink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         match result.lateness() {
             None => drop(self.missed.fetch_add(result.slots() as usize, Ordering::Relaxed)),
             Some(lateness) => {
                 let mut all = self.lateness.lock().unwrap();
                 all.push(lateness);
-                if all.len() == self.enough {
+                if all.len() == self.expected_runs {
                     self.reached.notify_one();
                 }
             }
@@ -44,17 +44,17 @@ struct Figures {
     p99: Duration,
 }
 
-/// Runs `monitors` at `interval` on probes that pass at once, until `enough` have run.
-async fn run(monitors: i64, interval: Duration, enough: usize) -> Figures {
-    let tally = Arc::new(Tally { enough, ..Tally::default() });
+/// Runs `monitors` at `interval` with probes that pass at once, until `expected_runs` checks have run.
+async fn run(monitors: i64, interval: Duration, expected_runs: usize) -> Figures {
+    let tally = Arc::new(LatenessSink { expected_runs, ..LatenessSink::default() });
     let sink: Arc<dyn ResultSink> = tally.clone();
     let runner = start_runner(
         AdmissionLimits::default(),
-        place(Arc::new(SystemClock)),
+        context(Arc::new(SystemClock)),
         sink,
         Arc::new(Metrics::default()),
     );
-    let probe = Scripted::new(&[Step::Pass]);
+    let probe = ScriptedProbe::new(&[AttemptStep::Pass]);
     let changes = (1..=monitors).map(|id| {
         let mut assigned = assignment(id, probe.clone());
         (assigned.interval, assigned.offset) = (interval, None);
@@ -67,7 +67,7 @@ async fn run(monitors: i64, interval: Duration, enough: usize) -> Figures {
     lateness.sort_unstable();
     let (runs, missed) = (lateness.len(), tally.missed.load(Ordering::Relaxed));
     let (p50, p99, max) = (lateness[runs / 2], lateness[runs * 99 / 100], lateness[runs - 1]);
-    // Written past the capture of the test harness, so that the figures are seen in every run.
+    // Written past the capture of the test harness, so that every run prints the figures.
     let _ = writeln!(
         std::io::stderr(),
         "{monitors} every {interval:?}: {runs} runs, {missed} missed, p50 {p50:?}, p99 {p99:?}, max {max:?}"
@@ -75,7 +75,7 @@ async fn run(monitors: i64, interval: Duration, enough: usize) -> Figures {
     Figures { runs, missed, p50, p99 }
 }
 
-/// Bounds are generous: the machine may be busy with other tests, and the build is not optimised.
+/// Limits are generous: other tests may keep the machine busy, and the build is not optimised.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_monitors_start_on_time() {
     let fast = run(20_000, Duration::from_secs(1), 60_000).await;

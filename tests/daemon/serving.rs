@@ -1,4 +1,4 @@
-//! What the running server offers at its door: addresses, TLS, request ids, who sees the pages.
+//! The running server: addresses, TLS, request ids, access to the pages.
 
 use std::fs;
 use std::path::Path;
@@ -9,54 +9,58 @@ use nix::sys::signal::Signal;
 use crate::daemon::process::{Daemon, command, folder, tcp_monitor};
 
 #[test]
-fn several_addresses_are_told_and_calls_are_logged_with_id_and_login() {
+fn several_addresses_are_served_and_calls_logged_with_id_and_login() {
     let folder = folder(&tcp_monitor("a", 9));
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     command.args(["serve", "--listen", "127.0.0.1:0,[::1]:0"]).arg("--data").arg(folder.path().join("data"));
     command.arg("--monitors").arg(folder.path().join("monitors"));
     command.env("VIGIE_LOG_FORMAT", "json").env("VIGIE_LOG_LEVEL", "info,vigie::web=debug");
     command.stderr(std::process::Stdio::piped());
-    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let mut daemon = Daemon::from_child(command.spawn().unwrap(), folder);
     let second = daemon.wait_for_log("serving at");
     assert!(second["address"].as_str().unwrap().starts_with("[::1]:"), "{second}");
     let headers = format!("Authorization: Bearer {}\r\nX-Request-Id: my-call-7\r\n", daemon.token());
-    let (status, body) = daemon.ask("/api/v3/monitors", &headers);
+    let (status, body) = daemon.get_with_headers("/api/v3/monitors", &headers);
     assert!(status == 200 && body.contains(r#""name":"a""#), "{body}");
     let line = daemon.wait_for_log("request completed");
     assert_eq!((&line["request_id"], &line["login"]), (&"my-call-7".into(), &"host".into()));
     assert_eq!((&line["status"], &line["path"]), (&200.into(), &"/api/v3/monitors".into()));
     assert!(line["total_us"].is_u64());
-    assert_eq!(daemon.ask("/api/v3/monitors", "").0, 401);
+    assert_eq!(daemon.get_with_headers("/api/v3/monitors", "").0, 401);
 }
 
 #[test]
-fn pages_and_metrics_are_for_this_host_and_for_tokens() {
+fn pages_and_metrics_are_for_this_host_or_a_token() {
     let daemon = Daemon::start(&tcp_monitor("a", 9));
     let proxied = "X-Forwarded-For: 192.0.2.7\r\n";
     let token = format!("{proxied}Authorization: Bearer {}\r\n", daemon.token());
     for path in ["/", "/metrics"] {
-        assert_eq!(daemon.ask(path, "").0, 200, "{path}");
-        assert_eq!(daemon.ask(path, proxied).0, 401, "{path}");
-        assert_eq!(daemon.ask(path, &format!("{proxied}Authorization: Bearer no\r\n")).0, 401, "{path}");
-        assert_eq!(daemon.ask(path, &token).0, 200, "{path}");
+        assert_eq!(daemon.get_with_headers(path, "").0, 200, "{path}");
+        assert_eq!(daemon.get_with_headers(path, proxied).0, 401, "{path}");
+        assert_eq!(
+            daemon.get_with_headers(path, &format!("{proxied}Authorization: Bearer no\r\n")).0,
+            401,
+            "{path}"
+        );
+        assert_eq!(daemon.get_with_headers(path, &token).0, 200, "{path}");
     }
-    assert_eq!(daemon.ask("/monitors/1", proxied).0, 401);
+    assert_eq!(daemon.get_with_headers("/monitors/1", proxied).0, 401);
     for path in ["/healthz", "/readyz", "/style.css"] {
-        assert_eq!(daemon.ask(path, proxied).0, 200, "{path}");
+        assert_eq!(daemon.get_with_headers(path, proxied).0, 200, "{path}");
     }
-    let legacy = daemon.ask("/legacy-api/devices", "");
+    let legacy = daemon.get_with_headers("/legacy-api/devices", "");
     assert!(legacy.0 == 200 && legacy.1.contains(r#""status":"40""#), "{legacy:?}");
 }
 
-/// Writes certificate and key for `localhost`.
-fn pair(folder: &Path) {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
-    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+/// Writes a certificate and its key for `localhost`.
+fn write_certificate(folder: &Path) {
+    let generated = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(folder.join("cert.pem"), generated.cert.pem()).unwrap();
+    fs::write(folder.join("key.pem"), generated.signing_key.serialize_pem()).unwrap();
 }
 
-/// `vigie monitors` over TLS, which trusts the certificate that lies in the folder of `daemon`.
-fn monitors(daemon: &Daemon) -> Output {
+/// Runs `vigie monitors` over TLS, trusting the certificate in the folder of `daemon`.
+fn run_monitors(daemon: &Daemon) -> Output {
     let folder = daemon.folder.path();
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     let url = format!("https://localhost:{}", daemon.address.port());
@@ -68,11 +72,11 @@ fn monitors(daemon: &Daemon) -> Output {
 #[test]
 fn commands_on_the_host_of_a_tls_server_need_no_options() {
     let folder = folder(&tcp_monitor("over tls", 9));
-    pair(folder.path());
+    write_certificate(folder.path());
     let mut command = command(folder.path());
     command.env("VIGIE_SERVER_TLS_CERT_FILE", folder.path().join("cert.pem"));
     command.env("VIGIE_SERVER_TLS_KEY_FILE", folder.path().join("key.pem"));
-    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let mut daemon = Daemon::from_child(command.spawn().unwrap(), folder);
     let run = |daemon: &Daemon, data: &str, text: &str| {
         let folder = daemon.folder.path();
         let url = format!("{}:{}", "//127.0.0.1", daemon.address.port());
@@ -83,20 +87,20 @@ fn commands_on_the_host_of_a_tls_server_need_no_options() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.success(), text + &String::from_utf8_lossy(&output.stdout))
     };
-    for again in [false, true] {
-        if again {
-            pair(daemon.folder.path());
+    for is_reloaded in [false, true] {
+        if is_reloaded {
+            write_certificate(daemon.folder.path());
             daemon.wait_for_log("server certificate reloaded");
         }
-        // The certificate is for `localhost`: it is known by its fingerprint.
+        // The certificate is for `localhost`, so it is recognised by its fingerprint.
         for (text, part) in [
             ("monitors --server https:// --limit 1", "over tls"),
             ("user list", "admin"),
             ("customer list", "default"),
-            ("customer add Shop", if again { "409" } else { "was added" }),
+            ("customer add Shop", if is_reloaded { "409" } else { "was added" }),
         ] {
-            let said = run(&daemon, "data", text);
-            assert!(said.1.contains(part), "{text}: {said:?}");
+            let result = run(&daemon, "data", text);
+            assert!(result.1.contains(part), "{text}: {result:?}");
         }
     }
     let elsewhere = run(&daemon, "other", "monitors --server https://");
@@ -106,24 +110,24 @@ fn commands_on_the_host_of_a_tls_server_need_no_options() {
 }
 
 #[test]
-fn tls_is_served_to_commands_and_a_bad_new_pair_leaves_the_one_before() {
+fn commands_use_tls_and_an_invalid_new_certificate_is_ignored() {
     let folder = folder(&tcp_monitor("over tls", 9));
-    pair(folder.path());
+    write_certificate(folder.path());
     let mut command = command(folder.path());
     command.env("VIGIE_SERVER_TLS_CERT_FILE", folder.path().join("cert.pem"));
     command.env("VIGIE_SERVER_TLS_KEY_FILE", folder.path().join("key.pem"));
-    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
-    let listed = monitors(&daemon);
+    let mut daemon = Daemon::from_child(command.spawn().unwrap(), folder);
+    let listed = run_monitors(&daemon);
     assert!(String::from_utf8_lossy(&listed.stdout).contains("over tls"), "{listed:?}");
     let first = fs::read(daemon.folder.path().join("cert.pem")).unwrap();
     fs::write(daemon.folder.path().join("key.pem"), "no key").unwrap();
     daemon.signal(Signal::SIGHUP);
     daemon.wait_for_log("failed to load the server certificate");
-    assert!(monitors(&daemon).status.success());
-    pair(daemon.folder.path());
+    assert!(run_monitors(&daemon).status.success());
+    write_certificate(daemon.folder.path());
     daemon.wait_for_log("server certificate reloaded");
-    assert!(monitors(&daemon).status.success());
+    assert!(run_monitors(&daemon).status.success());
     fs::write(daemon.folder.path().join("cert.pem"), first).unwrap();
-    let refused = monitors(&daemon);
+    let refused = run_monitors(&daemon);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("TLS handshake failed"), "{refused:?}");
 }

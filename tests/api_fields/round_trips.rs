@@ -1,48 +1,48 @@
-//! Rounds over good values: in each, every field of a type is set at once, by each way that there is, and read
-//! by each way.
+//! Rounds over valid values: each sets every field of a type at once, through every call of both APIs, and reads it
+//! back through every call.
 
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
 
-use crate::api_fields::ties::{Cases, pool};
-use crate::api_fields::wanted::nonsense;
+use crate::api_fields::cases::{Cases, location_ids};
+use crate::api_fields::expected::arbitrary_value;
 use crate::api_fields::world::World;
 use crate::legacy::support::outcome;
 
-/// Far more than the field with most values needs.
-const MOST_ROUNDS: usize = 60;
+/// More rounds than the field with the most values needs.
+const MAX_ROUNDS: usize = 60;
 
-pub async fn walk(world: &mut World) {
-    let mut cases = Cases::of(world);
+pub async fn check_type(world: &mut World) {
+    let mut cases = Cases::new(world);
     let base = Value::Object(world.base());
     let second = world.v3.post(&world.path(), base.clone()).await.id();
     let third = world.v3.post(&world.path(), base).await.id();
     for round in 0.. {
-        if cases.open().is_empty() {
+        if cases.remaining().is_empty() {
             break;
         }
-        assert!(round < MOST_ROUNDS, "{}: never walked: {:?}", world.kind, cases.open());
+        assert!(round < MAX_ROUNDS, "{}: never walked: {:?}", world.kind, cases.remaining());
         let sent = cases.next(world);
-        let mut made = by_v3(world, &sent, round, second).await;
-        if world.listed() {
-            made.extend(by_legacy(world, &sent, round, third).await);
+        let mut created = by_v3(world, &sent, round, second).await;
+        if world.in_legacy_api() {
+            created.extend(by_legacy(world, &sent, round, third).await);
         }
-        for (at, id) in made.into_iter().enumerate() {
-            remove(world, id, at.is_multiple_of(2) || !world.listed()).await;
+        for (at, id) in created.into_iter().enumerate() {
+            remove(world, id, at.is_multiple_of(2) || !world.in_legacy_api()).await;
         }
     }
     for (field, _) in &cases.fields {
-        world.walked.insert(field.name);
+        world.covered.insert(field.name);
     }
-    survive(world, second, third).await;
+    check_restart(world, second, third).await;
 }
 
-/// Creates, reads, lists, copies, and changes `second`.
+/// Creates, reads, lists, clones, and changes `second`.
 async fn by_v3(world: &mut World, sent: &Map<String, Value>, round: usize, second: i64) -> Vec<i64> {
     let mut body = sent.clone();
     for field in world.read_only() {
-        body.insert(field.name.to_owned(), nonsense(field, round % 2 == 1));
-        world.walked.insert(field.name);
+        body.insert(field.name.to_owned(), arbitrary_value(field, round % 2 == 1));
+        world.covered.insert(field.name);
     }
     let reply = world.v3.post(&world.path(), Value::Object(body.clone())).await;
     if reply.status != 200 {
@@ -50,11 +50,11 @@ async fn by_v3(world: &mut World, sent: &Map<String, Value>, round: usize, secon
         return Vec::new();
     }
     let id = reply.id();
-    let shown = world.shown(id).await;
-    check(world, &format!("round {round}, created"), id, &shown, sent, "Firefox").await;
-    listed(world, id, &shown, round).await;
+    let shown = world.read_v3(id).await;
+    check_object(world, &format!("round {round}, created"), id, &shown, sent, "Firefox").await;
+    check_list(world, id, &shown, round).await;
     let copy = world.v3.post(&format!("/monitors/{id}/clone"), json!({"name": sent["name"]})).await.id();
-    let mut copied = world.shown(copy).await;
+    let mut copied = world.read_v3(copy).await;
     for name in ["id", "last_modified", "script_created", "script_modified"] {
         if let Some(value) = shown.get(name) {
             copied.insert(name.to_owned(), value.clone());
@@ -64,27 +64,28 @@ async fn by_v3(world: &mut World, sent: &Map<String, Value>, round: usize, secon
     if world.document(copy) != world.document(id) {
         world.problem("the copy holds something else");
     }
-    // With it, what is sent is taken for what was read before.
+    // Otherwise the sent locations are taken for the account's default ones that were read before.
     body.shift_remove("monitor_uses_own_locations");
     let reply = world.v3.patch(&format!("{}/{second}", world.path()), Value::Object(body)).await;
     if reply.status == 200 {
-        let shown = world.shown(second).await;
-        check(world, &format!("round {round}, changed"), second, &shown, sent, "Firefox").await;
-        if world.listed() {
-            let (record, want) = (world.record(second, true).await, world.legacy_of(&shown, true));
-            world.compare(&format!("round {round}, record"), &record, &want);
+        let shown = world.read_v3(second).await;
+        check_object(world, &format!("round {round}, changed"), second, &shown, sent, "Firefox").await;
+        if world.in_legacy_api() {
+            let (record, expected) =
+                (world.read_legacy(second, true).await, world.legacy_record(&shown, true));
+            world.compare(&format!("round {round}, record"), &record, &expected);
         }
-        sent_back(world, second, shown).await;
+        check_resend(world, second, shown).await;
     } else {
         world.problem(&format!("round {round}: change refused: {}", reply.text));
     }
     vec![id, copy]
 }
 
-/// What `shown` says against what was sent, and against what is kept.
-async fn check(
+/// Compares `read_v3` with what was sent, and the document with what must be stored.
+async fn check_object(
     world: &mut World,
-    when: &str,
+    context: &str,
     id: i64,
     shown: &Map<String, Value>,
     sent: &Map<String, Value>,
@@ -96,67 +97,70 @@ async fn check(
     keys.sort_unstable();
     assert_eq!(keys, names);
     assert_eq!((&shown["id"], &shown["type"]), (&json!(id), &json!(world.kind.name())));
-    let want = world.wanted(sent, browser);
-    let settable = shown.iter().filter(|(name, _)| want.contains_key(*name));
+    let expected = world.expected_object(sent, browser);
+    let settable = shown.iter().filter(|(name, _)| expected.contains_key(*name));
     let settable = settable.map(|(name, value)| (name.clone(), value.clone())).collect();
-    world.compare(when, &settable, &want);
+    world.compare(context, &settable, &expected);
     let document = world.document(id);
-    let clear = world.in_clear(sent);
-    let kept = clear.keys().map(|name| (name.clone(), document.value(name).cloned().unwrap_or_default()));
-    world.compare(&format!("{when}, kept"), &kept.collect(), &clear);
+    let clear = world.expected_document(sent);
+    let stored = clear.keys().map(|name| (name.clone(), document.value(name).cloned().unwrap_or_default()));
+    world.compare(&format!("{context}, kept"), &stored.collect(), &clear);
     let own = sent.get("locations").and_then(Value::as_array).is_some_and(|own| !own.is_empty());
     if shown["monitor_uses_own_locations"] != own
         || shown["access_type"] != "Edit"
         || shown["customer_id"] != 1
     {
-        world.problem(&format!("{when}: {} with {}", shown["monitor_uses_own_locations"], sent["locations"]));
+        world.problem(&format!(
+            "{context}: {} with {}",
+            shown["monitor_uses_own_locations"], sent["locations"]
+        ));
     }
 }
 
-/// The list shows what the single object shows, and of it what is selected.
-async fn listed(world: &mut World, id: i64, shown: &Map<String, Value>, round: usize) {
+/// Checks that the list shows the selected fields of the single object.
+async fn check_list(world: &mut World, id: i64, shown: &Map<String, Value>, round: usize) {
     let scripts = round.is_multiple_of(2);
-    let some = |name: &str| round.is_multiple_of(3) || name == "id" || name.len() % 3 == round % 3;
-    let chosen: Vec<&str> = shown.keys().map(String::as_str).filter(|name| some(name)).collect();
+    let is_chosen = |name: &str| round.is_multiple_of(3) || name == "id" || name.len() % 3 == round % 3;
+    let chosen: Vec<&str> = shown.keys().map(String::as_str).filter(|name| is_chosen(name)).collect();
     let select =
         if round.is_multiple_of(3) { String::new() } else { format!("&select={}", chosen.join(",")) };
     let path =
         format!("/monitors?type={}&show_scripts={}{select}", world.kind, if scripts { "1" } else { "0" });
     let list = world.v3.get(&path).await.expect(200);
     let found = list["results"].as_array().unwrap().iter().find(|one| one["id"] == id);
-    let mut want: Map<String, Value> =
+    let mut expected: Map<String, Value> =
         chosen.iter().map(|name| ((*name).to_owned(), shown[*name].clone())).collect();
     if !scripts {
-        want.shift_remove("script");
+        expected.shift_remove("script");
     }
-    world.compare(&format!("round {round}, listed"), found.unwrap().as_object().unwrap(), &want);
+    world.compare(&format!("round {round}, listed"), found.unwrap().as_object().unwrap(), &expected);
 }
 
-/// What was read, masks and all, changes nothing when it is sent back.
-async fn sent_back(world: &mut World, id: i64, shown: Map<String, Value>) {
-    let (before, revision) = (world.document(id), shown_revision(world, id).await);
+/// Checks that a read object, with its masks, changes nothing when it is sent back.
+async fn check_resend(world: &mut World, id: i64, shown: Map<String, Value>) {
+    let (before, revision) = (world.document(id), read_revision(world, id).await);
     let reply = world.v3.patch(&format!("{}/{id}", world.path()), Value::Object(shown)).await;
     if reply.status != 200 {
         world.problem(&format!("what was read is refused: {}", reply.text));
     }
-    if world.document(id) != before || shown_revision(world, id).await != revision {
+    if world.document(id) != before || read_revision(world, id).await != revision {
         world.problem("what was read changes something when it is sent back");
     }
 }
 
-async fn shown_revision(world: &World, id: i64) -> String {
+async fn read_revision(world: &World, id: i64) -> String {
     world.v3.get(&format!("/monitors/{id}")).await.header("etag").to_owned()
 }
 
-/// Reads by the legacy API, changes `third` and creates one.
+/// Changes `third` through the legacy API, reads it, and creates a monitor.
 async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, third: i64) -> Vec<i64> {
     let mut sent = sent.clone();
-    let pool = i64::try_from(pool(&sent).len()).unwrap();
+    let pool = i64::try_from(location_ids(&sent).len()).unwrap();
     let mut count = [0, 1, pool][round % 3];
     if sent["mode"] == "Primary" && count < pool {
         count = 0;
     }
-    // Takes what no legacy body can say into what it does say.
+    // Restricts the values to those that a legacy body can express.
     let rotates = 0 < count && count < pool && !world.is_mobile();
     sent.insert("rotate_locations".to_owned(), json!(rotates));
     if !world.is_mobile() {
@@ -164,44 +168,44 @@ async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, t
     }
     let mut body = world.legacy_body(&sent, count, round % 2 == 1);
     for field in world.read_only().into_iter().filter(|field| field.name != "monitor_uses_own_locations") {
-        body.insert(field.name.to_owned(), nonsense(field, round % 2 == 1));
+        body.insert(field.name.to_owned(), arbitrary_value(field, round % 2 == 1));
     }
     let browser = sent.get("browser_type").and_then(Value::as_str).unwrap_or("Firefox").to_owned();
     let path = format!("/devices/{third}");
-    let answer = world.legacy.call("PATCH", &path, Some(Value::Object(body.clone()))).await;
-    if outcome(&answer) == ("0", "No errors.") {
+    let response = world.legacy.call("PATCH", &path, Some(Value::Object(body.clone()))).await;
+    if outcome(&response) == ("0", "No errors.") {
         read_both(world, &format!("round {round}, legacy change"), third, &sent, &browser, round).await;
-        let record = world.record(third, true).await;
+        let record = world.read_legacy(third, true).await;
         let before = world.document(third);
-        let answer = world.legacy.call("PATCH", &path, Some(Value::Object(record))).await;
-        if outcome(&answer) != ("0", "No errors.") || world.document(third) != before {
-            world.problem(&format!("round {round}: a legacy record sent back: {answer}"));
+        let response = world.legacy.call("PATCH", &path, Some(Value::Object(record))).await;
+        if outcome(&response) != ("0", "No errors.") || world.document(third) != before {
+            world.problem(&format!("round {round}: a legacy record sent back: {response}"));
         }
     } else {
-        world.problem(&format!("round {round}: legacy change refused: {answer}, {}", json!(body)));
+        world.problem(&format!("round {round}: legacy change refused: {response}, {}", json!(body)));
     }
-    minimal(world, &mut sent);
+    add_required_fields(world, &mut sent);
     let mut body = world.legacy_body(&sent, count, round.is_multiple_of(2));
     body.insert("site_type".to_owned(), json!(world.site_type()));
-    let answer = world.legacy.post(Value::Object(body.clone())).await;
+    let response = world.legacy.post(Value::Object(body.clone())).await;
     if !world.legacy_creates() {
-        assert_eq!(outcome(&answer), ("65", "Invalid device."));
+        assert_eq!(outcome(&response), ("65", "Invalid device."));
         return Vec::new();
     }
-    if outcome(&answer) != ("0", "No errors.") {
-        world.problem(&format!("round {round}: legacy create refused: {answer}, {}", json!(body)));
+    if outcome(&response) != ("0", "No errors.") {
+        world.problem(&format!("round {round}: legacy create refused: {response}, {}", json!(body)));
         return Vec::new();
     }
-    let id = answer["results"]["id"].as_str().unwrap().parse().unwrap();
+    let id = response["results"]["id"].as_str().unwrap().parse().unwrap();
     let browser = sent.get("browser_type").and_then(Value::as_str).unwrap_or("Firefox").to_owned();
     read_both(world, &format!("round {round}, legacy create"), id, &sent, &browser, round).await;
     vec![id]
 }
 
-/// What a legacy create has to have (interface.md 4.1).
-pub fn minimal(world: &World, sent: &mut Map<String, Value>) {
+/// Adds the fields that a legacy create requires (interface.md 4.1).
+pub fn add_required_fields(world: &World, sent: &mut Map<String, Value>) {
     let script = "<script><step><open url=\"http://a/\"/></step></script>";
-    let least: &[(&str, Value)] = match world.kind {
+    let required: &[(&str, Value)] = match world.kind {
         T::Website | T::WebsiteSsl | T::Api => &[("interval", json!(5)), ("enabled", json!(true))],
         T::BrowserScript => &[
             ("interval", json!(5)),
@@ -211,29 +215,29 @@ pub fn minimal(world: &World, sent: &mut Map<String, Value>) {
         ],
         _ => &[],
     };
-    for (name, value) in least {
+    for (name, value) in required {
         if sent[*name].is_null() || sent[*name] == "" {
             sent.insert((*name).to_owned(), value.clone());
         }
     }
 }
 
-/// Both APIs show what was sent by the legacy one.
+/// Checks that both APIs show what was sent through the legacy one.
 async fn read_both(
     world: &mut World,
-    when: &str,
+    context: &str,
     id: i64,
     sent: &Map<String, Value>,
     browser: &str,
     round: usize,
 ) {
-    let shown = world.shown(id).await;
-    check(world, when, id, &shown, sent, browser).await;
+    let shown = world.read_v3(id).await;
+    check_object(world, context, id, &shown, sent, browser).await;
     for scripts in [false, true] {
         if scripts || round.is_multiple_of(4) {
-            let record = world.record(id, scripts).await;
-            let want = world.legacy_of(&shown, scripts);
-            world.compare(&format!("{when}, record"), &record, &want);
+            let record = world.read_legacy(id, scripts).await;
+            let expected = world.legacy_record(&shown, scripts);
+            world.compare(&format!("{context}, record"), &record, &expected);
         }
     }
 }
@@ -242,14 +246,14 @@ async fn remove(world: &mut World, id: i64, by_v3: bool) {
     if by_v3 {
         world.v3.delete(&format!("/monitors/{id}")).await.expect(204);
     } else {
-        let answer = world.legacy.call("DELETE", &format!("/devices/{id}"), None).await;
-        assert_eq!(outcome(&answer), ("0", "No errors."));
+        let response = world.legacy.call("DELETE", &format!("/devices/{id}"), None).await;
+        assert_eq!(outcome(&response), ("0", "No errors."));
     }
     assert_eq!(world.v3.get(&format!("/monitors/{id}")).await.status, 404);
 }
 
-/// What was stored is there after a restart, secrets too.
-async fn survive(world: &mut World, second: i64, third: i64) {
+/// Checks that the stored documents, with their secrets, survive a restart.
+async fn check_restart(world: &mut World, second: i64, third: i64) {
     let ids = [second, third];
     let before = ids.map(|id| world.document(id));
     let fresh = crate::support::app::App::start_quick().await;

@@ -83,7 +83,7 @@ fn tls() -> TlsFacts {
 }
 
 #[test]
-fn a_result_survives_json_and_gains_no_facts_that_nobody_saw() {
+fn a_result_survives_json_without_gaining_facts() {
     let dns =
         DnsFacts { question: "a.".to_owned(), answers: vec!["A 1.2.3.4".to_owned()], ..DnsFacts::default() };
     let ping =

@@ -1,4 +1,4 @@
-//! The table against interface.md and fields.md, written down by hand: names, bounds, defaults.
+//! The field table against interface.md and fields.md, as snapshots checked by hand: names, limits, defaults.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use vigie::schema::field::{Field, FieldType};
 use vigie::schema::table;
 use vigie::schema::table::FieldTable;
 
-/// Kind and bounds in few words.
-fn bounds(kind: &FieldType) -> String {
+/// Returns type and limits in short form.
+fn limits(kind: &FieldType) -> String {
     match kind {
         FieldType::Bool => "flag".to_owned(),
         FieldType::Int { min, max } => format!("{min}..{max}").replace(&i64::MAX.to_string(), ""),
@@ -17,13 +17,13 @@ fn bounds(kind: &FieldType) -> String {
         FieldType::Float { .. } => "number".to_owned(),
         FieldType::Text { max, .. } => format!("text {max}"),
         FieldType::TextEnum(choices) => choices.join("|"),
-        FieldType::List { items: of, .. } => format!("list of {}", bounds(of)),
+        FieldType::List { items: item_type, .. } => format!("list of {}", limits(item_type)),
         FieldType::Object(table) => table.name.to_owned(),
         FieldType::Any => "any".to_owned(),
     }
 }
 
-/// `name: bounds [= default] [!] [ro] [secret] [x]` of every field that is not shared by all types.
+/// Returns `name: limits [= default] [!] [ro] [secret] [x]` of every field that is not shared by all types.
 fn lines(table: &'static FieldTable) -> Vec<String> {
     let shared: Vec<_> =
         [table::shared::IDENTITY_FIELDS, table::shared::SCHEDULE_FIELDS, table::shared::READ_ONLY_FIELDS]
@@ -36,7 +36,7 @@ fn lines(table: &'static FieldTable) -> Vec<String> {
 }
 
 fn line(field: &Field) -> String {
-    let mut line = format!("{}: {}", field.name, bounds(&field.field_type));
+    let mut line = format!("{}: {}", field.name, limits(&field.field_type));
     if let Some(default) = field.default_value().filter(|default| !default.is_object()) {
         let _ = write!(line, " = {default}");
     }

@@ -25,7 +25,7 @@ fn results_of_a_database_are_read_without_a_server() {
 }
 
 #[test]
-fn a_source_that_is_not_there_is_named_with_a_remedy() {
+fn a_missing_source_is_reported_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let output = vigie(&["results", "--data", folder.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
@@ -38,7 +38,7 @@ fn a_source_that_is_not_there_is_named_with_a_remedy() {
 }
 
 #[test]
-fn a_data_folder_is_read_though_a_variable_names_a_server() {
+fn the_data_option_overrides_the_server_variable() {
     let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
     command.env("VIGIE_SERVER", "http://127.0.0.1:1").args(["results", "--data", "/nonexistent"]);
     let output = command.output().unwrap();

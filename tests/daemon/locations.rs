@@ -18,17 +18,17 @@ locations:
 ";
 
 #[test]
-fn two_locations_check_from_their_own_addresses_and_are_shown() {
+fn two_locations_check_from_their_own_addresses() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let peers: Arc<Mutex<BTreeSet<IpAddr>>> = Arc::default();
-    let seen = Arc::clone(&peers);
+    let peers_seen = Arc::clone(&peers);
     std::thread::spawn(move || {
         while let Ok((_, peer)) = listener.accept() {
-            seen.lock().unwrap().insert(peer.ip());
+            peers_seen.lock().unwrap().insert(peer.ip());
         }
     });
-    // Spread over the minute: some of them are due at once.
+    // Spread over the minute, so that some are due at once.
     let mut monitors = String::new();
     for number in 0..60 {
         writeln!(
@@ -42,7 +42,7 @@ fn two_locations_check_from_their_own_addresses_and_are_shown() {
     fs::write(&file, SETTINGS).unwrap();
     let mut command = command(folder.path());
     command.arg("--config").arg(&file);
-    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let mut daemon = Daemon::from_child(command.spawn().unwrap(), folder);
     let both: BTreeSet<IpAddr> = ["127.0.1.1".parse().unwrap(), "127.0.1.2".parse().unwrap()].into();
     let until = Instant::now() + Duration::from_secs(40);
     while *peers.lock().unwrap() != both {
@@ -50,17 +50,17 @@ fn two_locations_check_from_their_own_addresses_and_are_shown() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let bearer = format!("Authorization: Bearer {}\r\n", daemon.token());
-    let (status, body) = daemon.ask("/api/v3/locations", &bearer);
+    let (status, body) = daemon.get_with_headers("/api/v3/locations", &bearer);
     assert_eq!(status, 200);
     for name in ["north", "south"] {
         assert!(body.contains(&format!(r#""name":"{name}""#)), "{body}");
     }
     assert_eq!(body.matches(r#""state":"alive""#).count(), 2, "{body}");
-    let (_, page) = daemon.ask("/", &bearer);
+    let (_, page) = daemon.get_with_headers("/", &bearer);
     assert!(page.contains("checked from north, south"), "{page}");
-    let (_, metrics) = daemon.ask("/metrics", &bearer);
+    let (_, metrics) = daemon.get_with_headers("/metrics", &bearer);
     assert!(metrics.contains("\nvigie_monitors_planned 120\n"), "{metrics}");
-    let (status, alive) = daemon.ask("/healthz", "");
+    let (status, alive) = daemon.get_with_headers("/healthz", "");
     assert_eq!(status, 200, "{alive}");
     daemon.signal(Signal::SIGTERM);
     daemon.wait_for_log("no result was lost");

@@ -1,4 +1,4 @@
-//! Which values a field takes in this account, and what goes together with what (fields.md 2 and 3).
+//! The values that a field accepts in this account, and the dependencies between fields (fields.md 2 and 3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,55 +7,57 @@ use vigie::domain::MonitorType as T;
 use vigie::schema::field::Field;
 use vigie::syntax::text_format::TextFormat;
 
-use crate::api_fields::good;
+use crate::api_fields::valid_values;
 use crate::api_fields::world::{Property, World, location};
 
-/// The values of every settable field that have to be walked.
+/// The values of every settable field that must be sent.
 pub struct Cases {
     pub fields: Vec<(&'static Field, Vec<Value>)>,
-    /// Those that were sent.
-    done: BTreeSet<(&'static str, usize)>,
+    /// Names and indexes of the values that were sent.
+    sent: BTreeSet<(&'static str, usize)>,
 }
 
 impl Cases {
-    pub fn of(world: &World) -> Self {
+    pub fn new(world: &World) -> Self {
         let cases = |field: &'static Field| {
-            let found = named(world, field).unwrap_or_else(|| good::of(field));
+            let values = account_values(world, field).unwrap_or_else(|| valid_values::for_field(field));
             let mut unique: Vec<Value> = Vec::new();
-            for case in found {
+            for case in values {
                 if !unique.contains(&case) {
                     unique.push(case);
                 }
             }
             (field, unique)
         };
-        Self { fields: world.settable().into_iter().map(cases).collect(), done: BTreeSet::new() }
+        Self { fields: world.settable().into_iter().map(cases).collect(), sent: BTreeSet::new() }
     }
 
-    /// What is left to be walked.
-    pub fn open(&self) -> BTreeMap<&'static str, Vec<usize>> {
+    /// Returns the indexes of the values that were not sent yet, by field.
+    pub fn remaining(&self) -> BTreeMap<&'static str, Vec<usize>> {
         let left = |(field, cases): &(&'static Field, Vec<Value>)| {
             let left: Vec<_> =
-                (0..cases.len()).filter(|at| !self.done.contains(&(field.name, *at))).collect();
+                (0..cases.len()).filter(|at| !self.sent.contains(&(field.name, *at))).collect();
             (!left.is_empty()).then_some((field.name, left))
         };
         self.fields.iter().filter_map(left).collect()
     }
 
-    /// A body with the next value of every field; of those that are through none, or the shortest.
+    /// Returns a body with the next value of every field, and null or the shortest value for fields without a next one.
     pub fn next(&mut self, world: &World) -> Map<String, Value> {
-        let open = self.open();
-        let quiet = |cases: &[Value]| cases.iter().position(Value::is_null).unwrap_or(0);
-        let at = |field: &Field, cases: &[Value]| open.get(field.name).map_or(quiet(cases), |left| left[0]);
+        let remaining = self.remaining();
+        let fallback = |cases: &[Value]| cases.iter().position(Value::is_null).unwrap_or(0);
+        let at = |field: &Field, cases: &[Value]| {
+            remaining.get(field.name).map_or(fallback(cases), |left| left[0])
+        };
         let mut body: Map<String, Value> = self
             .fields
             .iter()
             .map(|(field, cases)| (field.name.to_owned(), cases[at(field, cases)].clone()))
             .collect();
-        tie(world, &mut body, &open.keys().copied().collect());
+        resolve_dependencies(world, &mut body, &remaining.keys().copied().collect());
         for (field, cases) in &self.fields {
             if let Some(at) = cases.iter().position(|case| case == &body[field.name]) {
-                self.done.insert((field.name, at));
+                self.sent.insert((field.name, at));
             }
         }
         body
@@ -67,13 +69,13 @@ fn at_locations(ids: &[i64]) -> Value {
     ids.iter().map(shown).collect()
 }
 
-/// The values of fields that name something of the account, or that depend on the type.
-fn named(world: &World, field: &Field) -> Option<Vec<Value>> {
+/// Returns the values of fields that reference objects of the account, or that depend on the type.
+fn account_values(world: &World, field: &Field) -> Option<Vec<Value>> {
     let (first, second) = (&world.properties[0], &world.properties[1]);
     let property = |(id, _, values): &Property, at: usize| json!({"id": id, "value_id": values[at].0});
-    let scheme = |wanted: &str| -> Vec<Value> {
-        let urls = good::of(field).into_iter();
-        urls.map(|url| url.as_str().map_or(Value::Null, |url| json!(url.replacen("http://", wanted, 1))))
+    let scheme = |prefix: &str| -> Vec<Value> {
+        let urls = valid_values::for_field(field).into_iter();
+        urls.map(|url| url.as_str().map_or(Value::Null, |url| json!(url.replacen("http://", prefix, 1))))
             .collect()
     };
     Some(match field.name {
@@ -94,11 +96,12 @@ fn named(world: &World, field: &Field) -> Option<Vec<Value>> {
         ],
         "ssl_cert_id" => vec![json!(world.client), Value::Null],
         "ca_cert_id" => vec![json!(world.authority), Value::Null],
-        // The settings have no proxies.
+        // The settings define no proxies.
         "proxy_id" => vec![Value::Null],
         "monitor_location_count" => vec![json!(0), Value::Null],
         "url" if world.kind == T::WebsiteSsl => {
-            let longest = good::of_length(TextFormat::HttpUrl, 65534).unwrap().replacen("http", "https", 1);
+            let longest =
+                valid_values::of_length(TextFormat::HttpUrl, 65534).unwrap().replacen("http", "https", 1);
             let urls = scheme("https://").into_iter();
             urls.filter(|url| url.as_str().unwrap().chars().count() < 65535).chain([json!(longest)]).collect()
         }
@@ -106,18 +109,18 @@ fn named(world: &World, field: &Field) -> Option<Vec<Value>> {
     })
 }
 
-/// Makes `body` whole. A field with values that are left to be walked keeps its own where two are at odds.
-fn tie(world: &World, body: &mut Map<String, Value>, open: &BTreeSet<&str>) {
+/// Makes `body` valid. Of two fields in conflict, one with values still to send keeps its value.
+fn resolve_dependencies(world: &World, body: &mut Map<String, Value>, remaining: &BTreeSet<&str>) {
     let set = |body: &mut Map<String, Value>, name: &str, value: Value| {
         body.insert(name.to_owned(), value);
     };
     let is = |body: &Map<String, Value>, name: &str| body.get(name).is_some_and(|value| !value.is_null());
     if !world.is_mobile() {
         let several = body["mode"] == "Round Robin" || body["mode"] == "SLA (MultiPOP)";
-        if several && pool(body).len() < 2 {
+        if several && location_ids(body).len() < 2 {
             set(body, "locations", at_locations(&[3, 1, 2]));
         }
-        if let Some(home) = body["home_location"].as_i64().filter(|home| !pool(body).contains(home)) {
+        if let Some(home) = body["home_location"].as_i64().filter(|home| !location_ids(body).contains(home)) {
             let home = if home == 1 { Value::Null } else { at_locations(&[home, 1]) };
             let name = if home.is_null() || several { "home_location" } else { "locations" };
             set(body, name, if several { Value::Null } else { home });
@@ -140,7 +143,7 @@ fn tie(world: &World, body: &mut Map<String, Value>, open: &BTreeSet<&str>) {
     if body.get("post_body").is_some_and(|post| !post.is_null() && post != "")
         && body["http_method"] != "POST"
     {
-        if open.contains("post_body") {
+        if remaining.contains("post_body") {
             set(body, "http_method", json!("POST"));
         } else {
             set(body, "post_body", Value::Null);
@@ -148,9 +151,9 @@ fn tie(world: &World, body: &mut Map<String, Value>, open: &BTreeSet<&str>) {
     }
     match world.kind {
         T::WebsiteApi | T::WebsiteSslApi => {
-            // Either of the two forms.
-            if open.contains("api_steps") && is(body, "api_steps")
-                || !is(body, "url") && !open.contains("url")
+            // Either form is allowed, not both.
+            if remaining.contains("api_steps") && is(body, "api_steps")
+                || !is(body, "url") && !remaining.contains("url")
             {
                 if !is(body, "api_steps") {
                     set(body, "api_steps", json!([{"url": "http://a", "step_name": "s"}]));
@@ -166,11 +169,11 @@ fn tie(world: &World, body: &mut Map<String, Value>, open: &BTreeSet<&str>) {
             }
         }
         T::BrowserScript if !is(body, "url") && !is(body, "script") => {
-            let url = !open.contains("url");
+            let url = !remaining.contains("url");
             set(body, if url { "url" } else { "script" }, json!(if url { "http://a" } else { "<a/>" }));
         }
         T::SecurityScan if !is(body, "url") && !is(body, "hostname") => {
-            let url = !open.contains("url");
+            let url = !remaining.contains("url");
             set(body, if url { "url" } else { "hostname" }, json!(if url { "http://a" } else { "a" }));
         }
         _ => {}
@@ -181,8 +184,8 @@ fn named_host(body: &Map<String, Value>) -> bool {
     body["name_to_resolve"].as_str().is_some_and(|name| !name.is_empty())
 }
 
-/// Ids of where a monitor of `body` runs; without its own, at the account's default, which is the first.
-pub fn pool(body: &Map<String, Value>) -> Vec<i64> {
+/// Returns the ids of the locations of a monitor with `body`: its own, or the account's default, which is the first.
+pub fn location_ids(body: &Map<String, Value>) -> Vec<i64> {
     let own: Vec<i64> = body
         .get("locations")
         .and_then(Value::as_array)

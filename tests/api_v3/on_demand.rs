@@ -1,4 +1,4 @@
-//! Tests on demand: started, watched, bounded, interrupted, purged.
+//! Tests on demand: started, read, limited, interrupted, purged.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use vigie::store::{AuditFilter, ConfigStore, Pagination};
 use crate::support::app::{App, Client, RETENTION_DAYS, website};
 
 /// Reads a test until it has ended.
-async fn ended(user: &Client, url: &str) -> Value {
+async fn wait_until_ended(user: &Client, url: &str) -> Value {
     let wait = async {
         loop {
             let test = user.get(url.strip_prefix("/api/v3").unwrap()).await.expect(200);
@@ -24,23 +24,23 @@ async fn ended(user: &Client, url: &str) -> Value {
     tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap()
 }
 
-async fn started(user: &Client, query: &str) -> (i64, String) {
+async fn start_test(user: &Client, query: &str) -> (i64, String) {
     let body = user.post(&format!("/tests?{query}"), json!({})).await.expect(200);
     let url = body["result_url"].as_str().unwrap().to_owned();
     (body["id"].as_str().unwrap().parse().unwrap(), url)
 }
 
 #[tokio::test]
-async fn a_test_runs_at_home_or_where_it_is_asked_to() {
+async fn a_test_runs_at_the_home_location_or_at_the_requested_one() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({"enabled": false}))).await.id();
     for (query, location) in [(String::new(), 1), ("&location_id=3".to_owned(), 3)] {
-        let (number, url) = started(&user, &format!("monitor_id={id}{query}")).await;
-        let test = ended(&user, &url).await;
+        let (test_id, url) = start_test(&user, &format!("monitor_id={id}{query}")).await;
+        let test = wait_until_ended(&user, &url).await;
         assert_eq!(
             (&test["id"], &test["monitor_id"], &test["location_id"]),
-            (&json!(number), &json!(id), &json!(location))
+            (&json!(test_id), &json!(id), &json!(location))
         );
         assert_eq!((&test["progress"], &test["result"]["outcome"]), (&json!(2), &json!("ok")));
         assert!(test["result"]["captures"].is_null(), "a file is named whose content nobody keeps");
@@ -48,31 +48,31 @@ async fn a_test_runs_at_home_or_where_it_is_asked_to() {
     }
     // GET starts one as well, HEAD does not.
     let by_get = user.get(&format!("/tests?monitor_id={id}")).await.expect(200);
-    assert_eq!(ended(&user, by_get["result_url"].as_str().unwrap()).await["progress"], 2);
+    assert_eq!(wait_until_ended(&user, by_get["result_url"].as_str().unwrap()).await["progress"], 2);
     assert_eq!(user.send(Method::HEAD, &format!("/tests?monitor_id={id}"), &[], "").await.status, 200);
     let filter = AuditFilter { object: Some("test".to_owned()), ..AuditFilter::default() };
-    let trail = app.store.audit(filter, Pagination { limit: 10, offset: 0 }).await.unwrap().items;
-    assert_eq!(trail.len(), 3);
-    assert_eq!((trail[0].action.as_str(), trail[0].login.as_str()), ("create", "power-user-1"));
+    let entries = app.store.audit(filter, Pagination { limit: 10, offset: 0 }).await.unwrap().items;
+    assert_eq!(entries.len(), 3);
+    assert_eq!((entries[0].action.as_str(), entries[0].login.as_str()), ("create", "power-user-1"));
     let results = user.get("/results").await.expect(200);
     assert_eq!(results["metadata"]["resultset"]["count"], 0);
 }
 
 #[tokio::test]
-async fn what_failed_and_what_could_not_run_is_told() {
+async fn failed_tests_report_their_outcome_or_error() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
-    for (end, progress, outcome, error) in [
+    for (outcome_or_error, progress, outcome, error) in [
         (Ok(Outcome::Warning), 2, json!("warning"), ""),
         (Ok(Outcome::Error), 3, json!("error"), ""),
         (Ok(Outcome::Unknown), 3, json!("unknown"), ""),
         (Err(PlanError::LocationOffline), 3, Value::Null, "no agent of this location is online"),
         (Err(PlanError::Busy), 3, Value::Null, "too many checks are queued"),
     ] {
-        app.planner.set_outcome(end);
-        let (_, url) = started(&user, &format!("monitor_id={id}")).await;
-        let test = ended(&user, &url).await;
+        app.planner.set_outcome(outcome_or_error);
+        let (_, url) = start_test(&user, &format!("monitor_id={id}")).await;
+        let test = wait_until_ended(&user, &url).await;
         assert_eq!((&test["progress"], &test["result"]["outcome"]), (&json!(progress), &outcome));
         assert!(test["error"].as_str().unwrap_or_default().contains(error), "{test}");
         assert_eq!(test["ended_at"], "2026-11-20T12:00:00Z");
@@ -80,7 +80,7 @@ async fn what_failed_and_what_could_not_run_is_told() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_tested_is_refused() {
+async fn invalid_tests_are_refused() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let closed = website("Closed", json!({"allow_internal_testing": false}));
@@ -102,14 +102,14 @@ async fn what_may_not_be_tested_is_refused() {
     }
     let reader = app.login(Role::ReadOnly).await;
     reader.get(&format!("/tests?monitor_id={id}")).await.refused(403);
-    let (_, url) = started(&user, &format!("monitor_id={id}")).await;
-    assert_eq!(ended(&reader, &url).await["progress"], 2);
+    let (_, url) = start_test(&user, &format!("monitor_id={id}")).await;
+    assert_eq!(wait_until_ended(&reader, &url).await["progress"], 2);
     let other = app.login_to(app.account("other").await, Role::Admin).await;
     other.get(url.strip_prefix("/api/v3").unwrap()).await.refused(404);
 }
 
 #[tokio::test]
-async fn an_account_runs_a_few_tests_at_once() {
+async fn an_account_runs_at_most_five_tests_at_once() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
@@ -117,16 +117,16 @@ async fn an_account_runs_a_few_tests_at_once() {
     let query = format!("monitor_id={id}");
     let mut urls = Vec::new();
     for _ in 0..5 {
-        urls.push(started(&user, &query).await.1);
+        urls.push(start_test(&user, &query).await.1);
     }
     let refused = user.get(&format!("/tests?{query}")).await;
     assert_eq!(refused.header("retry-after"), "10");
     refused.refused(429);
     app.planner.release_checks(5);
     for url in urls {
-        assert_eq!(ended(&user, &url).await["progress"], 2);
+        assert_eq!(wait_until_ended(&user, &url).await["progress"], 2);
     }
-    // The place is free once the test is over.
+    // The slot is free once the test is over.
     app.planner.release_checks(1);
     let wait = async {
         while user.get(&format!("/tests?{query}")).await.status != 200 {
@@ -137,16 +137,16 @@ async fn an_account_runs_a_few_tests_at_once() {
 }
 
 #[tokio::test]
-async fn a_test_that_a_restart_interrupted_has_failed() {
+async fn a_test_interrupted_by_a_restart_has_failed() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
     app.planner.hold_checks();
-    let (_, url) = started(&user, &format!("monitor_id={id}")).await;
+    let (_, url) = start_test(&user, &format!("monitor_id={id}")).await;
     assert_eq!(user.get(url.strip_prefix("/api/v3").unwrap()).await.expect(200)["progress"], 1);
     let app = app.restarted().await;
     let user = app.login(Role::ReadOnly).await;
-    let test = ended(&user, &url).await;
+    let test = wait_until_ended(&user, &url).await;
     assert_eq!(
         (&test["progress"], &test["error"]),
         (&json!(3), &json!("the server stopped before the check ended"))
@@ -158,8 +158,8 @@ async fn old_tests_are_purged() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
-    let (_, url) = started(&user, &format!("monitor_id={id}")).await;
-    ended(&user, &url).await;
+    let (_, url) = start_test(&user, &format!("monitor_id={id}")).await;
+    wait_until_ended(&user, &url).await;
     app.clock.advance(Duration::from_secs(RETENTION_DAYS * 86_400));
     assert_eq!(app.state.on_demand_tests.remove_expired().await.unwrap(), 0);
     app.clock.advance(Duration::from_secs(1));

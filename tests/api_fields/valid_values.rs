@@ -1,34 +1,34 @@
-//! The values that a field takes: every word, both flags, the ends of every range, texts of one character and
-//! of as many as there may be.
+//! The values that a field accepts: every choice, both flags, the ends of every range, texts of the least and of the
+//! greatest length.
 
 use serde_json::{Value, json};
 use vigie::schema::field::{Field, FieldType};
 use vigie::syntax::text_format::TextFormat;
 
-use crate::api_fields::parts;
+use crate::api_fields::sub_objects;
 
-/// Longer texts have a test of their own.
-pub const MUCH: usize = 66_000;
+/// Length above which texts are tested in [`super::long_texts`], in characters.
+pub const MAX_SHORT_TEXT: usize = 66_000;
 
 /// Characters of one, two, three and four bytes.
 const CHARACTERS: [char; 4] = ['x', 'ä', '日', '𝄞'];
 
-/// `count` characters, most of which are not ASCII.
+/// Returns `count` characters, most of which are not ASCII.
 pub fn long(count: usize) -> String {
     CHARACTERS.iter().copied().cycle().skip(1).take(count).collect()
 }
 
-/// `head`, `tail` and what makes them `count` characters.
+/// Returns `head` and `tail` with a filler between them, `count` characters in all.
 fn padded(head: &str, tail: &str, count: usize) -> String {
     format!("{head}{}{tail}", long(count - head.chars().count() - tail.chars().count()))
 }
 
-/// Labels of a name of `count` bytes.
+/// Returns a host name of `count` bytes.
 fn host(count: usize) -> String {
     "a234567890123456789012345678901.".repeat(9).chars().take(count - 1).collect::<String>() + "z"
 }
 
-/// A text in `format` of exactly `count` characters, for formats that a text may fill whole.
+/// Returns a text in `format` of exactly `count` characters, or `None` for formats without texts of any length.
 pub fn of_length(format: TextFormat, count: usize) -> Option<String> {
     Some(match format {
         TextFormat::Any | TextFormat::HeaderValue => long(count),
@@ -74,13 +74,13 @@ fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
     };
     let longest = match format {
         TextFormat::Host => Some(host(253) + "."),
-        _ if max > MUCH => of_length(format, 3000),
+        _ if max > MAX_SHORT_TEXT => of_length(format, 3000),
         _ => of_length(format, max),
     };
     fixed.iter().map(|text| (*text).to_owned()).chain(longest).collect()
 }
 
-/// The values of `kind`, the shortest first.
+/// Returns the values of `kind`, the shortest first.
 pub fn values(kind: &FieldType) -> Vec<Value> {
     match *kind {
         FieldType::Bool => vec![json!(true), json!(false)],
@@ -93,29 +93,29 @@ pub fn values(kind: &FieldType) -> Vec<Value> {
         FieldType::TextEnum(choices) => choices.iter().map(|choice| json!(choice)).collect(),
         FieldType::Any => vec![json!({})],
         FieldType::List { items: of, min, max } => lists(of, min, max),
-        FieldType::Object(table) => parts::objects(table, 0),
+        FieldType::Object(table) => sub_objects::objects(table, 0),
     }
 }
 
-/// The empty list, one entry, all values of an entry, and as many entries as there may be.
-fn lists(of: &'static FieldType, min: usize, max: usize) -> Vec<Value> {
-    let entries = match of {
-        FieldType::Object(table) => parts::objects(table, 0),
-        of => values(of).into_iter().filter(|value| value != "").collect(),
+/// Returns the empty list, lists of one entry and of every value of an entry, and a list of the greatest length.
+fn lists(item_type: &'static FieldType, min: usize, max: usize) -> Vec<Value> {
+    let entries = match item_type {
+        FieldType::Object(table) => sub_objects::objects(table, 0),
+        item_type => values(item_type).into_iter().filter(|value| value != "").collect(),
     };
-    let short = |at: usize| match of {
-        FieldType::Object(table) => parts::short(table, at),
+    let minimal_object = |at: usize| match item_type {
+        FieldType::Object(table) => sub_objects::minimal_object(table, at),
         _ => entries[0].clone(),
     };
     let none = (min == 0).then(|| json!([]));
-    let full: Vec<Value> = (0..max.min(200)).map(short).collect();
+    let full: Vec<Value> = (0..max.min(200)).map(minimal_object).collect();
     none.into_iter()
-        .chain([json!([short(0)]), json!(entries.iter().take(max).collect::<Vec<_>>()), json!(full)])
+        .chain([json!([minimal_object(0)]), json!(entries.iter().take(max).collect::<Vec<_>>()), json!(full)])
         .collect()
 }
 
-/// The values of `field`; null, which stands for its default, comes last.
-pub fn of(field: &Field) -> Vec<Value> {
+/// Returns the values of `field`; null, which stands for its default, comes last.
+pub fn for_field(field: &Field) -> Vec<Value> {
     let mut values = values(&field.field_type);
     if !field.required {
         values.push(Value::Null);

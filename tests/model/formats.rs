@@ -1,4 +1,4 @@
-//! The forms of version 3 and of the legacy API, and what a change keeps.
+//! The formats of version 3 and of the legacy API, and partial changes.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -11,13 +11,13 @@ use vigie::schema::{MonitorDocument, SecretMode, legacy, table};
 use vigie::syntax::ValidationError;
 use vigie::syntax::node::Node;
 
-use crate::model::support::{changed, document, made, minimal, sample, texts, with};
+use crate::model::support::{document, minimal, sample, texts, validate_create, validate_patch, with};
 use crate::support::fields::Fields;
 
-fn legacy_made(body: Value) -> Result<MonitorDocument, Vec<ValidationError>> {
+fn legacy_create(body: Value) -> Result<MonitorDocument, Vec<ValidationError>> {
     let node = Node::from(body.clone());
     let kind = legacy::type_to_create(&node).unwrap();
-    made(
+    validate_create(
         kind,
         InputFormat::Legacy,
         body,
@@ -26,9 +26,9 @@ fn legacy_made(body: Value) -> Result<MonitorDocument, Vec<ValidationError>> {
     .map(|accepted| accepted.document)
 }
 
-/// Statuses and messages of the legacy API for a body.
-fn legacy_refused(body: Value) -> Vec<(u16, String)> {
-    legacy_made(body).unwrap_err().iter().map(ValidationError::to_legacy).collect()
+/// Returns the statuses and messages of the legacy API for a refused body.
+fn legacy_errors(body: Value) -> Vec<(u16, String)> {
+    legacy_create(body).unwrap_err().iter().map(ValidationError::to_legacy).collect()
 }
 
 #[test]
@@ -38,15 +38,15 @@ fn the_minimal_legacy_bodies_are_accepted() {
         json!({"billing_plancode": "p", "site_type": "browserscript", "browser_type": "FF", "name": "n", "script": "<s/>", "interval": 5, "enabled": "n"}),
         json!({"billing_plancode": "p", "site_type": "apiproject", "name": "n", "script": "<s/>", "test_suite": "s", "test_case": "c", "interval": "5", "enabled": "y"}),
     ] {
-        let accepted = legacy_made(body.clone()).unwrap_or_else(|errors| panic!("{body}: {errors:?}"));
+        let accepted = legacy_create(body.clone()).unwrap_or_else(|errors| panic!("{body}: {errors:?}"));
         assert_eq!(accepted.flag("enabled"), body["enabled"] == "y");
         assert_eq!(accepted.number("interval"), 5);
     }
 }
 
 #[test]
-fn legacy_codes_are_read() {
-    let site = legacy_made(json!({
+fn legacy_codes_are_decoded() {
+    let site = legacy_create(json!({
         "billing_plancode": 7, "site_type": "website", "name": "n", "url": "http://a/", "interval": "10",
         "mode": "S", "http_method": "p", "resolve_dns": "", "http_302_is_error": "y", "keyword_match_invert": "Enabled",
         "keyword_match_type": "RegularExpression", "keyword_string": "a.b", "check_ssl_expiration_dates": "Expiring",
@@ -66,7 +66,7 @@ fn legacy_codes_are_read() {
 }
 
 #[test]
-fn every_code_of_the_legacy_api_goes_both_ways() {
+fn every_legacy_code_is_decoded_and_encoded() {
     let cases = [
         (
             MonitorType::Ping,
@@ -95,11 +95,11 @@ fn every_code_of_the_legacy_api_goes_both_ways() {
             &["Plain Text", "Regular Expression"],
         ),
     ];
-    for (kind, field, codes, words) in cases {
-        for (code, word) in codes.iter().zip(words) {
+    for (kind, field, codes, values) in cases {
+        for (code, value) in codes.iter().zip(values) {
             let body = with(minimal(kind), json!({field: code, "site_type": kind.name()}));
-            let document = legacy_made(body).unwrap();
-            assert_eq!(document.text(field), Some(*word), "{field} {code}");
+            let document = legacy_create(body).unwrap();
+            assert_eq!(document.text(field), Some(*value), "{field} {code}");
             assert_eq!(legacy::record_from_document(&document, SecretMode::Masked)[field], json!(code));
         }
     }
@@ -121,9 +121,9 @@ fn capture_level_is_the_index_of_the_level() {
                 minimal(MonitorType::BrowserScript),
                 json!({"capture_level": code, "site_type": "browserscript"}),
             );
-            let document = legacy_made(body).unwrap();
-            let wanted = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
-            assert_eq!(document.value("capture"), Some(&wanted));
+            let document = legacy_create(body).unwrap();
+            let expected = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
+            assert_eq!(document.value("capture"), Some(&expected));
             assert_eq!(
                 legacy::record_from_document(&document, SecretMode::Masked)["capture_level"],
                 json!(index.to_string())
@@ -132,14 +132,14 @@ fn capture_level_is_the_index_of_the_level() {
     }
     let body =
         with(minimal(MonitorType::BrowserScript), json!({"capture_level": 6, "site_type": "browserscript"}));
-    assert_eq!(legacy_refused(body), [(66, "Invalid capture_level".to_owned())]);
+    assert_eq!(legacy_errors(body), [(66, "Invalid capture_level".to_owned())]);
 }
 
 #[test]
 fn a_count_below_the_pool_is_rotation_in_the_legacy_api() {
     let rotates = |count: i64, locations: Value| {
         let more = json!({"site_type": "ping", "monitor_location_count": count, "locations": locations});
-        legacy_made(with(minimal(MonitorType::Ping), more)).unwrap().flag("rotate_locations")
+        legacy_create(with(minimal(MonitorType::Ping), more)).unwrap().flag("rotate_locations")
     };
     let own = json!([{"id": 1}, {"id": 2}]);
     assert_eq!([0, 1, 2].map(|count| rotates(count, own.clone())), [false, true, false]);
@@ -159,23 +159,23 @@ fn a_legacy_record_is_all_text_and_names_its_type() {
     for kind in MonitorType::ALL {
         let record = legacy::record_from_document(&document(*kind, json!({})), SecretMode::Masked);
         assert_eq!(record["site_type"], legacy::site_type(*kind));
-        all_text(&Value::Object(record.clone()));
+        assert_all_text(&Value::Object(record.clone()));
         assert_eq!((&record["enabled"], &record["home_location"]), (&json!("y"), &json!("")), "{kind}");
         assert!(!record.contains_key("rotate_locations"));
     }
 }
 
-fn all_text(value: &Value) {
+fn assert_all_text(value: &Value) {
     match value {
         Value::String(_) => {}
-        Value::Array(items) => items.iter().for_each(all_text),
-        Value::Object(entries) => entries.values().for_each(all_text),
+        Value::Array(items) => items.iter().for_each(assert_all_text),
+        Value::Object(entries) => entries.values().for_each(assert_all_text),
         other => panic!("{other} is no text"),
     }
 }
 
 #[test]
-fn the_legacy_api_says_why_it_refuses() {
+fn legacy_errors_have_status_and_message() {
     let refused = |body: Value| legacy::type_to_create(&Node::from(body)).unwrap_err();
     assert_eq!(refused(json!({})), (64, "Missing site_type".to_owned()));
     assert_eq!(refused(json!({"site_type": ""})), (64, "Missing site_type".to_owned()));
@@ -184,17 +184,17 @@ fn the_legacy_api_says_why_it_refuses() {
         assert_eq!(refused(json!({"site_type": kind})), (65, "Invalid device.".to_owned()));
     }
     let body = json!({"site_type": "tcp", "name": "n", "billing_plancode": "p", "port": "0"});
-    assert_eq!(legacy_refused(body), [(64, "Missing hostname".to_owned()), (66, "Invalid port".to_owned())]);
+    assert_eq!(legacy_errors(body), [(64, "Missing hostname".to_owned()), (66, "Invalid port".to_owned())]);
     let body =
         with(minimal(MonitorType::Ping), json!({"site_type": "ping", "interval": "7", "enabled": "maybe"}));
     assert_eq!(
-        legacy_refused(body),
+        legacy_errors(body),
         [(66, "Invalid interval".to_owned()), (66, "Invalid enabled".to_owned())]
     );
 }
 
 #[test]
-fn the_further_names_of_types_are_known() {
+fn alternative_names_of_types_are_accepted() {
     assert_eq!(legacy::parse_site_type("transaction"), Some(MonitorType::WebsiteApi));
     assert_eq!(legacy::parse_site_type("transaction-ssl"), Some(MonitorType::WebsiteSslApi));
     assert_eq!(legacy::parse_site_type("apiproject"), Some(MonitorType::Api));
@@ -205,7 +205,7 @@ fn the_further_names_of_types_are_known() {
 }
 
 #[test]
-fn lenient_inputs_are_taken() {
+fn lenient_inputs_are_accepted() {
     let site = document(
         MonitorType::WebsiteSsl,
         json!({"use_ssl_version": 12, "port": "", "id": 9, "access_type": "Edit"}),
@@ -230,7 +230,7 @@ fn lenient_inputs_are_taken() {
 }
 
 #[test]
-fn defaults_answer_for_what_is_not_set() {
+fn fields_not_set_have_their_default() {
     let ping = document(MonitorType::Ping, json!({}));
     assert_eq!((ping.number("interval"), ping.number("timeout"), ping.number("ping_count")), (5, 30, 5));
     assert!(ping.flag("enabled") && ping.flag("retry_on_failure") && !ping.flag("rotate_locations"));
@@ -242,10 +242,10 @@ fn defaults_answer_for_what_is_not_set() {
 }
 
 #[test]
-fn what_follows_from_other_fields_is_shown_in_version_3() {
-    let shown = |more: Value| document(MonitorType::BrowserScript, more).to_json(SecretMode::Masked);
-    let plain = shown(json!({}));
-    let all = shown(json!({
+fn derived_fields_are_shown_in_version_3() {
+    let v3_of = |more: Value| document(MonitorType::BrowserScript, more).to_json(SecretMode::Masked);
+    let plain = v3_of(json!({}));
+    let all = v3_of(json!({
         "locations": [{"id": 1}, {"id": 2}], "mode": "SLA (MultiPOP)", "user_experience_enabled": true,
         "capture": {"level": "Disabled"},
         "content_views": [{"id": 1, "notify_on_error": true, "inherit_global_errors": false}],
@@ -262,37 +262,38 @@ fn what_follows_from_other_fields_is_shown_in_version_3() {
 }
 
 #[test]
-fn a_change_keeps_what_it_does_not_name() {
+fn a_patch_keeps_omitted_fields() {
     let old = document(
         MonitorType::BrowserScript,
         json!({"note": "x", "timeout": 60, "capture": {"headers": false}, "locations": [{"id": 1}, {"id": 2}]}),
     );
     let body = json!({"timeout": 45, "capture": {"level": "All Events"}, "locations": [{"id": 3}]});
-    let new = changed(&old, InputFormat::V3, body).unwrap().document;
+    let new = validate_patch(&old, InputFormat::V3, body).unwrap().document;
     assert_eq!((new.text("note"), new.number("timeout")), (Some("x"), 45));
     assert_eq!(new.list("locations"), [json!({"id": 3})]);
     let capture = new.value("capture").unwrap();
     assert_eq!((&capture["level"], &capture["headers"]), (&json!("All Events"), &json!(false)));
-    let new = changed(&new, InputFormat::V3, json!({"note": null, "timeout": null})).unwrap().document;
+    let new = validate_patch(&new, InputFormat::V3, json!({"note": null, "timeout": null})).unwrap().document;
     assert_eq!((new.text("note"), new.number("timeout")), (None, 30));
-    assert!(changed(&new, InputFormat::V3, json!({"name": null})).is_err());
-    assert_eq!(changed(&new, InputFormat::V3, json!({})).unwrap().document, new);
+    assert!(validate_patch(&new, InputFormat::V3, json!({"name": null})).is_err());
+    assert_eq!(validate_patch(&new, InputFormat::V3, json!({})).unwrap().document, new);
 }
 
 #[test]
-fn a_mask_that_comes_back_leaves_the_secret() {
+fn a_mask_that_is_sent_back_keeps_the_secret() {
     let steps = json!([
         {"url": "http://a/", "step_name": "1", "step_number": 1, "head": {"http_basic_auth_password": "one"}},
         {"url": "http://a/", "step_name": "2", "step_number": 2, "head": {"http_basic_auth_password": "two"}},
     ]);
     let old = document(MonitorType::WebsiteApi, json!({"api_steps": steps}));
-    let mut shown = old.to_json(SecretMode::Masked);
-    assert!(!Value::Object(shown.clone()).to_string().contains("two"));
-    assert_eq!(changed(&old, InputFormat::V3, Value::Object(shown.clone())).unwrap().document, old);
-    shown["api_steps"].as_array_mut().unwrap().remove(0);
-    let new = changed(&old, InputFormat::V3, json!({"api_steps": shown["api_steps"]})).unwrap().document;
+    let mut masked = old.to_json(SecretMode::Masked);
+    assert!(!Value::Object(masked.clone()).to_string().contains("two"));
+    assert_eq!(validate_patch(&old, InputFormat::V3, Value::Object(masked.clone())).unwrap().document, old);
+    masked["api_steps"].as_array_mut().unwrap().remove(0);
+    let new =
+        validate_patch(&old, InputFormat::V3, json!({"api_steps": masked["api_steps"]})).unwrap().document;
     assert_eq!(new.list("api_steps")[0]["head"]["http_basic_auth_password"], "two");
-    let errors = changed(
+    let errors = validate_patch(
         &old,
         InputFormat::V3,
         json!({"api_steps": [
@@ -303,21 +304,23 @@ fn a_mask_that_comes_back_leaves_the_secret() {
     assert_eq!(errors[0].message, "`api_steps[0].head.bearer_token` is masked, but no value is stored");
     let body = with(minimal(MonitorType::EmailPop), json!({"pop_password": "********"}));
     assert_eq!(
-        made(MonitorType::EmailPop, InputFormat::V3, body, &ValidationContext::default()).unwrap_err().len(),
+        validate_create(MonitorType::EmailPop, InputFormat::V3, body, &ValidationContext::default())
+            .unwrap_err()
+            .len(),
         1
     );
 }
 
 #[test]
-fn what_is_shown_in_version_3_can_be_sent_back() {
+fn an_object_of_version_3_can_be_sent_back() {
     for kind in MonitorType::ALL {
         let old = document(*kind, json!({"note": "x"}));
-        let shown = Value::Object(old.to_json(SecretMode::Masked));
-        assert_eq!(changed(&old, InputFormat::V3, shown).unwrap().document, old, "{kind}");
+        let masked = Value::Object(old.to_json(SecretMode::Masked));
+        assert_eq!(validate_patch(&old, InputFormat::V3, masked).unwrap().document, old, "{kind}");
     }
 }
 
-/// Some value of `kind`, in version 3 form.
+/// Generates values of `kind` in the format of version 3.
 fn any_value(kind: FieldType) -> BoxedStrategy<Value> {
     match kind {
         FieldType::Bool => any::<bool>().prop_map(Value::from).boxed(),
@@ -330,15 +333,15 @@ fn any_value(kind: FieldType) -> BoxedStrategy<Value> {
                 .prop_filter("a mask is no value", |value| value != "********")
                 .boxed()
         }
-        FieldType::List { items: of, .. } => {
-            proptest::collection::vec(any_value(*of), 0..3).prop_map(Value::from).boxed()
+        FieldType::List { items: item_type, .. } => {
+            proptest::collection::vec(any_value(*item_type), 0..3).prop_map(Value::from).boxed()
         }
         kind => Just(sample(&kind)).boxed(),
     }
 }
 
-/// Fields whose values hang together, so that chance does not hit what is allowed.
-const TIED: &[&str] = &[
+/// Fields that depend on each other, so that random values would rarely be valid.
+const DEPENDENT_FIELDS: &[&str] = &[
     "locations",
     "home_location",
     "monitor_location_count",
@@ -367,7 +370,7 @@ fn any_fields(table: &'static FieldTable) -> impl Strategy<Value = Map<String, V
         .fields()
         .iter()
         .copied()
-        .filter(|field| field.access == Access::ReadWrite && !TIED.contains(&field.name))
+        .filter(|field| field.access == Access::ReadWrite && !DEPENDENT_FIELDS.contains(&field.name))
         .collect();
     let count = free.len();
     proptest::sample::subsequence(free, 0..=count).prop_flat_map(|fields| {
@@ -392,7 +395,7 @@ proptest! {
     fn version_3_to_legacy_and_back_is_the_same(document in any_document()) {
         let kind = document.monitor_type();
         let record = Value::Object(legacy::record_from_document(&document, SecretMode::Revealed));
-        let back = made(kind, InputFormat::Legacy, record.clone(), &ValidationContext::default());
+        let back = validate_create(kind, InputFormat::Legacy, record.clone(), &ValidationContext::default());
         if legacy::parse_site_type(legacy::site_type(kind)) == Some(kind) {
             let back = back.map_err(|errors| TestCaseError::fail(format!("{record}: {errors:?}")))?;
             prop_assert_eq!(back.document.to_json(SecretMode::Revealed), document.to_json(SecretMode::Revealed));
@@ -400,14 +403,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_stored_loads_as_it_was(document in any_document()) {
+    fn a_stored_document_loads_unchanged(document in any_document()) {
         let text = serde_json::to_string(&document.to_stored(SecretMode::Revealed)).unwrap();
         let again = MonitorDocument::new(document.monitor_type(), serde_json::from_str(&text).unwrap()).unwrap();
         prop_assert_eq!(again, document);
     }
 
     #[test]
-    fn no_text_makes_reading_panic(text in "\\PC{0,200}") {
+    fn no_text_makes_the_reader_panic(text in "\\PC{0,200}") {
         let _ = Node::from_yaml(&text);
         let files = [("a.yaml".to_owned(), format!("- key: k\n  type: website\n  {text}\n"))];
         let found = vigie::schema::monitor_file::validate_files(
@@ -419,14 +422,14 @@ proptest! {
     }
 
     #[test]
-    fn no_tree_makes_reading_panic(kind in proptest::sample::select(MonitorType::ALL), body in any_tree()) {
+    fn no_tree_makes_the_reader_panic(kind in proptest::sample::select(MonitorType::ALL), body in any_tree()) {
         for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
-            let _ = made(kind, form, body.clone(), &ValidationContext::default());
+            let _ = validate_create(kind, form, body.clone(), &ValidationContext::default());
         }
     }
 }
 
-/// Trees whose keys are often real ones.
+/// Generates trees whose keys are often names of fields.
 fn any_tree() -> impl Strategy<Value = Value> {
     let names: Vec<&'static str> = MonitorType::ALL
         .iter()
@@ -461,7 +464,9 @@ fn a_whole_number_is_the_same_value_however_it_is_written() {
             "thresholds": [{"metric": "load", "error": error}]})
     };
     let read = |form: InputFormat, error: Value| {
-        made(MonitorType::HostAgent, form, host_agent(error), &ValidationContext::default()).unwrap().document
+        validate_create(MonitorType::HostAgent, form, host_agent(error), &ValidationContext::default())
+            .unwrap()
+            .document
     };
     let whole = read(InputFormat::V3, json!(8));
     assert_eq!(read(InputFormat::V3, json!(8.0)), whole);

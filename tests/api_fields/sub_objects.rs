@@ -1,12 +1,12 @@
-//! Sub-objects (interface.md 2.3): each of their fields with its values in turn.
+//! Sub-objects (interface.md 2.3): each of their fields with each of its values.
 
 use serde_json::{Map, Value, json};
 use vigie::schema::field::{Access, Field};
 use vigie::schema::table::FieldTable;
 
-use crate::api_fields::good::{long, values};
+use crate::api_fields::valid_values::{long, values};
 
-/// Allowed pairs of fields.md 4.
+/// The allowed pairs of fields.md 4.
 pub const PAIRS: [(&str, &[&str]); 6] = [
     (
         "Response",
@@ -38,7 +38,7 @@ pub const PAIRS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// All of interface.md 2.3.
+/// All comparisons of interface.md 2.3.
 pub const COMPARISONS: &[&str] = &[
     "equals",
     "does not equal",
@@ -52,53 +52,53 @@ pub const COMPARISONS: &[&str] = &[
     "regular expression excludes",
 ];
 
-/// The fields of a part that an author sets.
-pub fn open(table: &'static FieldTable) -> impl Iterator<Item = &'static Field> {
+/// Returns the fields of a sub-object that a client may set.
+pub fn settable_fields(table: &'static FieldTable) -> impl Iterator<Item = &'static Field> {
     table.fields().iter().copied().filter(|field| field.access == Access::ReadWrite)
 }
 
-/// Objects of `table` that have every value of every field among them; `place` is that of the first in its
-/// list, for what has to be unique.
-pub fn objects(table: &'static FieldTable, place: usize) -> Vec<Value> {
+/// Returns objects of `table` that together have every value of every field. `first_index` is the index of the first in
+/// its list, for fields that must be unique.
+pub fn objects(table: &'static FieldTable, first_index: usize) -> Vec<Value> {
     match table.name {
         "Assertion" => return assertions(),
-        "Variable" => return variables(place),
+        "Variable" => return variables(first_index),
         _ => {}
     }
-    let cases: Vec<(&Field, Vec<Value>)> = open(table)
+    let cases: Vec<(&Field, Vec<Value>)> = settable_fields(table)
         .map(|field| {
-            let plain = |value: &Value| value != "" || field.default_value().is_some();
-            let inner = match field.name {
+            let is_usable = |value: &Value| value != "" || field.default_value().is_some();
+            let values_of_field = match field.name {
                 "variables" => vec![json!([])],
-                _ => values(&field.field_type).into_iter().filter(plain).collect(),
+                _ => values(&field.field_type).into_iter().filter(is_usable).collect(),
             };
-            (field, inner)
+            (field, values_of_field)
         })
         .collect();
-    // What is not required is left out once, too.
-    let turns = |field: &Field, values: &[Value]| values.len() + usize::from(!field.required);
-    let max = cases.iter().map(|(field, values)| turns(field, values)).max().unwrap_or(1);
+    // A field that is not required is also left out once.
+    let case_count = |field: &Field, values: &[Value]| values.len() + usize::from(!field.required);
+    let max = cases.iter().map(|(field, values)| case_count(field, values)).max().unwrap_or(1);
     let object = |at: usize| {
         let set = cases.iter().filter_map(|(field, values)| {
-            Some((field.name.to_owned(), values.get(at % turns(field, values))?.clone()))
+            Some((field.name.to_owned(), values.get(at % case_count(field, values))?.clone()))
         });
-        mended(table, set.collect(), place + at)
+        completed(table, set.collect(), first_index + at)
     };
     (0..max).map(object).collect()
 }
 
-/// The shortest object of `table`, for the place `at` of a list.
-pub fn short(table: &'static FieldTable, at: usize) -> Value {
+/// Returns the shortest object of `table`, for index `at` of a list.
+pub fn minimal_object(table: &'static FieldTable, at: usize) -> Value {
     if table.name == "Variable" {
         return json!({"name": format!("v{at}"), "property": "$.a"});
     }
-    let required = open(table).filter(|field| field.required);
+    let required = settable_fields(table).filter(|field| field.required);
     let set = required.map(|field| (field.name.to_owned(), values(&field.field_type)[0].clone()));
-    mended(table, set.collect(), at)
+    completed(table, set.collect(), at)
 }
 
-/// Ties between the fields of one object.
-fn mended(table: &'static FieldTable, mut object: Map<String, Value>, at: usize) -> Value {
+/// Completes an object with the fields that others of it require.
+fn completed(table: &'static FieldTable, mut object: Map<String, Value>, at: usize) -> Value {
     match table.name {
         "ContentView" => {
             object.insert("id".to_owned(), json!(if at == 0 { i64::MAX.unsigned_abs() } else { at as u64 }));
@@ -109,10 +109,10 @@ fn mended(table: &'static FieldTable, mut object: Map<String, Value>, at: usize)
         "DialogueLine" if object.is_empty() => {
             object.insert("expect".to_owned(), json!("^220 "));
         }
-        "ApiStep" => step(&mut object, at),
-        // What a change leaves out of an object stays as it is.
+        "ApiStep" => complete_step(&mut object, at),
+        // Fields that a change omits keep their value, so all are set.
         "Capture" => {
-            for field in open(table) {
+            for field in settable_fields(table) {
                 object.entry(field.name).or_insert_with(|| field.default_value().unwrap());
             }
         }
@@ -121,7 +121,7 @@ fn mended(table: &'static FieldTable, mut object: Map<String, Value>, at: usize)
     Value::Object(object)
 }
 
-fn step(step: &mut Map<String, Value>, at: usize) {
+fn complete_step(step: &mut Map<String, Value>, at: usize) {
     if step.get("http_method") == Some(&json!("CUSTOM")) {
         step.entry("custom_method").or_insert_with(|| json!("PURGE"));
     } else if step.contains_key("custom_method") {
@@ -136,8 +136,8 @@ fn step(step: &mut Map<String, Value>, at: usize) {
 }
 
 fn assertions() -> Vec<Value> {
-    let of_source = |(source, comparisons): &(&str, &[&str])| -> Vec<Value> {
-        let of = |comparison: &&str| {
+    let assertions_of = |(source, comparisons): &(&str, &[&str])| -> Vec<Value> {
+        let assertion_with = |comparison: &&str| {
             let property = match *source {
                 "JSON Response" => format!("$['{}']", long(251)),
                 "XML Response" => "//a:b[@c='ä']".to_owned(),
@@ -157,14 +157,14 @@ fn assertions() -> Vec<Value> {
             }
             assertion
         };
-        comparisons.iter().map(of).collect()
+        comparisons.iter().map(assertion_with).collect()
     };
-    let bare = json!({"source": "Response", "comparison": "equals"});
-    [bare].into_iter().chain(PAIRS.iter().flat_map(of_source)).collect()
+    let add_required_fields = json!({"source": "Response", "comparison": "equals"});
+    [add_required_fields].into_iter().chain(PAIRS.iter().flat_map(assertions_of)).collect()
 }
 
 fn variables(from: usize) -> Vec<Value> {
-    let of = |(at, (source, property)): (usize, (&str, &str))| {
+    let variable_of = |(at, (source, property)): (usize, (&str, &str))| {
         let mut variable = json!({"name": format!("v{}", from + at), "property": property});
         if !source.is_empty() {
             variable["source"] = json!(source);
@@ -172,7 +172,7 @@ fn variables(from: usize) -> Vec<Value> {
         variable
     };
     let long_name = "n".repeat(250) + &format!("{from:05}");
-    let most = json!({"name": long_name, "property": long(1024), "source": "Header"});
+    let longest = json!({"name": long_name, "property": long(1024), "source": "Header"});
     let sources = [
         ("", "x"),
         ("JSON Response", "$.a[0]"),
@@ -180,5 +180,5 @@ fn variables(from: usize) -> Vec<Value> {
         ("Header", "ETag"),
         ("Response", "a(b)"),
     ];
-    sources.into_iter().enumerate().map(of).chain([most]).collect()
+    sources.into_iter().enumerate().map(variable_of).chain([longest]).collect()
 }

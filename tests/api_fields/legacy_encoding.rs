@@ -1,4 +1,4 @@
-//! The legacy coding of behaviour.md 2, worked out here by itself: everything a text, flags `y` and `n`, codes.
+//! The legacy encoding of behaviour.md 2, implemented independently: all values are texts, flags `y` and `n`, codes.
 
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
@@ -6,13 +6,13 @@ use vigie::schema::field::{Field, LegacyEncoding};
 
 use crate::api_fields::world::World;
 
-/// Levels of interface.md 2.3, by their codes.
+/// The levels of interface.md 2.3; the index is the code.
 const LEVELS: [&str; 6] =
     ["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
 
 impl World {
-    /// The legacy record of what version 3 shows.
-    pub fn legacy_of(&self, shown: &Map<String, Value>, scripts: bool) -> Map<String, Value> {
+    /// Returns the legacy record of the object `shown` of version 3.
+    pub fn legacy_record(&self, shown: &Map<String, Value>, scripts: bool) -> Map<String, Value> {
         let mut record = Map::new();
         record.insert("site_type".to_owned(), json!(self.site_type()));
         for field in self.fields() {
@@ -46,21 +46,21 @@ impl World {
         record
     }
 
-    /// A legacy body that sets what `sent` sets; `count` is its count of locations. With `texts` numbers and flags
-    /// are texts too.
+    /// Returns a legacy body that sets the values of `sent`; `count` is its number of locations. With `texts`, numbers
+    /// and flags are texts too.
     pub fn legacy_body(&self, sent: &Map<String, Value>, count: i64, texts: bool) -> Map<String, Value> {
         let mut body = Map::new();
         for field in self.settable() {
             let value = &sent[field.name];
             let written = match field.legacy {
                 LegacyEncoding::Hidden => continue,
-                // An empty text is a value where there is a default for it.
+                // An empty text is a value of its own where the field has a default.
                 _ if value.is_null() && texts && !is_text_with_default(field) => json!(""),
                 _ if value.is_null() => Value::Null,
                 LegacyEncoding::Coded(codes) => json!(code(codes, value)),
-                LegacyEncoding::Alias(others) if texts => {
-                    let other = others.iter().find(|(_, word)| value == *word);
-                    other.map_or_else(|| value.clone(), |(other, _)| json!(other))
+                LegacyEncoding::Alias(aliases) if texts => {
+                    let alias = aliases.iter().find(|(_, name_of_value)| value == *name_of_value);
+                    alias.map_or_else(|| value.clone(), |(alias, _)| json!(alias))
                 }
                 LegacyEncoding::EnabledDisabled => json!(if value == true { "Enabled" } else { "Disabled" }),
                 _ if texts => as_text(value),
@@ -93,8 +93,8 @@ fn is_text_with_default(field: &Field) -> bool {
 }
 
 fn code(codes: &[(&'static str, &'static str)], value: &Value) -> String {
-    let word = value.as_str().unwrap_or_default();
-    codes.iter().find(|(_, known)| *known == word).map_or(word, |(code, _)| code).to_owned()
+    let text = value.as_str().unwrap_or_default();
+    codes.iter().find(|(_, known)| *known == text).map_or(text, |(code, _)| code).to_owned()
 }
 
 pub fn as_text(value: &Value) -> Value {
