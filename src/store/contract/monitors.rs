@@ -1,4 +1,4 @@
-//! Stored monitors.
+//! How monitors are stored.
 
 use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
