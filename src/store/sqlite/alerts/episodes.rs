@@ -1,4 +1,4 @@
-//! Stored episodes.
+//! How episodes are stored.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};

@@ -1,4 +1,4 @@
-//! Stored notifications.
+//! How notifications are stored.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params};
