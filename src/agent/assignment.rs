@@ -25,7 +25,7 @@ pub struct Assignment {
     /// Start of the grid after 00:00 UTC, instead of the hashed slot (fields.md 3 `monitor_offset`).
     pub offset: Option<Duration>,
     /// Which of its runs are checked here, and when.
-    pub share: LocationRotation,
+    pub rotation: LocationRotation,
     /// Time limit of one attempt.
     pub timeout: Duration,
     /// Whether a failure is retried at once.
@@ -46,12 +46,12 @@ pub struct Assignment {
 impl Assignment {
     /// Returns its slots at this location.
     #[must_use]
-    pub fn grid(&self) -> LocationSlots {
-        LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.share)
+    pub fn location_slots(&self) -> LocationSlots {
+        LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.rotation)
     }
 
     /// Returns the metadata of its records.
-    pub(super) fn check_of(&self) -> CheckMetadata {
+    pub(super) fn check_metadata(&self) -> CheckMetadata {
         CheckMetadata {
             monitor_id: self.monitor_id,
             monitor_name: Arc::clone(&self.name),

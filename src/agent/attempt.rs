@@ -97,9 +97,9 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
 
 /// Marks `failure` as Vigie's own fault and adds the reason.
 pub(super) fn mark_own_fault(mut failure: Failure, reason: &str) -> Failure {
-    if failure.fault != Fault::Ours {
+    if failure.fault != Fault::Vigie {
         failure.detail.push_str("; ");
         failure.detail.push_str(reason);
     }
-    failure.with_fault(Fault::Ours)
+    failure.with_fault(Fault::Vigie)
 }

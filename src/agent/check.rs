@@ -61,7 +61,7 @@ pub async fn run_check(
         facts: last.facts,
         details: last.details,
         captures,
-        ..CheckResult::without_attempts(assignment.check_of(), planned_at, started_at, verdict)
+        ..CheckResult::without_attempts(assignment.check_metadata(), planned_at, started_at, verdict)
     }
 }
 
@@ -78,7 +78,7 @@ pub fn blackout_result(
 ) -> CheckResult {
     let (outcome, status) = (Outcome::Blackout, Status::OK);
     let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
-    CheckResult::without_attempts(assignment.check_of(), planned_at, now, verdict)
+    CheckResult::without_attempts(assignment.check_metadata(), planned_at, now, verdict)
 }
 
 /// Returns the captures of all attempts; if there were two, the name of each has its attempt number.

@@ -21,7 +21,7 @@ pub struct Connectivity {
     clock: Arc<dyn Clock>,
     /// Held while the targets are probed.
     probe_lock: tokio::sync::Mutex<()>,
-    seen: Mutex<ProbeState>,
+    state: Mutex<ProbeState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ impl Connectivity {
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
         let (probe_lock, seen) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock, seen })
+        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock, state: seen })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
@@ -89,7 +89,7 @@ impl Connectivity {
     }
 
     fn state(&self) -> MutexGuard<'_, ProbeState> {
-        self.seen.lock()
+        self.state.lock()
     }
 }
 

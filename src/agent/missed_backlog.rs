@@ -88,7 +88,7 @@ impl MissedSeries {
             slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
             last_planned_at: self.slots.last,
         };
-        CheckResult::missed(self.assignment.check_of(), self.slots.first, self.detected_at, missed)
+        CheckResult::missed(self.assignment.check_metadata(), self.slots.first, self.detected_at, missed)
     }
 }
 

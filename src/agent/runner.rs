@@ -51,8 +51,8 @@ pub fn start_runner(
         running: HashMap::new(),
         cancel: CancellationToken::new(),
         tracker,
-        applying: None,
-        stopping: None,
+        pending_changes: None,
+        pending_shutdown: None,
         is_orphaned: false,
         gauges_updated_at: None,
         last_load: SchedulerLoad::default(),
@@ -90,8 +90,8 @@ struct Runner {
     running: HashMap<u32, CancellationToken>,
     cancel: CancellationToken,
     tracker: TaskTracker,
-    applying: Option<PendingChanges>,
-    stopping: Option<PendingShutdown>,
+    pending_changes: Option<PendingChanges>,
+    pending_shutdown: Option<PendingShutdown>,
     /// Whether every handle was dropped.
     is_orphaned: bool,
     gauges_updated_at: Option<Instant>,
@@ -135,13 +135,13 @@ impl Runner {
             if self.is_drained() {
                 break;
             }
-            let busy = more_due || self.applying.is_some();
+            let busy = more_due || self.pending_changes.is_some();
             let wait = self.queue.next_wake().map_or(MAX_SLEEP, |wake| wake.since(now).min(MAX_SLEEP));
-            let cancel_at = self.stopping.as_ref().map(|stopping| stopping.cancel_at);
+            let cancel_at = self.pending_shutdown.as_ref().map(|stopping| stopping.cancel_at);
             tokio::select! {
                 () = tokio::task::yield_now(), if busy => {}
                 _ = self.finished_receiver.recv_many(&mut finished, CHANGES_PER_TICK) => {}
-                received = self.commands.recv(), if self.applying.is_none() && !self.is_orphaned => {
+                received = self.commands.recv(), if self.pending_changes.is_none() && !self.is_orphaned => {
                     self.is_orphaned = received.is_none();
                     command = Some(received.unwrap_or_else(shutdown_now));
                 }
@@ -159,15 +159,15 @@ impl Runner {
 
     fn handle_command(&mut self, command: RunnerCommand, now: Timestamp) {
         match command {
-            RunnerCommand::Apply { .. } if self.stopping.is_some() => {}
+            RunnerCommand::Apply { .. } if self.pending_shutdown.is_some() => {}
             RunnerCommand::Apply { changes, done } => {
-                self.applying = Some(PendingChanges { changes: changes.into_iter(), done });
+                self.pending_changes = Some(PendingChanges { changes: changes.into_iter(), done });
             }
             RunnerCommand::RunNow { monitor_id, reply } => self.queue.order_run(monitor_id, now, reply),
             RunnerCommand::RunOnce { assignment, reply } => {
                 self.queue.order_run_once(assignment, now, reply);
             }
-            RunnerCommand::Snapshot(reply) => {
+            RunnerCommand::Stats(reply) => {
                 // The caller may have stopped waiting.
                 let _ = reply.send(self.snapshot());
             }
@@ -176,7 +176,7 @@ impl Runner {
     }
 
     fn apply_changes(&mut self, now: Timestamp) {
-        let Some(mut applying) = self.applying.take() else { return };
+        let Some(mut applying) = self.pending_changes.take() else { return };
         for change in applying.changes.by_ref().take(CHANGES_PER_TICK) {
             match change {
                 AssignmentChange::Put(assignment) => self.queue.upsert(assignment, now),
@@ -190,7 +190,7 @@ impl Runner {
             }
         }
         if applying.changes.len() > 0 {
-            self.applying = Some(applying);
+            self.pending_changes = Some(applying);
         } else {
             // Update the gauges at once, so that they show a new plan before the first of its checks.
             self.gauges_updated_at = None;
@@ -204,7 +204,7 @@ impl Runner {
         self.running.insert(index, cancel.clone());
         let cx = ExecutionContext { is_on_demand: reply.is_some(), ..self.cx.clone() };
         let delivery = self.delivery.clone();
-        let finish_guard = FinishGuard { index, to: self.finished_sender.clone() };
+        let finish_guard = FinishGuard { index, finished_sender: self.finished_sender.clone() };
         self.tracker.spawn(async move {
             // Held to the end: the running slot is freed once the result was delivered, or when anything panics.
             let _finish_guard = finish_guard;
@@ -229,13 +229,13 @@ impl Runner {
     fn begin_shutdown(&mut self, limit: Duration, done: oneshot::Sender<()>) {
         self.queue.stop();
         let cancel_at = Instant::now() + limit;
-        let stopping = self.stopping.get_or_insert(PendingShutdown { cancel_at, done: Vec::new() });
+        let stopping = self.pending_shutdown.get_or_insert(PendingShutdown { cancel_at, done: Vec::new() });
         stopping.cancel_at = stopping.cancel_at.min(cancel_at);
         stopping.done.push(done);
     }
 
     fn is_drained(&self) -> bool {
-        self.stopping.is_some() && self.queue.in_flight() == 0 && !self.queue.has_missed()
+        self.pending_shutdown.is_some() && self.queue.in_flight() == 0 && !self.queue.has_missed()
     }
 
     /// Waits until the sink has accepted everything, then replies to all shutdown requests.
@@ -244,7 +244,7 @@ impl Runner {
         drop((self.missed_sender, self.commands));
         self.tracker.close();
         self.tracker.wait().await;
-        for done in self.stopping.into_iter().flat_map(|stopping| stopping.done) {
+        for done in self.pending_shutdown.into_iter().flat_map(|stopping| stopping.done) {
             let _ = done.send(());
         }
     }
@@ -288,13 +288,13 @@ async fn sleep_until(instant: Option<Instant>) {
 /// Notifies the runner when the task of a check ends, however it ends.
 struct FinishGuard {
     index: u32,
-    to: mpsc::Sender<u32>,
+    finished_sender: mpsc::Sender<u32>,
 }
 
 impl Drop for FinishGuard {
     fn drop(&mut self) {
         // The channel has room for every check that may run; an error means that the runner has ended.
-        let _ = self.to.try_send(self.index);
+        let _ = self.finished_sender.try_send(self.index);
     }
 }
 

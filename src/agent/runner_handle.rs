@@ -43,7 +43,7 @@ pub(super) enum RunnerCommand {
     Apply { changes: Vec<AssignmentChange>, done: oneshot::Sender<()> },
     RunNow { monitor_id: MonitorId, reply: ResultReply },
     RunOnce { assignment: Arc<Assignment>, reply: ResultReply },
-    Snapshot(oneshot::Sender<RunnerStats>),
+    Stats(oneshot::Sender<RunnerStats>),
     Shutdown { limit: Duration, done: oneshot::Sender<()> },
 }
 
@@ -77,7 +77,7 @@ impl RunnerHandle {
 
     /// Returns the current load of the runner.
     pub async fn stats(&self) -> Result<RunnerStats, RunnerStopped> {
-        self.request(RunnerCommand::Snapshot).await
+        self.request(RunnerCommand::Stats).await
     }
 
     /// Whether the runner has not ended.

@@ -27,7 +27,7 @@ pub struct AlertState {
     /// The run after the last resolved one, whether or not it has results. Not stored: after a downtime of this
     /// process, the agents know which runs took place and report those that they missed.
     #[serde(skip)]
-    pub(super) next: Option<ExpectedRun>,
+    pub(super) expected_run: Option<ExpectedRun>,
     /// Whether the state was closed. Runs planned while inactive are ignored.
     #[serde(skip)]
     pub(super) is_closed: bool,
@@ -64,7 +64,8 @@ pub(super) struct NoDataStreak {
     pub(super) runs: u32,
     /// Planned time of the first of these runs.
     pub(super) since: Option<Timestamp>,
-    pub(super) told: Vec<RecipientId>,
+    #[serde(rename = "told")]
+    pub(super) notified: Vec<RecipientId>,
 }
 
 /// State of a monitor as shown to people: up, failing, down, unknown or blacked out. Disabled and paused monitors
@@ -113,9 +114,9 @@ impl AlertState {
         let pending_run = self.runs.iter_mut().find(|run| run.planned_at == planned_at);
         match pending_run
             .and_then(|run| run.verification.as_mut())
-            .filter(|verification| verification.answer.is_none())
+            .filter(|verification| verification.response.is_none())
         {
-            Some(verification) => verification.answer = Some(response),
+            Some(verification) => verification.response = Some(response),
             None => return Vec::new(),
         }
         self.resolve_ready_runs(cx)
@@ -128,10 +129,10 @@ impl AlertState {
         for run in &mut self.runs {
             run.close_if_complete(true, cx);
             let overdue = |verification: &&mut PendingVerification| {
-                verification.answer.is_none() && verification.until.is_some_and(|until| until <= cx.now)
+                verification.response.is_none() && verification.deadline.is_some_and(|until| until <= cx.now)
             };
             if let Some(verification) = run.verification.as_mut().filter(overdue) {
-                verification.answer = Some(verification_timed_out(cx.now));
+                verification.response = Some(verification_timed_out(cx.now));
             }
         }
         self.resolve_ready_runs(cx)
@@ -141,11 +142,11 @@ impl AlertState {
     #[must_use]
     pub fn next_tick_at(&self) -> Option<Timestamp> {
         let run = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
-            (Some(verification), _) => Some(verification.until.unwrap_or(run.closes_at)),
+            (Some(verification), _) => Some(verification.deadline.unwrap_or(run.closes_at)),
             (None, None) => Some(run.closes_at),
             (None, Some(_)) => None,
         };
-        let next = self.next.map(|next| next.expires_at);
+        let next = self.expected_run.map(|next| next.expires_at);
         self.runs.iter().filter_map(run).chain(next).min()
     }
 
@@ -189,7 +190,7 @@ impl AlertState {
             planned_at: newest,
             expected: Vec::new(),
             closes_at: newest,
-            heard: results,
+            results,
             close_reason: None,
             verification: None,
             resolved_before_restart: true,
@@ -201,10 +202,10 @@ impl AlertState {
     pub fn is_default(&self) -> bool {
         let harmless = |result: &LocationResult| {
             matches!(result.outcome, Outcome::Ok | Outcome::Warning)
-                && result.page.is_none()
+                && result.page_change.is_none()
                 && result.certificate.is_none()
         };
-        let calm = |run: &PendingRun| run.verification.is_none() && run.heard.iter().all(harmless);
+        let calm = |run: &PendingRun| run.verification.is_none() && run.results.iter().all(harmless);
         self.episode.is_none()
             && self.last_episode_ended_at.is_none()
             && self.no_data.runs == 0

@@ -50,7 +50,7 @@ pub(super) fn is_silenced(cx: &AlertContext<'_>, kind: NotificationKind, planned
 
 /// Whether `recipient` is muted at `at`.
 pub(super) fn is_muted(cx: &AlertContext<'_>, recipient: RecipientId, at: Timestamp) -> bool {
-    cx.calendar.active_window(BlackoutTarget::Notifier(recipient), at).is_some()
+    cx.calendar.active_window(BlackoutTarget::Recipient(recipient), at).is_some()
 }
 
 /// Returns the recipients that the groups name, each with the matching group of the lowest id.

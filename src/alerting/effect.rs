@@ -31,7 +31,7 @@ pub enum Effect {
         /// Location of the check.
         location: LocationId,
         /// The verification.
-        answer: Verification,
+        verification: Verification,
     },
     /// Record the run as missed at these expected locations, which are offline and did not check it.
     RecordMissed {

@@ -34,7 +34,8 @@ pub struct LocationResult {
     /// Set when the content or the objects of the page changed since the last passing run there, and the monitor
     /// notifies on such changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<PageChange>,
+    #[serde(rename = "page")]
+    pub page_change: Option<PageChange>,
     /// Set when a certificate has expired or will soon, as `check_ssl_expiration_dates` requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<ExpiringCertificate>,

@@ -30,7 +30,7 @@ impl AlertState {
         self.runs.retain(|run| run.planned_at <= latest);
         for run in &mut self.runs {
             if let Some(verification) =
-                run.verification.as_mut().filter(|verification| verification.answer.is_none())
+                run.verification.as_mut().filter(|verification| verification.response.is_none())
             {
                 verification.set_deadline(cx);
             }
@@ -41,7 +41,7 @@ impl AlertState {
         let settled = self.resolved_until;
         self.runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
         let slots = &cx.policy.run_plan.slots;
-        match (self.next, self.resolved_until) {
+        match (self.expected_run, self.resolved_until) {
             (Some(next), _) if slots.last_at_or_before(next.planned_at) == next.planned_at => {}
             (None, Some(settled)) if !self.is_closed => self.resume_after(settled, cx),
             _ => self.expect_next_run(cx.now, cx),
@@ -66,7 +66,7 @@ impl AlertState {
     /// Continues after a start of the process: the run after the last resolved one may still be reported, late.
     fn resume_after(&mut self, settled: Timestamp, cx: &AlertContext<'_>) {
         self.expect_next_run(settled, cx);
-        if self.next.is_some_and(|next| next.expires_at <= cx.now) {
+        if self.expected_run.is_some_and(|next| next.expires_at <= cx.now) {
             self.expect_next_run(cx.now, cx);
         }
     }
@@ -75,7 +75,8 @@ impl AlertState {
     pub(super) fn expect_next_run(&mut self, time: Timestamp, cx: &AlertContext<'_>) {
         let after = self.resolved_until.map_or(time, |settled| settled.max(time));
         let planned_at = cx.policy.run_plan.slots.next_after(after);
-        self.next = Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
+        self.expected_run =
+            Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
     }
 
     pub(super) fn record_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) {
@@ -109,14 +110,14 @@ impl AlertState {
         let (end, planned_at) = (run.close_reason_now(cx), run.planned_at);
         run.close_reason.get_or_insert(end);
         if let Some(verification) = &mut run.verification {
-            verification.answer.get_or_insert_with(|| verification_timed_out(cx.now));
+            verification.response.get_or_insert_with(|| verification_timed_out(cx.now));
         }
         self.expect_next_run(planned_at, cx);
     }
 
     /// Gives up expected runs that no location reported.
     pub(super) fn expire_expected_runs(&mut self, cx: &AlertContext<'_>) {
-        while let Some(next) = self.next.filter(|next| next.expires_at <= cx.now) {
+        while let Some(next) = self.expected_run.filter(|next| next.expires_at <= cx.now) {
             if cx.now > next.expires_at + STALL_THRESHOLD {
                 return self.expect_next_run(cx.now, cx);
             }
@@ -130,7 +131,8 @@ impl AlertState {
                 self.runs.insert(at, unreported);
             }
             let planned_at = cx.policy.run_plan.slots.next_after(next.planned_at);
-            self.next = Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
+            self.expected_run =
+                Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
         }
     }
 }
@@ -142,8 +144,8 @@ impl PendingRun {
         let plan = &cx.policy.run_plan;
         self.expected = plan.expected_locations(self.planned_at);
         self.closes_at = Self::new(self.planned_at, cx).closes_at;
-        self.heard.retain(|result| plan.pool.contains(&result.location));
-        let complete = self.heard.is_empty() || self.unreported_locations().is_empty();
+        self.results.retain(|result| plan.pool.contains(&result.location));
+        let complete = self.results.is_empty() || self.unreported_locations().is_empty();
         let settled = std::mem::take(&mut self.resolved_before_restart) && complete;
         settled.then_some(self.planned_at)
     }

@@ -13,7 +13,8 @@ use crate::domain::{EpisodeId, LocationId, NotificationKind, RecipientId, Status
 #[serde(deny_unknown_fields)]
 pub(super) struct OpenEpisode {
     /// Its latest version.
-    change: EpisodeChange,
+    #[serde(rename = "change")]
+    latest: EpisodeChange,
     /// Whether someone acknowledged it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     acknowledged: bool,
@@ -66,21 +67,21 @@ impl OpenEpisode {
             flapping,
             end: None,
         };
-        Self { change, acknowledged: false, notified: Vec::new() }
+        Self { latest: change, acknowledged: false, notified: Vec::new() }
     }
 
     pub(super) fn id(&self) -> EpisodeId {
-        self.change.id
+        self.latest.id
     }
 
     /// Whether no failing run was counted yet.
     pub(super) fn is_new(&self) -> bool {
-        self.change.failed_runs == 0
+        self.latest.failed_runs == 0
     }
 
     /// Counts a failing run.
     pub(super) fn record_failed_run(&mut self, failing: &FailedRun<'_>) -> Effect {
-        let change = &mut self.change;
+        let change = &mut self.latest;
         change.failed_runs = change.failed_runs.saturating_add(1);
         change.last_run = failing.draft.planned_at;
         change.last_status = failing.cause.status;
@@ -99,7 +100,7 @@ impl OpenEpisode {
         cx: &AlertContext<'_>,
     ) -> Vec<(RecipientId, Option<i64>)> {
         let kind = NotificationKind::SiteError;
-        if !cx.policy.notify_on_error || self.acknowledged || is_silenced(cx, kind, self.change.last_run) {
+        if !cx.policy.notify_on_error || self.acknowledged || is_silenced(cx, kind, self.latest.last_run) {
             return Vec::new();
         }
         let mut audience = recipients_for(cx, kind, Some(cause));
@@ -110,7 +111,7 @@ impl OpenEpisode {
     /// Counts one more notification of `id` and returns true, if the recipient's thresholds allow it.
     fn count_notification(&mut self, id: RecipientId, group: Option<i64>, cx: &AlertContext<'_>) -> bool {
         let Some(recipient) = cx.contacts.recipient(id) else { return false };
-        if self.change.failed_runs < recipient.start_threshold {
+        if self.latest.failed_runs < recipient.start_threshold {
             return false;
         }
         let Some(entry) = self.notified.iter_mut().find(|entry| entry.recipient == id) else {
@@ -125,17 +126,17 @@ impl OpenEpisode {
     /// Returns `draft` with the data of this episode.
     pub(super) fn enrich_draft(&self, draft: &NotificationDraft) -> NotificationDraft {
         NotificationDraft {
-            episode: Some(self.change.id),
-            started_at: Some(self.change.since),
-            errcount: self.change.failed_runs,
+            episode: Some(self.latest.id),
+            started_at: Some(self.latest.since),
+            errcount: self.latest.failed_runs,
             ..draft.clone()
         }
     }
 
     /// Ends the episode; `recovered` when a passing run ended it.
     pub(super) fn close(&mut self, at: Timestamp, recovered: bool) -> Effect {
-        self.change.end = Some(EpisodeEnd { at, recovered });
-        Effect::UpdateEpisode(self.change.clone())
+        self.latest.end = Some(EpisodeEnd { at, recovered });
+        Effect::UpdateEpisode(self.latest.clone())
     }
 
     /// Returns the clears due after the passing run that `cause` belongs to.
@@ -144,8 +145,8 @@ impl OpenEpisode {
             self.notified.iter().map(|recipient| (recipient.recipient, recipient.group)).collect();
         recipients.sort_unstable();
         PendingClear {
-            episode: self.change.id,
-            since: self.change.since,
+            episode: self.latest.id,
+            since: self.latest.since,
             planned_at,
             cause: cause.clone(),
             recipients,
@@ -153,7 +154,7 @@ impl OpenEpisode {
     }
 
     pub(super) fn acknowledge(&mut self, id: EpisodeId) -> bool {
-        let fits = self.change.id == id;
+        let fits = self.latest.id == id;
         self.acknowledged |= fits;
         fits
     }

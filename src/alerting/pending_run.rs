@@ -27,7 +27,8 @@ pub(super) struct PendingRun {
     #[serde(rename = "closes")]
     pub(super) closes_at: Timestamp,
     /// Results received, one for each location.
-    pub(super) heard: Vec<LocationResult>,
+    #[serde(rename = "heard")]
+    pub(super) results: Vec<LocationResult>,
     /// Set once no further result is waited for.
     #[serde(rename = "over")]
     pub(super) close_reason: Option<CloseReason>,
@@ -62,10 +63,11 @@ pub(super) struct PendingVerification {
     /// All locations where the run failed.
     pub(super) failed: Vec<LocationId>,
     /// The response, once received.
-    pub(super) answer: Option<Verification>,
+    #[serde(rename = "answer")]
+    pub(super) response: Option<Verification>,
     /// When to stop waiting. Starts anew after a restart, since the request is then sent again.
     #[serde(skip)]
-    pub(super) until: Option<Timestamp>,
+    pub(super) deadline: Option<Timestamp>,
 }
 
 impl PendingRun {
@@ -76,7 +78,7 @@ impl PendingRun {
             planned_at,
             expected: plan.expected_locations(planned_at),
             closes_at: plan.closes_at(planned_at).max(cx.now + plan.max_check_duration) + CLOSE_GRACE,
-            heard: Vec::new(),
+            results: Vec::new(),
             close_reason: None,
             verification: None,
             resolved_before_restart: false,
@@ -95,8 +97,8 @@ impl PendingRun {
         if self.close_reason.is_some() {
             return;
         }
-        match self.heard.iter_mut().find(|before| before.location == result.location) {
-            None => self.heard.push(result),
+        match self.results.iter_mut().find(|before| before.location == result.location) {
+            None => self.results.push(result),
             Some(before) if !before.is_conclusive() && result.is_conclusive() => *before = result,
             Some(_) => {}
         }
@@ -107,7 +109,7 @@ impl PendingRun {
         let waits_for = |location: &LocationId| {
             !self.has_result_from(*location) && !cx.offline_locations.contains(location)
         };
-        let complete = !self.heard.is_empty() && !self.expected.iter().any(waits_for);
+        let complete = !self.results.is_empty() && !self.expected.iter().any(waits_for);
         if self.close_reason.is_none() && (complete || closing && self.closes_at <= cx.now) {
             self.close_reason = Some(self.close_reason_now(cx));
         }
@@ -122,7 +124,7 @@ impl PendingRun {
 
     /// Whether `location` has reported.
     fn has_result_from(&self, location: LocationId) -> bool {
-        self.heard.iter().any(|result| result.location == location)
+        self.results.iter().any(|result| result.location == location)
     }
 
     /// Returns the expected locations that have not reported.
@@ -134,16 +136,16 @@ impl PendingRun {
     pub(super) fn sort_by_plan(&mut self) {
         let position =
             |location| self.expected.iter().position(|other| *other == location).unwrap_or(usize::MAX);
-        self.heard.sort_by_key(|result| (position(result.location), result.location));
+        self.results.sort_by_key(|result| (position(result.location), result.location));
     }
 
     pub(super) fn to_votes(&self) -> Vec<LocationOutcome> {
-        self.heard.iter().map(LocationResult::to_vote).collect()
+        self.results.iter().map(LocationResult::to_vote).collect()
     }
 
     /// Returns the number of planned runs covered since `settled`: a series of missed runs is one run here.
     pub(super) fn slot_count(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
-        let max = self.heard.iter().map(|result| result.slots).max().unwrap_or(1);
+        let max = self.results.iter().map(|result| result.slots).max().unwrap_or(1);
         let Some(settled) = settled.filter(|_| max > 1) else { return max };
         let since = cx
             .policy
@@ -155,7 +157,7 @@ impl PendingRun {
 
     /// Returns the verification that waits for its response.
     pub(super) fn open_verification(&self) -> Option<&PendingVerification> {
-        self.verification.as_ref().filter(|verification| verification.answer.is_none())
+        self.verification.as_ref().filter(|verification| verification.response.is_none())
     }
 }
 
@@ -163,7 +165,7 @@ impl PendingVerification {
     /// Sets the end of the wait if it is unset, or too far ahead because the clock was set back.
     pub(super) fn set_deadline(&mut self, cx: &AlertContext<'_>) {
         let until = cx.now + cx.policy.run_plan.max_check_duration + VERIFICATION_TIMEOUT;
-        self.until = Some(self.until.map_or(until, |before| before.min(until)));
+        self.deadline = Some(self.deadline.map_or(until, |before| before.min(until)));
     }
 }
 

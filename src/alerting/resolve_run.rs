@@ -39,7 +39,7 @@ impl AlertState {
     /// Whether the oldest run is closed and no earlier run is still expected.
     fn is_next_ready(&self) -> bool {
         self.runs.first().is_some_and(|run| {
-            let expected = self.next.is_some_and(|next| next.planned_at < run.planned_at);
+            let expected = self.expected_run.is_some_and(|next| next.planned_at < run.planned_at);
             run.close_reason.is_some() && run.open_verification().is_none() && !expected
         })
     }
@@ -56,7 +56,7 @@ impl AlertState {
         let policy = cx.policy;
         let rule =
             SettlePolicy { location_mode: policy.mode, home: policy.primary_location, quorum: policy.quorum };
-        let response = run.verification.as_ref().and_then(|request| request.answer.clone());
+        let response = run.verification.as_ref().and_then(|request| request.response.clone());
         let settlement = settle(&outcomes, &rule, response.as_ref().map(|response| response.status));
         let late = run.close_reason == Some(CloseReason::Late);
         if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &response, late) {
@@ -101,10 +101,10 @@ impl AlertState {
         }
         match settlement {
             Settlement::Failed { cause, .. } => {
-                self.on_failed_run(run, &run.heard[cause], verification, cx, effects);
+                self.on_failed_run(run, &run.results[cause], verification, cx, effects);
             }
             Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
-                self.on_good_run(run, &run.heard[cause], cx, effects);
+                self.on_passed_run(run, &run.results[cause], cx, effects);
             }
             Settlement::NoData | Settlement::Blackout | Settlement::NeedsVerification { .. } => {}
         }
@@ -123,7 +123,7 @@ impl AlertState {
     ) {
         let draft =
             NotificationDraft { deciding_result: Some(cause.clone()), verification, ..base_draft(run) };
-        let errors = run.heard.iter().filter(|result| result.outcome == Outcome::Error);
+        let errors = run.results.iter().filter(|result| result.outcome == Outcome::Error);
         let failing =
             FailedRun { draft: &draft, cause, locations: errors.map(|result| result.location).collect() };
         let flapping = self.is_flapping(run.planned_at, cx);
@@ -147,7 +147,7 @@ impl AlertState {
     }
 
     /// Closes the episode after a run that did not fail.
-    fn on_good_run(
+    fn on_passed_run(
         &mut self,
         run: &PendingRun,
         cause: &LocationResult,
@@ -161,7 +161,7 @@ impl AlertState {
         self.last_episode_ended_at = Some(run.planned_at);
         effects.push(outage.close(run.planned_at, true));
         let mut clears = outage.pending_clear(run.planned_at, cause);
-        effects.extend(clears.take_due(&run.heard, &run.unreported_locations(), cx));
+        effects.extend(clears.take_due(&run.results, &run.unreported_locations(), cx));
         if !clears.is_complete() {
             self.pending_clears.push(clears);
         }
@@ -209,11 +209,11 @@ impl AlertState {
         {
             return;
         }
-        let unknown = run.heard.iter().find(|result| result.outcome == Outcome::Unknown);
-        let cause = unknown.or_else(|| run.heard.first());
+        let unknown = run.results.iter().find(|result| result.outcome == Outcome::Unknown);
+        let cause = unknown.or_else(|| run.results.first());
         let mut audience = recipients_for(cx, kind, cause);
-        audience.retain(|(id, _)| !self.no_data.told.contains(id));
-        self.no_data.told.extend(audience.iter().map(|(id, _)| *id));
+        audience.retain(|(id, _)| !self.no_data.notified.contains(id));
+        self.no_data.notified.extend(audience.iter().map(|(id, _)| *id));
         let draft = NotificationDraft {
             kind,
             started_at: Some(since),
@@ -230,8 +230,8 @@ impl AlertState {
         self.last_page_change =
             self.last_page_change.filter(|(_, notified_at)| is_same_day(*notified_at, run.planned_at));
         let known = self.last_page_change.map(|(bytes, _)| bytes);
-        let passing = run.heard.iter().filter(|result| result.outcome != Outcome::Error);
-        let mut changed = passing.filter_map(|result| result.page.as_ref().map(|page| (result, page)));
+        let passing = run.results.iter().filter(|result| result.outcome != Outcome::Error);
+        let mut changed = passing.filter_map(|result| result.page_change.as_ref().map(|page| (result, page)));
         let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
         // A change of the objects is set only where the monitor compares them.
         if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
@@ -254,7 +254,7 @@ impl AlertState {
         let kind = NotificationKind::CertificateExpiration;
         self.last_certificate_notice =
             self.last_certificate_notice.filter(|notified_at| is_same_day(*notified_at, run.planned_at));
-        let Some(cause) = run.heard.iter().find(|result| result.certificate.is_some()) else { return };
+        let Some(cause) = run.results.iter().find(|result| result.certificate.is_some()) else { return };
         if self.last_certificate_notice.is_some()
             || !cx.policy.notify_on_expiry
             || is_silenced(cx, kind, run.planned_at)
@@ -284,13 +284,13 @@ fn new_verification(
     cx: &AlertContext<'_>,
 ) -> PendingVerification {
     let failed = outcomes.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location);
-    let result = &run.heard[cause];
+    let result = &run.results[cause];
     let mut verification = PendingVerification {
         check: result.check_id,
         location: result.location,
         failed: failed.collect(),
-        answer: None,
-        until: None,
+        response: None,
+        deadline: None,
     };
     verification.set_deadline(cx);
     verification
@@ -322,14 +322,18 @@ fn record_verifications(
         effects.push(Effect::RecordVerification {
             planned_at,
             location: verification.location,
-            answer: response,
+            verification: response,
         });
     }
     let Settlement::Failed { cause, confirmed_by: Some(witness) } = settlement else { return response };
-    let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
+    let (cause, witness) = (&run.results[cause], &run.results[witness]);
     let confirmation = confirmed_by(witness, cx.now);
     for (result, response) in [(cause, confirmation.clone()), (witness, confirmed_by(cause, cx.now))] {
-        effects.push(Effect::RecordVerification { planned_at, location: result.location, answer: response });
+        effects.push(Effect::RecordVerification {
+            planned_at,
+            location: result.location,
+            verification: response,
+        });
     }
     Some(confirmation)
 }
@@ -342,7 +346,7 @@ fn base_draft(run: &PendingRun) -> NotificationDraft {
         episode: None,
         started_at: None,
         deciding_result: None,
-        location_results: run.heard.clone(),
+        location_results: run.results.clone(),
         unreported_locations: run.unreported_locations(),
         verification: None,
         errcount: 0,

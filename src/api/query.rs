@@ -15,9 +15,9 @@ use super::error::ApiError;
 use crate::domain::Timestamp;
 
 /// Most errors that are reported for one query.
-const MAX_FAULTS: usize = 100;
+const MAX_ERRORS: usize = 100;
 /// Longest name that is compared with the known ones, in bytes.
-const MAX_COMPARED_CHARS: usize = 64;
+const MAX_COMPARED_BYTES: usize = 64;
 
 /// Names of the parameters that an operation takes. [`super::operation_router::OperationRouter`] attaches them to
 /// each call.
@@ -51,7 +51,7 @@ impl QueryParams {
     pub(super) fn parse(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-            if query.errors.len() >= MAX_FAULTS {
+            if query.errors.len() >= MAX_ERRORS {
                 query.errors.push("too many errors; the rest of the query was not read".to_owned());
                 break;
             }
@@ -134,7 +134,7 @@ impl QueryParams {
     }
 
     /// Adds an error.
-    pub(super) fn push_fault(&mut self, error: impl Into<String>) {
+    pub(super) fn push_error(&mut self, error: impl Into<String>) {
         self.errors.push(error.into());
     }
 
@@ -188,7 +188,7 @@ impl FieldSelection {
 }
 
 fn unknown_param_message(name: &str, known: &[&str]) -> String {
-    let known = if name.len() > MAX_COMPARED_CHARS { &[] } else { known };
+    let known = if name.len() > MAX_COMPARED_BYTES { &[] } else { known };
     let near =
         known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
     match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {

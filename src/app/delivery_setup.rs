@@ -36,7 +36,7 @@ pub(super) fn start_delivery(
         renderer: Arc::new(MessageRenderer::default()),
         sender: Arc::new(Channels::new(net, Arc::clone(&clock), settings.alerts.channels.clone())),
         results: Some(store.clone()),
-        ledger: Some(store),
+        config_store: Some(store),
         clock,
         metrics,
     };

@@ -13,21 +13,21 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub(super) struct FileWatch {
     accepted: Fingerprint,
-    seen: Fingerprint,
+    last_polled: Fingerprint,
 }
 
 impl FileWatch {
     /// Sets `now` as the state that was applied or rejected, so that it is not reported again.
     pub(super) fn accept(&mut self, now: Fingerprint) {
-        self.seen.clone_from(&now);
+        self.last_polled.clone_from(&now);
         self.accepted = now;
     }
 
     /// Whether `now` is a change that has settled.
     pub(super) fn has_settled_change(&mut self, now: Fingerprint) -> bool {
-        let is_settled = now == self.seen;
+        let is_settled = now == self.last_polled;
         let differs = now != self.accepted;
-        self.seen = now;
+        self.last_polled = now;
         is_settled && differs
     }
 }

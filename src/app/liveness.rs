@@ -30,7 +30,7 @@ pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
     commits: Arc<TimedIngest>,
     /// The locations, with the last response of their runner.
-    last_answers: Mutex<Vec<(String, Instant)>>,
+    last_responses: Mutex<Vec<(String, Instant)>>,
     store: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
     not_loaded_reason: Mutex<Option<String>>,
@@ -44,7 +44,7 @@ impl Liveness {
         Self {
             ingestor,
             commits,
-            last_answers: Mutex::new(last_responses),
+            last_responses: Mutex::new(last_responses),
             store: Mutex::new(None),
             not_loaded_reason: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
             draining: AtomicBool::new(false),
@@ -79,7 +79,8 @@ impl Liveness {
         while !stop.is_cancelled() {
             let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.stats()));
             for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
-                if let (Ok(Ok(_)), Some(last_response)) = (response, self.last_answers.lock().get_mut(index))
+                if let (Ok(Ok(_)), Some(last_response)) =
+                    (response, self.last_responses.lock().get_mut(index))
                 {
                     last_response.1 = Instant::now();
                 }
@@ -106,7 +107,7 @@ impl Liveness {
 
 impl HealthSource for Liveness {
     fn liveness(&self) -> Vec<Condition> {
-        let last_responses = self.last_answers.lock();
+        let last_responses = self.last_responses.lock();
         let stuck = last_responses.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
         let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(last_responses);
@@ -233,7 +234,7 @@ mod tests {
         let commit = tokio::spawn(async move { commits.commit(Commit::default()).await });
         // Lets the commit start.
         tokio::time::sleep(Duration::from_millis(1)).await;
-        liveness.last_answers.lock().clear();
+        liveness.last_responses.lock().clear();
         tokio::time::advance(COMMIT_STUCK_AFTER).await;
         assert_eq!(unmet(liveness.liveness()), ["commits: a commit has not ended for 120 s"]);
         gate.0.add_permits(1);

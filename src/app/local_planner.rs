@@ -131,8 +131,13 @@ impl LocalPlanner {
                 let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
                 let state = self.ingestor.state_at(monitor.id, id);
                 let full_page_at = state.and_then(|state| state.full_page_at);
-                let assignment =
-                    Assignment { location: id, share, last_planned_at, full_page_at, ..common.clone() };
+                let assignment = Assignment {
+                    location: id,
+                    rotation: share,
+                    last_planned_at,
+                    full_page_at,
+                    ..common.clone()
+                };
                 changes.push(AssignmentChange::Put(Arc::new(assignment)));
             }
         }
@@ -219,7 +224,7 @@ impl LocalPlanner {
             kind: monitor.monitor_type(),
             interval: monitor.interval(),
             offset: monitor.offset(),
-            share: LocationRotation::default(),
+            rotation: LocationRotation::default(),
             timeout: probe.time_limit(monitor.timeout()),
             retry: document.settings().schedule.retry_on_failure,
             location,

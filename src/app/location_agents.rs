@@ -48,7 +48,7 @@ fn start_agent(
         proxy,
         proxies,
         concurrency: engine,
-        verifies,
+        can_verify: verifies,
         connectivity_targets: connectivity,
     } = hosted;
     let unusable = || format!("the network of location `{}` cannot be set up", location.name);

@@ -75,7 +75,7 @@ pub(super) fn read_monitors_and_secret_paths(
             continue;
         }
         match collect_files(path) {
-            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_fault(file, &mut errors))),
+            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_error(file, &mut errors))),
             Err(message) => errors.push(file_fault(path, message)),
         }
     }
@@ -109,7 +109,7 @@ pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
     let files = collect_files(path).map_err(|message| vec![file_fault(path, message)])?;
     let mut errors = Vec::new();
     let mut monitors = Vec::new();
-    for (file, text) in files.iter().filter_map(|file| read_or_fault(file, &mut errors)).collect::<Vec<_>>() {
+    for (file, text) in files.iter().filter_map(|file| read_or_error(file, &mut errors)).collect::<Vec<_>>() {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
         let named = [(file.display().to_string(), text)];
@@ -190,7 +190,7 @@ fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     errors
 }
 
-fn read_or_fault(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
+fn read_or_error(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
     match read_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {

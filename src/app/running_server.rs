@@ -46,7 +46,7 @@ pub(super) struct RunningServer {
     ingestor: Arc<Ingestor>,
     pub(super) runners: Vec<RunnerHandle>,
     housekeeping: Mutex<Option<HousekeepingScheduler>>,
-    view: Arc<StatusQueries>,
+    queries: Arc<StatusQueries>,
     pub(super) services: Arc<Services>,
     pub(super) liveness: Arc<Liveness>,
     delivery: Mutex<Option<DeliveryTask>>,
@@ -146,7 +146,7 @@ impl RunningServer {
             ingestor,
             runners,
             housekeeping,
-            view,
+            queries: view,
             services,
             liveness: liveness_state,
             delivery,
@@ -158,7 +158,7 @@ impl RunningServer {
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
         let page_state = PageState {
-            queries: Arc::clone(&self.view),
+            queries: Arc::clone(&self.queries),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
@@ -192,7 +192,7 @@ impl RunningServer {
         self.services.state.clone()
     }
 
-    pub(super) async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
+    pub(super) async fn start_config(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
         let handles = ReloadHandles {
             monitors: self.store.clone(),
             config: self.store.clone(),

@@ -192,7 +192,7 @@ async fn run_until_stopped(
     delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), works, stop.clone()).await?;
     let drain = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
-    let mut config = server.running_set(settings).await?;
+    let mut config = server.start_config(settings).await?;
     server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");

@@ -64,7 +64,7 @@ pub struct RemoteWebDriver {
     pub url: url::Url,
     /// Address of this host that browsers there connect to. Without it the egress policy cannot be enforced, and such
     /// checks do not run.
-    pub forward_host: Option<std::net::IpAddr>,
+    pub proxy_host: Option<std::net::IpAddr>,
     /// Networks that browsers there connect from.
-    pub from: Vec<IpNetwork>,
+    pub client_networks: Vec<IpNetwork>,
 }

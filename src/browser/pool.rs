@@ -27,7 +27,7 @@ use crate::subprocess::process_table::ProcessTable;
 use crate::subprocess::{browser_profile, process_group, procfs};
 
 /// How long a check waits for a free browser of this host, in addition to the limit of its script.
-pub const QUEUE_TIMEOUT: Duration = Duration::from_mins(2);
+pub const PERMIT_TIMEOUT: Duration = Duration::from_mins(2);
 /// Maximum number of times that a driver is started when its port is taken by another process.
 const MAX_DRIVER_STARTS: usize = 3;
 /// Limit of a query that only collects facts.
@@ -91,7 +91,7 @@ impl BrowserPool {
         if self.config.remotes.is_empty() { self.max as usize } else { usize::MAX }
     }
 
-    /// Returns how long a browser may take to start, in addition to [`QUEUE_TIMEOUT`].
+    /// Returns how long a browser may take to start, in addition to [`PERMIT_TIMEOUT`].
     #[must_use]
     pub const fn start_timeout(&self) -> Duration {
         self.config.start_timeout
@@ -134,12 +134,12 @@ impl BrowserPool {
         let (listen, peers) = match self.remote(options.kind) {
             None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
             Some(remote) => {
-                let listen = remote.forward_host.ok_or_else(|| {
+                let listen = remote.proxy_host.ok_or_else(|| {
                     let detail = "`browser.remote`: `forward_host` is required to enforce the \
                                   egress policy of this location";
                     launch_failure(FailureKind::NotConfigured, detail)
                 })?;
-                (listen, AllowedClients::Networks(remote.from.clone()))
+                (listen, AllowedClients::Networks(remote.client_networks.clone()))
             }
         };
         let tls = intercepts_tls(options).then(|| TlsOptions {
@@ -258,9 +258,9 @@ impl BrowserPool {
         Ok((client, process, Some(driver)))
     }
 
-    /// Acquires the permit for one more browser, after [`QUEUE_TIMEOUT`] at most.
+    /// Acquires the permit for one more browser, after [`PERMIT_TIMEOUT`] at most.
     async fn acquire_permit(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
-        let timeout = QUEUE_TIMEOUT.min(deadline.remaining());
+        let timeout = PERMIT_TIMEOUT.min(deadline.remaining());
         let permit = tokio::time::timeout(timeout, Arc::clone(&self.permits).acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(
@@ -392,7 +392,7 @@ fn start_timed_out(within: Deadline, printed: &str) -> Failure {
 
 fn reap_orphans(folder: &Path) -> usize {
     // Without the folder there are no orphans.
-    let Ok(orphaned) = BrowserProfile::orphaned(folder) else { return 0 };
+    let Ok(orphaned) = BrowserProfile::find_orphans(folder) else { return 0 };
     let found = orphaned.len();
     for profile in orphaned {
         let token = profile.name().to_owned();
@@ -467,12 +467,12 @@ mod tests {
             "{failure}"
         );
         assert!(
-            started.elapsed().abs_diff(QUEUE_TIMEOUT) < Duration::from_secs(1),
+            started.elapsed().abs_diff(PERMIT_TIMEOUT) < Duration::from_secs(1),
             "{:?}",
             started.elapsed()
         );
         let freed = async {
-            tokio::time::sleep(QUEUE_TIMEOUT / 2).await;
+            tokio::time::sleep(PERMIT_TIMEOUT / 2).await;
             drop(permit);
         };
         let (second, ()) = tokio::join!(pool.acquire_permit(deadline), freed);
@@ -486,7 +486,8 @@ mod tests {
             (1, 2)
         );
         let url = url::Url::parse("http://grid.example/").unwrap();
-        let remote = RemoteWebDriver { kind: BrowserKind::Chrome, url, forward_host: None, from: Vec::new() };
+        let remote =
+            RemoteWebDriver { kind: BrowserKind::Chrome, url, proxy_host: None, client_networks: Vec::new() };
         let config = BrowserPoolConfig { remotes: vec![remote], ..BrowserPoolConfig::default() };
         assert_eq!(BrowserPool::new(config).max_concurrent_checks(), usize::MAX);
     }

@@ -21,11 +21,11 @@ pub struct BrowserProcess {
     guard: Option<ProcessGuard>,
     driver_log: Option<DriverLog>,
     memory: AtomicU64,
-    limit: u64,
+    memory_limit: u64,
     /// Whether the driver has started its browser.
     is_opened: bool,
     /// Scans of the process table from before this time are ignored.
-    since: Instant,
+    opened_at: Instant,
     processes: Arc<ProcessTable>,
 }
 
@@ -63,9 +63,9 @@ impl BrowserProcess {
             guard: Some(guard),
             driver_log: log,
             memory: AtomicU64::new(0),
-            limit,
+            memory_limit: limit,
             is_opened: false,
-            since: Instant::now(),
+            opened_at: Instant::now(),
             processes,
         }
     }
@@ -77,16 +77,16 @@ impl BrowserProcess {
             guard: None,
             driver_log: None,
             memory: AtomicU64::new(0),
-            limit: u64::MAX,
+            memory_limit: u64::MAX,
             is_opened: true,
-            since: Instant::now(),
+            opened_at: Instant::now(),
             processes,
         }
     }
 
     /// Records that the browser was started.
     pub(super) fn mark_opened(&mut self) {
-        (self.is_opened, self.since) = (true, Instant::now());
+        (self.is_opened, self.opened_at) = (true, Instant::now());
     }
 
     /// Kills the driver before it has started a browser, and starts another one with `start` in the same profile.
@@ -140,7 +140,7 @@ impl BrowserProcess {
             let detail = with_driver_output(&format!("the driver {exit}"), &self.driver_output());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
-        let health = self.processes.health(group.leader(), self.since).await?;
+        let health = self.processes.health(group.leader(), self.opened_at).await?;
         let BrowserHealth {
             memory_bytes: bytes,
             browser_processes: others,
@@ -159,12 +159,12 @@ impl BrowserProcess {
             return failed("the browser is stopped");
         }
         self.memory.fetch_max(bytes, Ordering::Relaxed);
-        if bytes <= self.limit {
+        if bytes <= self.memory_limit {
             return None;
         }
         group.kill();
         let mib = |bytes: u64| bytes >> 20;
-        let detail = format!("it used {} MiB; `browser.memory_mb` is {}", mib(bytes), mib(self.limit));
+        let detail = format!("it used {} MiB; `browser.memory_mb` is {}", mib(bytes), mib(self.memory_limit));
         Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
     }
 

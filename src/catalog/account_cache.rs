@@ -128,8 +128,8 @@ impl AccountFacts {
 pub struct AccountCache {
     config_store: Arc<dyn ConfigStore>,
     common: RwLock<Arc<SharedFacts>>,
-    known: RwLock<CachedAccounts>,
-    raised: ActivePerformanceAlerts,
+    cached: RwLock<CachedAccounts>,
+    active_performance_alerts: ActivePerformanceAlerts,
 }
 
 /// The cached accounts.
@@ -147,15 +147,15 @@ impl AccountCache {
         Self {
             config_store: config,
             common: RwLock::new(Arc::new(common)),
-            known: RwLock::default(),
-            raised: ActivePerformanceAlerts::default(),
+            cached: RwLock::default(),
+            active_performance_alerts: ActivePerformanceAlerts::default(),
         }
     }
 
     /// Returns the active performance alerts.
     #[must_use]
     pub fn active_performance_alerts(&self) -> &ActivePerformanceAlerts {
-        &self.raised
+        &self.active_performance_alerts
     }
 
     /// Sets new shared data and invalidates the cache.
@@ -166,7 +166,7 @@ impl AccountCache {
 
     /// Invalidates the cache: a location, certificate, property, recipient, group, blackout or account changed.
     pub fn invalidate(&self) {
-        let mut known = self.known.write();
+        let mut known = self.cached.write();
         known.accounts.clear();
         known.generation += 1;
     }
@@ -174,7 +174,7 @@ impl AccountCache {
     /// Returns the number of invalidations: the data is unchanged as long as this is.
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.known.read().generation
+        self.cached.read().generation
     }
 
     /// Returns the data of `customer`.
@@ -183,14 +183,14 @@ impl AccountCache {
     /// Fails when the store does.
     pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
         let generation = {
-            let known = self.known.read();
+            let known = self.cached.read();
             if let Some(facts) = known.accounts.get(&customer) {
                 return Ok(Arc::clone(facts));
             }
             known.generation
         };
         let facts = Arc::new(self.load(customer).await?);
-        let mut known = self.known.write();
+        let mut known = self.cached.write();
         if known.generation == generation {
             known.accounts.insert(customer, Arc::clone(&facts));
         }

@@ -76,7 +76,7 @@ pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
     let target = match settings.kind {
         BlackoutKind::Monitor => BlackoutTarget::Monitor(MonitorId(subject)),
         BlackoutKind::Alert => BlackoutTarget::Alert(MonitorId(subject)),
-        BlackoutKind::Notifier => BlackoutTarget::Notifier(RecipientId(subject)),
+        BlackoutKind::Notifier => BlackoutTarget::Recipient(RecipientId(subject)),
     };
     Some(BlackoutWindow { id: record.id, target, window: log_and_skip(record, settings.time_window())? })
 }
@@ -164,7 +164,7 @@ mod tests {
         let weekly = json!({"type": "Notifier", "persistent": true, "start_day": 7, "start_time": "22:00",
             "end_day": 1, "end_time": "06:30"});
         let window = read(Some(3), weekly).unwrap();
-        assert_eq!(window.target, BlackoutTarget::Notifier(RecipientId(3)));
+        assert_eq!(window.target, BlackoutTarget::Recipient(RecipientId(3)));
         let time = |hour, minute| jiff::civil::time(hour, minute, 0, 0);
         assert_eq!(
             window.window,

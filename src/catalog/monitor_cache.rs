@@ -11,7 +11,7 @@ use crate::schema::Monitor;
 /// All monitors, by id. A monitor is cheap to clone.
 #[derive(Debug, Default)]
 pub struct MonitorCache {
-    listed: RwLock<MonitorIndex>,
+    index: RwLock<MonitorIndex>,
     edit_lock: tokio::sync::RwLock<()>,
 }
 
@@ -150,10 +150,10 @@ impl MonitorCache {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, MonitorIndex> {
-        self.listed.read()
+        self.index.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, MonitorIndex> {
-        self.listed.write()
+        self.index.write()
     }
 }

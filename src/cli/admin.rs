@@ -187,7 +187,9 @@ impl AdminBackend {
             }
             Self::Server(server, host) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
-                saved_id(&call_as(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?)
+                created_id(
+                    &call_as(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?,
+                )
             }
         }
     }
@@ -239,7 +241,7 @@ impl AdminBackend {
                 Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
             Self::Server(server, _) => {
-                saved_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
+                created_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
             }
         }
     }
@@ -337,7 +339,7 @@ async fn call_as(
 }
 
 /// Reads the id from the response to a create (behaviour.md 1).
-fn saved_id(response: &Value) -> anyhow::Result<i64> {
+fn created_id(response: &Value) -> anyhow::Result<i64> {
     let id = response.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     id.context("the response of the server has no id")
 }

@@ -50,7 +50,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let checked = check(&args);
     let (text, code) = match &checked {
         Ok(monitors) => (render_success(monitors), ExitCode::SUCCESS),
-        Err(errors) => (render_faults(errors), ExitCode::from(1)),
+        Err(errors) => (render_errors(errors), ExitCode::from(1)),
     };
     output::print(&text)?;
     Ok(code)
@@ -74,7 +74,7 @@ fn holds_monitors(path: &Path) -> bool {
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }
 
-fn render_faults(errors: &[ValidationError]) -> String {
+fn render_errors(errors: &[ValidationError]) -> String {
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     format!("{}\n{count}\n", lines.join("\n"))

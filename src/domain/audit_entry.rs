@@ -16,7 +16,7 @@ pub struct AuditEntry {
     /// Address that the change came from.
     pub address: String,
     /// Interface that the change came through.
-    pub via: String,
+    pub entry_point: String,
     /// Action that was taken.
     pub action: String,
     /// Kind of the object that was changed.

@@ -77,13 +77,14 @@ pub enum MissedReason {
     /// The process was not running.
     NotRunning,
     /// The location has no live agent.
-    LocationAway,
+    #[serde(rename = "location_away")]
+    LocationOffline,
 }
 
 impl MissedReason {
     /// Every reason.
     pub const ALL: [Self; 5] =
-        [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning, Self::LocationAway];
+        [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning, Self::LocationOffline];
 
     /// Returns the stable name, used by metrics.
     #[must_use]
@@ -93,7 +94,7 @@ impl MissedReason {
             Self::Overload => "overload",
             Self::Paused => "paused",
             Self::NotRunning => "not_running",
-            Self::LocationAway => "location_away",
+            Self::LocationOffline => "location_away",
         }
     }
 
@@ -105,7 +106,7 @@ impl MissedReason {
             Self::Overload => "no execution slot was free within its interval",
             Self::Paused => "Vigie was suspended when it was due",
             Self::NotRunning => "Vigie was not running when it was due",
-            Self::LocationAway => "the location had no live agent when it was due",
+            Self::LocationOffline => "the location had no live agent when it was due",
         }
     }
 }

@@ -16,7 +16,8 @@ pub enum Fault {
     /// The network path to the target; judged like the target, since its users see the same.
     Network,
     /// Vigie or its host; makes the outcome unknown, never an error.
-    Ours,
+    #[serde(rename = "ours")]
+    Vigie,
 }
 
 macro_rules! failure_kinds {
@@ -61,18 +62,18 @@ failure_kinds! {
     NameWithoutAddress = "name_without_address", Target, UNRESOLVED, "the name has no address of a requested family";
     ResolverRefused = "resolver_refused", Target, UNRESOLVED, "the resolver answered with an error for this name";
     NameUnanswered = "name_unanswered", Target, UNRESOLVED, "the resolver replies for other names but not for this one";
-    ResolverSilent = "resolver_silent", Ours, INTERNAL, "the location's own resolver does not reply";
-    EgressDenied = "egress_denied", Ours, CANNOT_RUN, "the egress policy of this location denies the address";
+    ResolverSilent = "resolver_silent", Vigie, INTERNAL, "the location's own resolver does not reply";
+    EgressDenied = "egress_denied", Vigie, CANNOT_RUN, "the egress policy of this location denies the address";
     ConnectRefused = "connect_refused", Target, CONNECT_FAILED, "the target refused the connection";
     ConnectReset = "connect_reset", Target, CONNECT_FAILED, "the target reset the connection while it was being established";
     Unreachable = "unreachable", Network, CONNECT_FAILED, "the network or host cannot be reached";
     TimedOut = "timed_out", Target, TIMED_OUT, "the timeout passed";
-    NoSocket = "no_socket", Ours, INTERNAL, "this host has no socket or file descriptor left";
-    NoSourceAddress = "no_source_address", Ours, INTERNAL, "this host has no source address or port for the connection";
-    NoRoute = "no_route", Ours, INTERNAL, "this host has no route of its own to the address";
-    NoPermission = "no_permission", Ours, CANNOT_RUN, "this host does not permit what the check needs";
+    NoSocket = "no_socket", Vigie, INTERNAL, "this host has no socket or file descriptor left";
+    NoSourceAddress = "no_source_address", Vigie, INTERNAL, "this host has no source address or port for the connection";
+    NoRoute = "no_route", Vigie, INTERNAL, "this host has no route of its own to the address";
+    NoPermission = "no_permission", Vigie, CANNOT_RUN, "this host does not permit what the check needs";
     TlsHandshake = "tls_handshake", Target, INVALID_RESPONSE, "the TLS handshake failed";
-    TlsUnsupported = "tls_unsupported", Ours, CANNOT_RUN, "this build does not support the requested TLS version";
+    TlsUnsupported = "tls_unsupported", Vigie, CANNOT_RUN, "this build does not support the requested TLS version";
     CertificateExpired = "certificate_expired", Target, VALIDATION_FAILED, "the certificate has expired";
     CertificateNotYetValid = "certificate_not_yet_valid", Target, INVALID_RESPONSE, "the certificate is not valid yet";
     CertificateName = "certificate_name", Target, INVALID_RESPONSE, "the certificate is for another name";
@@ -95,7 +96,7 @@ failure_kinds! {
     KeywordMissing = "keyword_missing", Target, VALIDATION_FAILED, "the keyword was not found";
     KeywordFound = "keyword_found", Target, VALIDATION_FAILED, "the keyword was found but must not be there";
     AssertionFailed = "assertion_failed", Target, VALIDATION_FAILED, "an assertion does not hold";
-    DialogueUnexpected = "dialogue_unexpected", Target, INVALID_RESPONSE, "the target replied differently than expected";
+    TcpReplyUnexpected = "dialogue_unexpected", Target, INVALID_RESPONSE, "the target replied differently than expected";
     DnsRcode = "dns_rcode", Target, INVALID_RESPONSE, "the name server answered with an error";
     DnsNoRecords = "dns_no_records", Target, INVALID_RESPONSE, "the name server answered without records";
     DnsLame = "dns_lame", Target, INVALID_RESPONSE, "the name server is not authoritative for the name and offers no recursion";
@@ -129,15 +130,15 @@ failure_kinds! {
     ScriptFailed = "script_failed", Target, VALIDATION_FAILED, "JavaScript of the script threw an error";
     PageUnloadable = "page_unloadable", Target, CONNECT_FAILED, "the browser shows an error page of its own";
     NoPage = "no_page", Target, INVALID_RESPONSE, "the response is not a page";
-    BrowserTimedOut = "browser_timed_out", Ours, BROWSER_TIMED_OUT, "the browser or its driver does not respond";
-    BrowserFailed = "browser_failed", Ours, BROWSER_FAILED, "the browser or its driver ended or refused a command";
-    BrowserTooLarge = "browser_too_large", Ours, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
-    BrowserMissing = "browser_missing", Ours, CANNOT_RUN, "this location has no such browser or driver";
-    Unsupported = "unsupported", Ours, CANNOT_RUN, "this build has no probe for the type or option";
-    NotConfigured = "not_configured", Ours, CANNOT_RUN, "this location lacks something that the monitor requires";
-    Cancelled = "cancelled", Ours, INTERNAL, "the check was cancelled";
-    Panicked = "panicked", Ours, INTERNAL, "the check hit a bug in Vigie";
-    Internal = "internal", Ours, INTERNAL, "something went wrong inside Vigie";
+    BrowserTimedOut = "browser_timed_out", Vigie, BROWSER_TIMED_OUT, "the browser or its driver does not respond";
+    BrowserFailed = "browser_failed", Vigie, BROWSER_FAILED, "the browser or its driver ended or refused a command";
+    BrowserTooLarge = "browser_too_large", Vigie, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
+    BrowserMissing = "browser_missing", Vigie, CANNOT_RUN, "this location has no such browser or driver";
+    Unsupported = "unsupported", Vigie, CANNOT_RUN, "this build has no probe for the type or option";
+    NotConfigured = "not_configured", Vigie, CANNOT_RUN, "this location lacks something that the monitor requires";
+    Cancelled = "cancelled", Vigie, INTERNAL, "the check was cancelled";
+    Panicked = "panicked", Vigie, INTERNAL, "the check hit a bug in Vigie";
+    Internal = "internal", Vigie, INTERNAL, "something went wrong inside Vigie";
 }
 
 impl Serialize for FailureKind {
@@ -202,7 +203,7 @@ impl Failure {
             _ if self.kind == FailureKind::PageObject => {
                 self.part_status.map_or(self.kind.status(), Status::to_page_object)
             }
-            (Fault::Ours, Fault::Target | Fault::Network) => Status::INTERNAL,
+            (Fault::Vigie, Fault::Target | Fault::Network) => Status::INTERNAL,
             _ => self.kind.status(),
         }
     }
@@ -230,7 +231,7 @@ mod tests {
         labels.sort_unstable();
         labels.dedup();
         assert_eq!(labels.len(), FailureKind::ALL.len());
-        for kind in FailureKind::ALL.iter().filter(|kind| kind.fault() == Fault::Ours) {
+        for kind in FailureKind::ALL.iter().filter(|kind| kind.fault() == Fault::Vigie) {
             assert!(
                 matches!(
                     kind.status(),
@@ -248,6 +249,6 @@ mod tests {
     fn a_target_failure_attributed_to_vigie_is_internal() {
         let failure = Failure::new(Phase::Connect, FailureKind::Unreachable, "10.0.0.1:80");
         assert_eq!(failure.status(), Status::CONNECT_FAILED);
-        assert_eq!(failure.with_fault(Fault::Ours).status(), Status::INTERNAL);
+        assert_eq!(failure.with_fault(Fault::Vigie).status(), Status::INTERNAL);
     }
 }

@@ -82,7 +82,7 @@ pub struct RecordFilter {
     /// Only this account; `None` for all accounts.
     pub customer: Option<CustomerId>,
     /// Attached to one of these; empty for any or none.
-    pub parent_id: Vec<i64>,
+    pub parent_ids: Vec<i64>,
     /// Created at or after.
     pub from: Option<Timestamp>,
     /// Created before.
@@ -95,7 +95,7 @@ impl RecordFilter {
     /// Selects all records of `kind`.
     #[must_use]
     pub fn new(kind: RecordKind) -> Self {
-        Self { kind, customer: None, parent_id: Vec::new(), from: None, until: None, fields: Vec::new() }
+        Self { kind, customer: None, parent_ids: Vec::new(), from: None, until: None, fields: Vec::new() }
     }
 
     /// Restricts the selection to `customer`.

@@ -13,7 +13,8 @@ pub struct MailFacts {
     /// Capabilities of the server (EHLO, CAPA, CAPABILITY) at the end of the session: after TLS when there was TLS. At
     /// most 50 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mail_offers: Vec<String>,
+    #[serde(rename = "mail_offers")]
+    pub mail_capabilities: Vec<String>,
     /// Login method: `plain`, `login`, `cram-md5`, `xoauth2`, `apop`, `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mail_auth: Option<String>,
@@ -40,7 +41,8 @@ pub struct RoundTripFacts {
     pub mailbox_locked: u32,
     /// Number of Vigie's messages of earlier checks, older than a day, that were deleted.
     #[serde(default)]
-    pub swept: u32,
+    #[serde(rename = "swept")]
+    pub deleted_stale: u32,
     /// From the connection to the SMTP server until it accepted the message, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trip_send_us: Option<u64>,

@@ -67,7 +67,7 @@ fn is_complete(page: &FullPage) -> bool {
             .as_ref()
             .is_some_and(|failure| references_others(object.kind) || is_timeout(failure.kind))
     });
-    page.unlisted == 0 && !cut
+    page.unlisted_objects == 0 && !cut
 }
 
 /// Returns how `page` differs from `before`, as far as `rule` asks: missing objects first, then new ones, then sizes.

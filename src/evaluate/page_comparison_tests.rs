@@ -77,7 +77,7 @@ fn only_a_complete_page_is_a_baseline_and_sizes_outlive_a_failure() {
     let second = PageBaseline::from_page(&page("a10 b0!"), Some(&first)).unwrap();
     assert_eq!(second, first);
     assert_eq!(PageBaseline::from_page(&page("a10 css0!"), Some(&first)), None);
-    assert_eq!(PageBaseline::from_page(&FullPage { unlisted: 1, ..page("a10") }, None), None);
+    assert_eq!(PageBaseline::from_page(&FullPage { unlisted_objects: 1, ..page("a10") }, None), None);
     let mut late = page("a0!");
     late.objects[0].failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, ""));
     assert_eq!(PageBaseline::from_page(&late, None), None);

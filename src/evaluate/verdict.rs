@@ -18,7 +18,7 @@ pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {
         return passed_verdict(passed, &failures);
     }
     let cancelled = failures.iter().rposition(|(_, failure)| failure.kind == FailureKind::Cancelled);
-    let not_own_fault = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Ours);
+    let not_own_fault = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Vigie);
     match (cancelled, not_own_fault) {
         (Some(index), _) => failed_verdict(Outcome::Unknown, index, &failures),
         (None, Some(index)) => failed_verdict(Outcome::Error, index, &failures),
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_target_failure_attributed_to_vigie_is_unknown() {
-        let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").with_fault(Fault::Ours);
+        let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").with_fault(Fault::Vigie);
         let verdict = evaluate_attempts(&[Observation::from_failure(failure)]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status::INTERNAL));
     }

@@ -21,7 +21,7 @@ pub(super) type ResponseBody = UnsyncBoxBody<Bytes, hyper::Error>;
 
 /// State that the requests of one browser connection share.
 pub(super) struct ProxyConnection<'a> {
-    pub(super) forward: &'a ForwardProxy,
+    pub(super) proxy: &'a ForwardProxy,
     pub(super) net: &'a Net,
     /// The tunnel that the connection becomes after its exchange.
     pub(super) pending_tunnel: Mutex<Option<Tunnel>>,
@@ -40,9 +40,9 @@ pub(super) enum Tunnel {
 impl ProxyConnection<'_> {
     /// Connects to `host`, if the rules and the network of the location allow it.
     pub(super) async fn connect_target(&self, host: &str, port: u16) -> Result<TcpStream, ProxyError> {
-        let rules = &self.forward.rules;
+        let rules = &self.proxy.config;
         let reject = |status, failure: Failure| {
-            self.forward.target_log.record_failure(host, port, &failure);
+            self.proxy.target_log.record_failure(host, port, &failure);
             ProxyError { status, text: failure.to_string() }
         };
         if let Some(rule) = rules.blocked_hosts.matching_pattern(host) {
@@ -58,12 +58,12 @@ impl ProxyConnection<'_> {
             FailureKind::EgressDenied => reject(StatusCode::FORBIDDEN, failure),
             _ => reject(StatusCode::BAD_GATEWAY, failure),
         })?;
-        if stream.peer_addr().is_ok_and(|peer| peer == self.forward.address) {
+        if stream.peer_addr().is_ok_and(|peer| peer == self.proxy.address) {
             let detail = "the target is the forward proxy of the browser itself";
             let failure = Failure::new(Phase::Connect, FailureKind::EgressDenied, detail);
             return Err(reject(StatusCode::FORBIDDEN, failure));
         }
-        self.forward.target_log.record_connected(host, port, &trace);
+        self.proxy.target_log.record_connected(host, port, &trace);
         Ok(stream)
     }
 

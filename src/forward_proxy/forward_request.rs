@@ -31,7 +31,7 @@ pub(super) async fn forward(
     let requested_protocols = upgrade_protocols(request.headers());
     let browser = requested_protocols.is_some().then(|| hyper::upgrade::on(&mut request));
     rewrite_request(&mut request, requested_protocols.as_ref())?;
-    if let Some(trace_context) = connection.forward.trace_context_for(&host) {
+    if let Some(trace_context) = connection.proxy.trace_context_for(&host) {
         trace_context.inject(request.headers_mut());
     }
     let mut upstream = idle_or_new_upstream(connection, &host, port).await?;
@@ -50,7 +50,7 @@ pub(super) async fn forward(
     };
     let mut response = result.map_err(|error| {
         let failure = upstream_failure(&error);
-        connection.forward.target_log.record_failure(&host, port, &failure);
+        connection.proxy.target_log.record_failure(&host, port, &failure);
         ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
     })?;
     let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
@@ -96,7 +96,7 @@ async fn new_upstream(
     let stream = connection.connect_target(host, port).await?;
     UpstreamConnection::new(host, port, stream).await.map_err(|error| {
         let failure = upstream_failure(&error);
-        connection.forward.target_log.record_failure(host, port, &failure);
+        connection.proxy.target_log.record_failure(host, port, &failure);
         ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
     })
 }

@@ -16,10 +16,10 @@ use crate::domain::{Failure, FailureKind, Phase};
 pub struct ForwardProxy {
     pub(super) listener: TcpListener,
     pub(super) address: SocketAddr,
-    pub(super) rules: ForwardProxyConfig,
+    pub(super) config: ForwardProxyConfig,
     pub(super) target_log: TargetLog,
     pub(super) interceptor: Option<TlsInterceptor>,
-    tracing: Option<Arc<TraceContext>>,
+    trace_context: Option<Arc<TraceContext>>,
 }
 
 impl ForwardProxy {
@@ -41,20 +41,27 @@ impl ForwardProxy {
         let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocket, &error))?;
         let interceptor = rules.intercept_tls.clone().map(TlsInterceptor::new).transpose()?;
         let tracing = rules.trace.map(|id| Arc::new(TraceContext::new(id)));
-        Ok(Self { listener, address, rules, target_log: TargetLog::default(), interceptor, tracing })
+        Ok(Self {
+            listener,
+            address,
+            config: rules,
+            target_log: TargetLog::default(),
+            interceptor,
+            trace_context: tracing,
+        })
     }
 
     /// Sets the site whose requests carry the configured trace: a registrable domain, which includes all hosts below
     /// it, or a host. Only the first call has an effect.
     pub fn set_trace_site(&self, site: &str) {
-        if let Some(tracing) = &self.tracing {
+        if let Some(tracing) = &self.trace_context {
             tracing.set_site(site);
         }
     }
 
     /// Returns the trace context, if requests to `host` carry it.
     pub(super) fn trace_context_for(&self, host: &str) -> Option<&Arc<TraceContext>> {
-        self.tracing.as_ref().filter(|tracing| tracing.covers(host))
+        self.trace_context.as_ref().filter(|tracing| tracing.covers(host))
     }
 
     /// Listening address.
@@ -73,7 +80,7 @@ impl ForwardProxy {
     #[must_use]
     pub fn is_denied(&self, host: &str, port: u16) -> bool {
         let is_denied = |failure: Failure| failure.kind == FailureKind::EgressDenied;
-        self.rules.blocked_hosts.matching_pattern(host).is_some()
+        self.config.blocked_hosts.matching_pattern(host).is_some()
             || self.last_failure(host, port).is_some_and(is_denied)
     }
 

@@ -44,7 +44,7 @@ impl ForwardProxy {
 
     async fn accept(&self, net: &Net, stream: TcpStream, client: SocketAddr) {
         // Connections of other clients are closed without a response.
-        if self.rules.allowed_clients.allows(client, self.address).await {
+        if self.config.allowed_clients.allows(client, self.address).await {
             // If it fails, small writes are delayed a little.
             let _ = stream.set_nodelay(true);
             serve_connection(self, net, stream).await;
@@ -55,7 +55,7 @@ impl ForwardProxy {
 /// Serves `stream` until one side closes it.
 async fn serve_connection(forward: &ForwardProxy, net: &Net, stream: TcpStream) {
     let proxy_connection =
-        ProxyConnection { forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
+        ProxyConnection { proxy: forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
     let service = service_fn(|request| proxy_connection.handle(request));
     let connection = server_builder().serve_connection(TokioIo::new(stream), service).with_upgrades();
     // An error concerns only the browser: it disconnected, or sent invalid HTTP and got an error response.
@@ -99,12 +99,12 @@ impl ProxyConnection<'_> {
             Tunnel::Connected { browser, mut target, host, port } => {
                 let Ok(browser) = browser.await else { return };
                 let mut browser = TokioIo::new(browser);
-                match &self.forward.interceptor {
+                match &self.proxy.interceptor {
                     Some(interceptor) => {
-                        let trace_context = self.forward.trace_context_for(&host);
+                        let trace_context = self.proxy.trace_context_for(&host);
                         let result = interceptor.relay(self.net, browser, target, &host, trace_context).await;
                         if let Err(failure) = result {
-                            self.forward.target_log.record_failure(&host, port, &failure);
+                            self.proxy.target_log.record_failure(&host, port, &failure);
                         }
                     }
                     None => drop(copy_bidirectional(&mut browser, &mut target).await),

@@ -23,7 +23,7 @@ pub struct TargetConnection {
 #[derive(Debug, Default)]
 struct TargetEntry {
     failure: Option<Failure>,
-    way: Option<TargetConnection>,
+    connection: Option<TargetConnection>,
 }
 
 /// Targets by host and port.
@@ -35,7 +35,7 @@ impl TargetLog {
         self.with(host, port, |target| {
             target.failure = None;
             let way = || TargetConnection { phases: trace.phases, address: trace.address };
-            target.way.get_or_insert_with(way);
+            target.connection.get_or_insert_with(way);
         });
     }
 
@@ -50,7 +50,7 @@ impl TargetLog {
 
     pub(super) fn connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
         let targets = self.0.lock();
-        targets.get(&(normalize_host(host), port))?.way.clone()
+        targets.get(&(normalize_host(host), port))?.connection.clone()
     }
 
     fn with(&self, host: &str, port: u16, change: impl FnOnce(&mut TargetEntry)) {

@@ -213,7 +213,7 @@ pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     failures.sort_by_key(|failure| match failure.fault {
         Fault::Target => 0,
         Fault::Network => 1,
-        Fault::Ours => 2,
+        Fault::Vigie => 2,
     });
     let details = join_first(failures.iter().map(|failure| &failure.detail), "; ");
     match failures.into_iter().next() {

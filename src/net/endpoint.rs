@@ -93,5 +93,5 @@ pub struct ConnectTrace {
     /// The TLS session, if there was one; also set when the certificate was refused.
     pub tls: Option<Box<TlsFacts>>,
     /// Whether the peer sent something else than TLS in the handshake.
-    pub peer_not_tls: bool,
+    pub peer_sent_no_tls: bool,
 }

@@ -20,20 +20,20 @@ pub enum ParseIpNetworkError {
     )]
     InvalidAddress(String),
     /// The part after the slash is not a length, or too long for the family.
-    #[error("`{text}` has no valid prefix length: it must be a number from 0 to {most}")]
+    #[error("`{text}` has no valid prefix length: it must be a number from 0 to {max}")]
     InvalidPrefix {
         /// The text.
         text: String,
         /// The longest prefix of the family.
-        most: u8,
+        max: u8,
     },
     /// The address has bits below the prefix, so it is unclear which network is meant.
-    #[error("`{text}` has bits set below its prefix length\nhint: did you mean `{meant}`?")]
+    #[error("`{text}` has bits set below its prefix length\nhint: did you mean `{suggestion}`?")]
     HostBits {
         /// The text.
         text: String,
         /// The network that contains the address.
-        meant: IpNetwork,
+        suggestion: IpNetwork,
     },
 }
 
@@ -96,12 +96,12 @@ impl FromStr for IpNetwork {
             .parse::<u8>()
             .ok()
             .filter(|&length| length <= max && prefix.bytes().all(|b| b.is_ascii_digit()))
-            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), most: max })?;
+            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), max })?;
         let network = Self::new(address, length);
         if network.base == address {
             Ok(network)
         } else {
-            Err(ParseIpNetworkError::HostBits { text: text.to_owned(), meant: network })
+            Err(ParseIpNetworkError::HostBits { text: text.to_owned(), suggestion: network })
         }
     }
 }

@@ -79,7 +79,7 @@ impl Net {
             Ok(Ok(_)) => true,
             // An error of this host, such as no free socket, is not a response.
             Ok(Err(error)) => match lookup_failure(to, &error) {
-                Some(failure) if failure.fault == Fault::Ours => return failure,
+                Some(failure) if failure.fault == Fault::Vigie => return failure,
                 answer => answer.is_some(),
             },
             Err(_) => false,

@@ -21,7 +21,7 @@ const ALERT_DURATION: Duration = Duration::from_hours(24);
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
-    let kind = opening_kind(content.kind);
+    let kind = error_kind_of(content.kind);
     let mut labels = Map::new();
     let mut label = |name: &str, value: String| {
         if !value.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
 }
 
 /// Returns the kind that `kind` clears; `kind` itself when it is not a clear.
-const fn opening_kind(kind: NotificationKind) -> NotificationKind {
+const fn error_kind_of(kind: NotificationKind) -> NotificationKind {
     match kind {
         NotificationKind::SiteClear => NotificationKind::SiteError,
         NotificationKind::PerformanceClear => NotificationKind::PerformanceError,

@@ -44,7 +44,7 @@ pub struct Channels {
     traps: TrapChannel,
     sms: Option<SmsSettings>,
     clock: Arc<dyn Clock>,
-    try_time: Duration,
+    attempt_timeout: Duration,
 }
 
 impl Channels {
@@ -60,7 +60,7 @@ impl Channels {
             traps,
             sms,
             clock,
-            try_time,
+            attempt_timeout: try_time,
         }
     }
 
@@ -71,7 +71,7 @@ impl Channels {
                 return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
             }
             NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
-                return self.traps.send(message, self.clock.now(), self.try_time).await;
+                return self.traps.send(message, self.clock.now(), self.attempt_timeout).await;
             }
             NotificationMethod::Sms => {
                 sms::to_request(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
@@ -84,7 +84,7 @@ impl Channels {
             NotificationMethod::Slack => slack::to_request(message)?,
             NotificationMethod::Alertmanager => alertmanager::to_request(message)?,
         };
-        self.http.send(call, self.try_time).await.map(drop)
+        self.http.send(call, self.attempt_timeout).await.map(drop)
     }
 }
 
@@ -94,7 +94,7 @@ impl MessageSender for Channels {
             let mail = self.mail.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
             let max = match message.recipient.method {
                 NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
-                _ => self.try_time,
+                _ => self.attempt_timeout,
             };
             // Channels have their own timeouts; this one covers what they miss.
             let ended =

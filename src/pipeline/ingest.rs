@@ -341,10 +341,11 @@ impl IngestWorker {
         if let Some(engine) = self.new_engine.lock().take() {
             *alert_engine = Some(engine);
         }
-        let BatchOutcome { alert_changes: changes, missed_results: missed, after } = match alert_engine {
-            Some(alert_engine) => alert_engine.process_batch(&mut results, commands, caught_up).await,
-            None => BatchOutcome::default(),
-        };
+        let BatchOutcome { alert_changes: changes, missed_results: missed, post_commit: after } =
+            match alert_engine {
+                Some(alert_engine) => alert_engine.process_batch(&mut results, commands, caught_up).await,
+                None => BatchOutcome::default(),
+            };
         let commit = Commit { alerts: changes, ..self.build_commit(results, missed) };
         self.downgrade_verified(&commit.alerts.verifications);
         Batch { commit, rest: PostCommit { after, count, captured } }
@@ -391,7 +392,8 @@ impl IngestWorker {
 
     /// Downgrades the states of errors that verification did not confirm, as the store does.
     fn downgrade_verified(&self, verified: &[VerifiedCheck]) {
-        let downgraded = verified.iter().filter(|check| check.answer.status == Status::VERIFIED_NO_ERROR);
+        let downgraded =
+            verified.iter().filter(|check| check.verification.status == Status::VERIFIED_NO_ERROR);
         let mut states = self.states.lock();
         for VerifiedCheck { result, .. } in downgraded {
             let state = states.get_mut(&(result.monitor_id, result.location_id));

@@ -19,7 +19,7 @@ pub(super) struct FullPageRule {
     /// Whether a page without objects fails.
     requires_objects: bool,
     /// Whether failures of objects fail the check; otherwise they are warnings.
-    pub(super) is_error: bool,
+    pub(super) notify_on_errors: bool,
 }
 
 impl FullPageRule {
@@ -35,7 +35,7 @@ impl FullPageRule {
             interval: Duration::from_secs(minutes * 60),
             object_timeout: Duration::from_secs(seconds),
             requires_objects: settings.check_fullpage_missing_objects,
-            is_error: settings.notify_on_fullpage_errors,
+            notify_on_errors: settings.notify_on_fullpage_errors,
         })
     }
 
@@ -57,10 +57,10 @@ impl FullPageRule {
             );
             return Some(Failure::new(Phase::Transfer, FailureKind::FullPageTimedOut, detail));
         }
-        if page.objects.is_empty() && page.unlisted == 0 && self.requires_objects {
+        if page.objects.is_empty() && page.unlisted_objects == 0 && self.requires_objects {
             return Some(Failure::new(Phase::Validate, FailureKind::PageObjectNone, ""));
         }
-        let not_ours = failed.iter().find(|(_, failure)| failure.fault != Fault::Ours);
+        let not_ours = failed.iter().find(|(_, failure)| failure.fault != Fault::Vigie);
         let (object, failure) = not_ours.or(failed.first())?;
         let mut failure = (*failure).clone().into_page_object(&object.url);
         if object.third_party {
@@ -86,7 +86,7 @@ mod tests {
             interval: Duration::from_secs(minutes * 60),
             object_timeout: Duration::from_secs(10),
             requires_objects: false,
-            is_error: false,
+            notify_on_errors: false,
         };
         let now = Timestamp::from_seconds(1_700_000_000);
         let ago = |seconds: u64| Some(now - Duration::from_secs(seconds));

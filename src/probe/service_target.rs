@@ -12,7 +12,7 @@ use crate::protocol::LineSession;
 use crate::schema::typed::connection::AddressSettings;
 
 /// Longest detail that is kept, in characters. Servers can send long texts.
-const DETAIL: usize = 400;
+const MAX_DETAIL_CHARS: usize = 400;
 
 /// Returns the host and port of a monitor. With `resolve_dns` false, uses the address in `ipv4` instead of resolving
 /// the name (behaviour.md 4, Addresses).
@@ -80,9 +80,9 @@ pub(super) fn session_observation(
     observation
 }
 
-/// Truncates `text` to [`DETAIL`] characters.
+/// Truncates `text` to [`MAX_DETAIL_CHARS`] characters.
 fn truncate(text: &str) -> String {
-    match text.char_indices().nth(DETAIL) {
+    match text.char_indices().nth(MAX_DETAIL_CHARS) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
     }

@@ -21,7 +21,7 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Longest input of one step of a dialogue, in bytes. All of it is searched again with every chunk, so a peer that
 /// sends byte by byte decides how much work this is.
-const DIALOGUE_BYTES: usize = 16 * 1024;
+const MAX_DIALOGUE_BYTES: usize = 16 * 1024;
 
 /// Whether and how the connection is encrypted (fields.md 2, tcp `tls`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ async fn expect<S: AsyncRead + Unpin>(
         if let Some(end) = pattern.find(received).map(|found| found.end()) {
             return Ok(received.drain(..end).collect());
         }
-        let read = read_more(stream, received, DIALOGUE_BYTES, cx.deadline, phase).await;
+        let read = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, phase).await;
         match read {
             Ok(0) if received.is_empty() => return Err(crate::net::closed_failure(phase, 0)),
             Ok(0) => return Err(unexpected_failure(phase, number, pattern, received)),
@@ -207,5 +207,5 @@ fn unexpected_failure(phase: Phase, number: usize, pattern: &Regex, received: &[
     let start = &received[..received.len().min(80)];
     let quoted = start.escape_ascii();
     let detail = format!("step {number} expects `{pattern}`, the target sent `{quoted}`");
-    Failure::new(phase, FailureKind::DialogueUnexpected, detail)
+    Failure::new(phase, FailureKind::TcpReplyUnexpected, detail)
 }

@@ -85,7 +85,7 @@ pub fn choose_mechanism<'a>(
         };
         Failure::new(
             Phase::Auth,
-            FailureKind::DialogueUnexpected,
+            FailureKind::TcpReplyUnexpected,
             format!("it does not offer {expected}; it offers {offer}"),
         )
     })

@@ -50,18 +50,18 @@ pub enum ProtocolAction {
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingLine {
     text: String,
-    shown: Option<String>,
+    redacted: Option<String>,
     /// Where the secret starts.
     secret_at: Option<usize>,
     /// Whether it may be several lines.
-    block: bool,
+    is_multiline: bool,
 }
 
 impl OutgoingLine {
     /// Creates a line without secrets.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), shown: None, secret_at: None, block: false }
+        Self { text: text.into(), redacted: None, secret_at: None, is_multiline: false }
     }
 
     /// Creates a line with a secret; the transcript shows `command` and a mask.
@@ -70,13 +70,13 @@ impl OutgoingLine {
         let shown = if command.is_empty() { MASK.to_owned() } else { format!("{command} {MASK}") };
         let text = text.into();
         let rest = text.strip_prefix(command).unwrap_or(&text).trim_start_matches(' ').len();
-        Self { shown: Some(shown), secret_at: Some(text.len() - rest), block: false, text }
+        Self { redacted: Some(shown), secret_at: Some(text.len() - rest), is_multiline: false, text }
     }
 
     /// Creates several lines at once, such as a message; the transcript shows `shown` instead.
     #[must_use]
     pub fn multiline(shown: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { text: text.into(), shown: Some(shown.into()), secret_at: None, block: true }
+        Self { text: text.into(), redacted: Some(shown.into()), secret_at: None, is_multiline: true }
     }
 
     /// Returns the secret as sent, since a server may repeat it.
@@ -86,7 +86,7 @@ impl OutgoingLine {
 
     /// Whether it contains a line break, which would inject another command (CWE-93).
     fn has_line_break(&self) -> bool {
-        !self.block && self.text.contains(['\r', '\n', '\0'])
+        !self.is_multiline && self.text.contains(['\r', '\n', '\0'])
     }
 
     /// Returns the text to send.
@@ -98,7 +98,7 @@ impl OutgoingLine {
     /// Returns the text for the transcript.
     #[must_use]
     pub fn redacted(&self) -> &str {
-        self.shown.as_deref().unwrap_or(&self.text)
+        self.redacted.as_deref().unwrap_or(&self.text)
     }
 }
 
@@ -170,7 +170,7 @@ impl<'a> LineSession<'a> {
             self.transcript.add_note("data received before the TLS handshake was discarded");
             let detail =
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were discarded");
-            return Err(Failure::new(Phase::Tls, FailureKind::DialogueUnexpected, detail));
+            return Err(Failure::new(Phase::Tls, FailureKind::TcpReplyUnexpected, detail));
         }
         let tls = self.net.tls_session(host, options, true)?;
         let stream = tls.handshake(stream, self.deadline, &mut self.trace).await?;

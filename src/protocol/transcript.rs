@@ -51,20 +51,20 @@ impl Transcript {
 
     /// Records a sent line.
     pub fn record_sent(&mut self, line: &str) {
-        self.add('>', line);
+        self.record('>', line);
     }
 
     /// Records a received line.
     pub fn record_received(&mut self, line: &str) {
-        self.add('<', line);
+        self.record('<', line);
     }
 
     /// Records an event in between, such as a TLS handshake.
     pub fn add_note(&mut self, what: &str) {
-        self.add('*', what);
+        self.record('*', what);
     }
 
-    fn add(&mut self, prefix: char, line: &str) {
+    fn record(&mut self, prefix: char, line: &str) {
         let redacted = self.redact(line);
         let start: String = redacted.chars().take(MAX_LINE_CHARS).collect();
         let rest = if start.len() < redacted.len() { " …" } else { "" };

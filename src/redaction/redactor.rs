@@ -194,7 +194,7 @@ impl NamedValueRedactor<'_> {
 
     fn redact_value(&mut self, named: &NamedValue) {
         self.redacted.reserve(self.text.len());
-        for part in [&self.text[self.copied_to..named.value], named.quote, MASK, named.quote] {
+        for part in [&self.text[self.copied_to..named.start], named.quote, MASK, named.quote] {
             self.redacted.push_str(part);
         }
         self.copied_to = named.end;
@@ -204,7 +204,7 @@ impl NamedValueRedactor<'_> {
 /// A value with a sensitive name.
 struct NamedValue {
     /// Start of the value.
-    value: usize,
+    start: usize,
     /// End of the value.
     end: usize,
     /// Quote around the mask.
@@ -246,7 +246,7 @@ fn json_value(text: &str, from: usize) -> Option<NamedValue> {
                 .map_or(bytes.len(), |length| digits + length)
         }
     };
-    Some(NamedValue { value, end, quote: "\"" })
+    Some(NamedValue { start: value, end, quote: "\"" })
 }
 
 /// Returns the end of the string that started before `at`, including its closing quote if it has one.
@@ -279,7 +279,7 @@ fn form_pair(text: &str, at: usize) -> Option<NamedValue> {
     let value = name + 1;
     let is_end = |c: char| matches!(c, '&' | '"' | '#') || c.is_whitespace();
     let end = text[value..].find(is_end).map_or(text.len(), |end| value + end);
-    Some(NamedValue { value, end, quote: "" })
+    Some(NamedValue { start: value, end, quote: "" })
 }
 
 fn skip_whitespace(text: &str, from: usize) -> usize {

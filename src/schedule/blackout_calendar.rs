@@ -21,7 +21,7 @@ pub enum BlackoutTarget {
     /// Availability alerts of a monitor.
     Alert(MonitorId),
     /// Notifications to a recipient.
-    Notifier(RecipientId),
+    Recipient(RecipientId),
 }
 
 /// When a blackout applies.

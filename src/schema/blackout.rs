@@ -169,7 +169,7 @@ mod tests {
         Node::from(body)
     }
 
-    fn faults(more: Value) -> Vec<String> {
+    fn errors_of(more: Value) -> Vec<String> {
         create(&with(more), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
@@ -180,31 +180,31 @@ mod tests {
     #[test]
     fn a_blackout_is_either_one_time_or_weekly() {
         let weekly = json!({"persistent": true, "start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
-        assert_eq!(faults(weekly.clone()), Vec::<String>::new());
-        assert_eq!(faults(once("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
+        assert_eq!(errors_of(weekly.clone()), Vec::<String>::new());
+        assert_eq!(errors_of(once("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
         assert_eq!(
-            faults(json!({})),
+            errors_of(json!({})),
             [
                 "`from_date` is required when `persistent` is false",
                 "`thru_date` is required when `persistent` is false"
             ]
         );
-        assert_eq!(faults(json!({"persistent": true})).len(), 4);
+        assert_eq!(errors_of(json!({"persistent": true})).len(), 4);
         let mut both = weekly;
         both["from_date"] = json!("2026-03-02 00:00:00");
-        assert_eq!(faults(both), ["`from_date` does not go with `persistent` true"]);
+        assert_eq!(errors_of(both), ["`from_date` does not go with `persistent` true"]);
     }
 
     #[test]
     fn a_one_time_blackout_must_not_be_past() {
-        assert_eq!(faults(once("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
+        assert_eq!(errors_of(once("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
         assert_eq!(
-            faults(once("03-01 11:54:59", "03-01 13:00:00")),
+            errors_of(once("03-01 11:54:59", "03-01 13:00:00")),
             ["`from_date` is more than 5 minutes ago"]
         );
-        assert_eq!(faults(once("03-01 11:58:00", "03-01 12:00:00")), ["`thru_date` is past"]);
+        assert_eq!(errors_of(once("03-01 11:58:00", "03-01 12:00:00")), ["`thru_date` is past"]);
         assert_eq!(
-            faults(once("03-01 13:00:00", "03-01 13:00:00")),
+            errors_of(once("03-01 13:00:00", "03-01 13:00:00")),
             ["`thru_date` must be after `from_date`"]
         );
     }
@@ -213,9 +213,9 @@ mod tests {
     fn a_notifier_blackout_has_no_note() {
         let mut body = once("03-01 12:00:00", "03-01 13:00:00");
         body["note"] = json!("x");
-        assert_eq!(faults(body.clone()), Vec::<String>::new());
+        assert_eq!(errors_of(body.clone()), Vec::<String>::new());
         body["type"] = json!("Notifier");
-        assert_eq!(faults(body), ["`note` does not go with `type` Notifier"]);
+        assert_eq!(errors_of(body), ["`note` does not go with `type` Notifier"]);
     }
 
     #[test]

@@ -38,14 +38,14 @@ impl Dice {
 }
 
 /// Whether `value` contains a secret of `kind`.
-fn shows(kind: &FieldType, value: &Value) -> bool {
+fn contains_secret(kind: &FieldType, value: &Value) -> bool {
     match (kind, value) {
         (FieldType::List { items: entry, .. }, Value::Array(items)) => {
-            items.iter().any(|item| shows(entry, item))
+            items.iter().any(|item| contains_secret(entry, item))
         }
         (FieldType::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
             let value = entries.get(field.name);
-            value.is_some_and(|value| field.secret || shows(&field.field_type, value))
+            value.is_some_and(|value| field.secret || contains_secret(&field.field_type, value))
         }),
         _ => false,
     }
@@ -58,9 +58,9 @@ proptest! {
         let document = MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind))).unwrap();
         let whole = FieldType::Object(table::for_type(kind));
         let open = document.to_stored(SecretMode::Omitted);
-        prop_assert!(!shows(&whole, &Value::Object(open.clone())));
+        prop_assert!(!contains_secret(&whole, &Value::Object(open.clone())));
         let Some(secrets) = document.secrets() else {
-            prop_assert!(!shows(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
+            prop_assert!(!contains_secret(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
             return Ok(());
         };
         // As read back from the store: as text, with values that equal a default left out.
@@ -91,7 +91,7 @@ fn every_type_with_secrets_returns_them() {
             MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind)))
                 .unwrap()
                 .secrets()
-                .filter(|s| shows(&whole, s))
+                .filter(|s| contains_secret(&whole, s))
         });
         if found.is_some() {
             with_secrets.push(kind.name());

@@ -64,8 +64,13 @@ pub fn load(
     context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> LoadedMonitorFiles {
-    let mut reader =
-        FileReader { keys, context, secrets, seen: HashMap::new(), loaded: LoadedMonitorFiles::default() };
+    let mut reader = FileReader {
+        keys,
+        context,
+        secrets,
+        known_keys: HashMap::new(),
+        loaded: LoadedMonitorFiles::default(),
+    };
     for (name, text) in files {
         reader.read_file(&Arc::from(name.as_str()), text);
     }
@@ -100,7 +105,7 @@ struct FileReader<'a> {
     context: &'a ValidationContext<'a>,
     secrets: SecretReader<'a>,
     /// Keys and their positions.
-    seen: HashMap<String, (Arc<str>, Position)>,
+    known_keys: HashMap<String, (Arc<str>, Position)>,
     loaded: LoadedMonitorFiles,
 }
 
@@ -175,7 +180,7 @@ impl FileReader<'_> {
             );
             return String::new();
         };
-        match self.seen.get(key) {
+        match self.known_keys.get(key) {
             Some((other, position)) => {
                 let message = format!(
                     "`key` `{key}` is already in use by {other}:{}:{}",
@@ -187,7 +192,7 @@ impl FileReader<'_> {
                 errors.push(error.with_hint("keys are unique over all files"));
             }
             None => {
-                self.seen.insert(key.to_owned(), (Arc::clone(file), given.position));
+                self.known_keys.insert(key.to_owned(), (Arc::clone(file), given.position));
             }
         }
         key.to_owned()

@@ -305,7 +305,7 @@ fn progress_from_outcome(outcome: Result<CheckResult, PlanError>) -> (TestProgre
 
 /// A slot of an account's concurrent tests, released on drop.
 struct Permit {
-    trials: Arc<OnDemandTests>,
+    tests: Arc<OnDemandTests>,
     customer: CustomerId,
     id: Option<i64>,
 }
@@ -319,18 +319,18 @@ impl Permit {
         }
         *used += 1;
         drop(running);
-        Ok(Self { trials: Arc::clone(tests), customer, id: None })
+        Ok(Self { tests: Arc::clone(tests), customer, id: None })
     }
 
     fn set_test_id(&mut self, id: i64) {
         self.id = Some(id);
-        self.trials.running().ids.insert(id);
+        self.tests.running().ids.insert(id);
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut running = self.trials.running();
+        let mut running = self.tests.running();
         if let Some(id) = self.id {
             running.ids.remove(&id);
         }

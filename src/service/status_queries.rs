@@ -151,7 +151,7 @@ pub struct StatusQueries {
     monitors: Arc<MonitorCache>,
     locations: Vec<Location>,
     board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
-    situations: OverallHealthSource,
+    health_source: OverallHealthSource,
 }
 
 impl StatusQueries {
@@ -163,7 +163,7 @@ impl StatusQueries {
             monitors,
             locations,
             board: Mutex::new(None),
-            situations: OverallHealthSource::default(),
+            health_source: OverallHealthSource::default(),
         }
     }
 
@@ -186,13 +186,13 @@ impl StatusQueries {
 
     /// Sets the lookup of the health of monitors.
     pub fn set_health_lookup(&self, of: HealthLookup) {
-        self.situations.set_lookup(of);
+        self.health_source.set_lookup(of);
     }
 
     /// Returns the overall health of `monitor`.
     #[must_use]
     pub fn overall_health(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
-        self.situations.get(monitor, now)
+        self.health_source.get(monitor, now)
     }
 
     /// Returns the status of every monitor at `now`, at most a second old.

@@ -81,5 +81,5 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
         reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
-    Some(RemoteWebDriver { kind, url, forward_host, from })
+    Some(RemoteWebDriver { kind, url, proxy_host: forward_host, client_networks: from })
 }

@@ -24,7 +24,7 @@ pub struct HostedLocation {
     /// Limits of concurrent checks there.
     pub concurrency: ConcurrencySettings,
     /// Whether it verifies failures of monitors that do not run there.
-    pub verifies: bool,
+    pub can_verify: bool,
     /// Targets that it should always reach; without any, failures count as they are.
     pub connectivity_targets: Vec<Endpoint>,
 }
@@ -106,7 +106,7 @@ fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> H
             queue_capacity: limit("queue", engine.queue_capacity),
             drain_timeout: engine.drain_timeout,
         },
-        verifies: entry.get("verifies").is_some_and(|node| node.to_json() == true),
+        can_verify: entry.get("verifies").is_some_and(|node| node.to_json() == true),
         connectivity_targets: entry.get("connectivity_targets").map(read_endpoints).unwrap_or_default(),
     }
 }

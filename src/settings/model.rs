@@ -82,7 +82,7 @@ impl Settings {
             proxy: self.proxy.clone(),
             proxies: self.proxies.clone(),
             concurrency: self.concurrency,
-            verifies: self.verifies,
+            can_verify: self.verifies,
             connectivity_targets: self.connectivity_targets.clone(),
         };
         let mut all = vec![first];

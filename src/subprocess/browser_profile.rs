@@ -46,7 +46,7 @@ impl BrowserProfile {
     }
 
     /// Returns the profiles in `root` that no living process uses.
-    pub(crate) fn orphaned(root: &Path) -> io::Result<Vec<Self>> {
+    pub(crate) fn find_orphans(root: &Path) -> io::Result<Vec<Self>> {
         let _lock = lock_root(root)?;
         let mut found = Vec::new();
         for entry in fs::read_dir(root)?.flatten() {

@@ -19,7 +19,7 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
         let _ = write!(out, " — {}", escape(browser.title));
     }
     out.push_str("</small></h2>");
-    if let Some(measures) = &browser.measures {
+    if let Some(measures) = &browser.metrics {
         let texts: Vec<_> = measures.iter().map(capitalized_metric).collect();
         let _ = write!(out, "<p>{}</p>", texts.join(" · "));
     }

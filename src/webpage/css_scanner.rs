@@ -27,7 +27,7 @@ pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjec
 
 /// Adds the objects of a style sheet within a document, or of a `style` attribute.
 pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
-    let mut scanner = CssScanner { base, within, queue, imports_over: false };
+    let mut scanner = CssScanner { base, within, queue, rules_started: false };
     scanner.scan_block(&mut Parser::new(css), 0, true);
 }
 
@@ -36,7 +36,7 @@ struct CssScanner<'a> {
     within: &'a ScanContext,
     queue: &'a mut PageObjectQueue,
     /// Whether rules have started: later `@import`s are invalid.
-    imports_over: bool,
+    rules_started: bool,
 }
 
 impl CssScanner<'_> {
@@ -50,7 +50,7 @@ impl CssScanner<'_> {
             match token {
                 Token::AtKeyword(name) => {
                     self.at_rule(&name, parser, depth, top);
-                    self.imports_over |=
+                    self.rules_started |=
                         !matches!(&*name.to_ascii_lowercase(), "import" | "charset" | "layer");
                     continue;
                 }
@@ -76,7 +76,7 @@ impl CssScanner<'_> {
                 | Token::SquareBracketBlock => self.scan_nested_block(parser, depth),
                 _ => {}
             }
-            self.imports_over |= top;
+            self.rules_started |= top;
         }
     }
 
@@ -94,7 +94,7 @@ impl CssScanner<'_> {
             "import" => {
                 let url = parse_url(parser);
                 let (rest, _) = prelude(parser);
-                if let Some(url) = url.filter(|_| top && !self.imports_over) {
+                if let Some(url) = url.filter(|_| top && !self.rules_started) {
                     self.import(&url, &rest);
                 }
             }

@@ -17,7 +17,7 @@ pub fn text_fingerprint(html: &str) -> String {
     let mut reader = TextHasher {
         digest: Context::new(&SHA256),
         space: false,
-        begun: false,
+        has_text: false,
         hidden: Vec::new(),
         templates: 0,
     };
@@ -35,7 +35,7 @@ struct TextHasher {
     digest: Context,
     /// Whether a space precedes the next character.
     space: bool,
-    begun: bool,
+    has_text: bool,
     /// The current element whose text is hidden; such elements are not nested.
     hidden: Vec<u8>,
     templates: u32,
@@ -81,10 +81,10 @@ impl TextHasher {
                 continue;
             }
             let end = rest.find(is_space).unwrap_or(rest.len());
-            if std::mem::take(&mut self.space) && self.begun {
+            if std::mem::take(&mut self.space) && self.has_text {
                 self.digest.update(b" ");
             }
-            self.begun = true;
+            self.has_text = true;
             self.digest.update(&rest.as_bytes()[..end]);
             rest = &rest[end..];
         }

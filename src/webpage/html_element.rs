@@ -79,7 +79,7 @@ impl HtmlScanner<'_> {
             && applies
             && self.attribute("type").is_none_or(is_media_type)
         {
-            self.media = MediaState::HasSource;
+            self.media = MediaState::Done;
             self.add("src", PageObjectKind::Media);
         }
     }
@@ -90,7 +90,7 @@ impl HtmlScanner<'_> {
             self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
                 && self.attribute("autoplay").is_none();
         self.media = if is_preload_none || self.attribute("src").is_some() {
-            MediaState::HasSource
+            MediaState::Done
         } else {
             MediaState::NeedsSource
         };

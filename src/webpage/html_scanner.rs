@@ -91,7 +91,7 @@ pub(super) enum MediaState {
     Outside,
     /// No source was found yet.
     NeedsSource,
-    HasSource,
+    Done,
 }
 
 impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {

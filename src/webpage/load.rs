@@ -99,7 +99,7 @@ impl PageLoader<'_> {
         }
         let bytes = objects.iter().map(|object| object.body_bytes).sum();
         let total_us = duration_micros(self.options.started.elapsed());
-        let page = FullPage { total_us, bytes, unlisted, objects, ..FullPage::default() };
+        let page = FullPage { total_us, bytes, unlisted_objects: unlisted, objects, ..FullPage::default() };
         LoadedPage { page, timed_out }
     }
 
@@ -208,7 +208,7 @@ impl PageLoader<'_> {
         let kind = found.kind;
         let body_bytes = self.options.max_body_bytes;
         let task_outcome =
-            move |response| TaskOutcome::Responded { origin, object, answer: Box::new(response) };
+            move |response| TaskOutcome::Responded { origin, object, response: Box::new(response) };
         self.tasks.push(Box::pin(
             load_task::fetch(connection, request, kind, body_bytes, deadline).map(task_outcome),
         ));

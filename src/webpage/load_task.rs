@@ -51,7 +51,7 @@ pub(super) enum TaskOutcome {
         trace: Box<ConnectTrace>,
     },
     /// An exchange for an object.
-    Responded { origin: usize, object: usize, answer: Box<ObjectResponse> },
+    Responded { origin: usize, object: usize, response: Box<ObjectResponse> },
     /// The shared connection with this id has ended.
     ConnectionClosed { origin: usize, connection: usize },
 }

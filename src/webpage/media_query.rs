@@ -3,9 +3,9 @@
 /// Width of the window in CSS pixels.
 pub(super) const VIEWPORT_WIDTH: f64 = 1920.0;
 /// Height of the window in CSS pixels.
-const HEIGHT: f64 = 1080.0;
+const VIEWPORT_HEIGHT: f64 = 1080.0;
 /// Maximum depth of nested parentheses that are evaluated.
-const DEEPEST: u8 = 8;
+const MAX_DEPTH: u8 = 8;
 
 /// Whether the list of queries in `text` matches the window. An empty list does; an invalid one does not.
 pub(super) fn matches(text: &str) -> bool {
@@ -44,7 +44,7 @@ pub(super) fn split_outside_parentheses(
 
 fn query_matches(query: &str, depth: u8) -> bool {
     let query = query.trim();
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return false;
     }
     if let Some(rest) = query.strip_prefix("not ").or_else(|| query.strip_prefix("not(").map(|_| &query[3..]))
@@ -134,8 +134,8 @@ fn range_matches(text: &str) -> bool {
 fn viewport_feature(name: &str) -> Option<f64> {
     match name {
         "width" | "device-width" => Some(VIEWPORT_WIDTH),
-        "height" | "device-height" => Some(HEIGHT),
-        "aspect-ratio" | "device-aspect-ratio" => Some(VIEWPORT_WIDTH / HEIGHT),
+        "height" | "device-height" => Some(VIEWPORT_HEIGHT),
+        "aspect-ratio" | "device-aspect-ratio" => Some(VIEWPORT_WIDTH / VIEWPORT_HEIGHT),
         "resolution" | "-webkit-device-pixel-ratio" | "-webkit-min-device-pixel-ratio" => Some(1.0),
         "color" => Some(8.0),
         _ => None,
@@ -153,7 +153,7 @@ pub(super) fn parse_length(text: &str) -> Option<f64> {
         "" | "px" | "dppx" | "x" => 1.0,
         "em" | "rem" => 16.0,
         "vw" => VIEWPORT_WIDTH / 100.0,
-        "vh" => HEIGHT / 100.0,
+        "vh" => VIEWPORT_HEIGHT / 100.0,
         "in" => 96.0,
         "cm" => 96.0 / 2.54,
         "mm" => 96.0 / 25.4,

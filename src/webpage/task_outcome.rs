@@ -49,7 +49,7 @@ impl PageLoader<'_> {
                     }
                 }
             }
-            TaskOutcome::Responded { origin, object, answer } => {
+            TaskOutcome::Responded { origin, object, response: answer } => {
                 self.on_response(origin, object, *answer).await;
             }
             TaskOutcome::ConnectionClosed { origin, connection } => {

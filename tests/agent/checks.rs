@@ -110,7 +110,7 @@ async fn the_message_of_a_panic_is_not_in_the_result() {
     let assigned = assignment(7, ScriptedProbe::new(&[AttemptStep::Panic]));
     let result = run_check(&assigned, NOON, &context(Arc::new(SystemClock)), &CancellationToken::new()).await;
     let failure = result.attempts[0].failure.as_ref().unwrap();
-    assert_eq!((failure.kind, failure.fault), (Panicked, Fault::Ours));
+    assert_eq!((failure.kind, failure.fault), (Panicked, Fault::Vigie));
     assert!(!serde_json::to_string(&result).unwrap().contains("scripted"));
 }
 

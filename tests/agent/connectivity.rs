@@ -79,7 +79,7 @@ async fn a_failure_at_an_isolated_location_is_unknown() {
     assert!(is_isolated());
     assert!(result.reasons[0].contains("the location itself reached nothing"), "{:?}", result.reasons);
     let failure = result.attempts[0].failure.as_ref().unwrap();
-    assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Ours));
+    assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Vigie));
 }
 
 #[tokio::test]

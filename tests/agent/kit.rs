@@ -121,7 +121,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
         kind: MonitorType::Tcp,
         interval: MINUTE,
         offset: Some(Duration::ZERO),
-        share: LocationRotation::default(),
+        rotation: LocationRotation::default(),
         timeout: Duration::from_secs(5),
         retry: false,
         location: LocationId(1),

@@ -202,7 +202,7 @@ impl Harness {
     pub fn submit(&mut self, location: LocationId, report: &Report, planned_at: Timestamp) {
         let result = location_result(location, report, planned_at, self.policy.run_plan.slots.interval());
         if self.last.get(&location).is_none_or(|last| last.last_planned_at < result.last_planned_at) {
-            let stored = LocationResult { page: None, certificate: None, ..result.clone() };
+            let stored = LocationResult { page_change: None, certificate: None, ..result.clone() };
             self.last.insert(location, stored);
         }
         self.apply(|state, cx| state.on_result(result, cx));
@@ -256,7 +256,7 @@ impl Harness {
                 let by = group.map(|group| format!(" by {group}")).unwrap_or_default();
                 format!("> {} {}{by}", self.name(*recipient), describe(draft))
             }
-            Effect::RecordVerification { location, answer, .. } => {
+            Effect::RecordVerification { location, verification: answer, .. } => {
                 format!(". {} {}", letter(*location), answer.status)
             }
             Effect::RecordMissed { locations, .. } => format!(". away {}", letters(locations)),
@@ -298,7 +298,7 @@ pub fn location_result(
         last_planned_at: planned_at + interval * (slots - 1),
         step: report.step,
         failed_views: report.views.clone(),
-        page: report.page.map(|(before, now)| PageChange { before, now, object_changes: None }),
+        page_change: report.page.map(|(before, now)| PageChange { before, now, object_changes: None }),
         certificate: report.certificate.then(|| ExpiringCertificate {
             subject: "CN=www.example.com".to_owned(),
             not_after: planned_at + Duration::from_hours(72),

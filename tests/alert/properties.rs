@@ -110,7 +110,7 @@ impl History {
             let target = match subject {
                 0 => BlackoutTarget::Alert(MONITOR),
                 1 => BlackoutTarget::Monitor(MONITOR),
-                other => BlackoutTarget::Notifier(RecipientId(i64::try_from(*other).unwrap() - 1)),
+                other => BlackoutTarget::Recipient(RecipientId(i64::try_from(*other).unwrap() - 1)),
             };
             harness.window(target, *from, *thru);
         }
@@ -206,7 +206,7 @@ proptest! {
         for (_, draft) in notified(&harness).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
             let refuted = harness.effects.iter().any(|effect| matches!(
                 effect,
-                Effect::RecordVerification { planned_at, answer, .. }
+                Effect::RecordVerification { planned_at, verification: answer, .. }
                     if *planned_at == draft.planned_at && answer.status.0 == 70
             ));
             prop_assert!(!refuted, "{draft:?}");

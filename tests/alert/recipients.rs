@@ -26,7 +26,7 @@ fn performance_alerts_go_to_those_who_want_them_and_ignore_blackouts() {
     (bob.performance_alert, bob.availability_alert) = (true, false);
     let _ = harness.recipient("eve");
     for recipient in 1..=3 {
-        harness.window(BlackoutTarget::Notifier(RecipientId(recipient)), 0, 2);
+        harness.window(BlackoutTarget::Recipient(RecipientId(recipient)), 0, 2);
     }
     harness.window(BlackoutTarget::Alert(MONITOR), 0, 2);
     for kind in [NotificationKind::PerformanceError, NotificationKind::PerformanceClear] {

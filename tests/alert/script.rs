@@ -127,7 +127,7 @@ impl Interpreter {
             ["monitor", "blackout", runs] => self.window(BlackoutTarget::Monitor(MONITOR), runs),
             ["mute", name, runs] => {
                 let id = self.harness.recipient(name).id;
-                self.window(BlackoutTarget::Notifier(id), runs);
+                self.window(BlackoutTarget::Recipient(id), runs);
             }
             ["group", id, rest @ ..] => self.group(id, rest),
             _ if LocationMode::from_name(part.trim()).is_some() => {

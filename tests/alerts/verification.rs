@@ -100,7 +100,7 @@ async fn an_offline_location_misses_its_runs_without_failing_them() {
     until("runs are recorded as missed", async || missed().await.len() == 3).await;
     let missed = missed().await;
     assert!(missed.iter().all(|result| result.location_id == LocationId(2)));
-    assert_eq!(missed[0].missed.unwrap().reason, MissedReason::LocationAway);
+    assert_eq!(missed[0].missed.unwrap().reason, MissedReason::LocationOffline);
     let events = async || {
         let events = harness.store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap();
         events

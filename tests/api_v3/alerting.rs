@@ -36,7 +36,7 @@ fn outage(customer: CustomerId, monitor: i64, start: i64, end: Option<i64>) -> S
         last_planned_at: since,
         step: Some(2),
         failed_views: vec![4],
-        page: None,
+        page_change: None,
         certificate: None,
     };
     let change = EpisodeChange {

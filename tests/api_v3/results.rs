@@ -50,7 +50,7 @@ async fn run_and_store(app: &App, id: i64, second: i64) {
         kind: monitor.monitor_type(),
         interval: monitor.interval(),
         offset: None,
-        share: LocationRotation::default(),
+        rotation: LocationRotation::default(),
         timeout: monitor.timeout(),
         retry: monitor.document.flag("retry_on_failure"),
         location: LocationId(1),

@@ -91,8 +91,8 @@ async fn a_remote_browser_uses_the_forward_proxy() {
         let remote = RemoteWebDriver {
             kind,
             url: format!("http://127.0.0.1:{}/", remote_driver.port).parse().unwrap(),
-            forward_host: Some(loopback),
-            from: vec![IpNetwork::from_address(loopback)],
+            proxy_host: Some(loopback),
+            client_networks: vec![IpNetwork::from_address(loopback)],
         };
         let test_pool = TestPool::with(|config| config.remotes = vec![remote]);
         let options = session_options(kind);

@@ -293,7 +293,7 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
     result.details.page = Some(Box::new(FullPage {
         total_us: 100_000,
         bytes: 123_456,
-        unlisted: 3,
+        unlisted_objects: 3,
         objects: vec![
             object("https://a.test/a.png", 0, None),
             object("https://b.test/b.png", 50_000, Some(gone.into_page_object("https://b.test/b.png"))),

@@ -97,10 +97,10 @@ fn browser_settings_are_applied_and_remote_browsers_validated() {
     assert_eq!(browser.start_timeout, Duration::from_secs(7));
     let remote = &browser.remotes[0];
     assert_eq!(
-        (remote.kind.name(), remote.forward_host),
+        (remote.kind.name(), remote.proxy_host),
         ("Internet Explorer", Some("192.0.2.7".parse().unwrap()))
     );
-    assert_eq!(remote.from, ["192.0.2.9/32".parse().unwrap()]);
+    assert_eq!(remote.client_networks, ["192.0.2.9/32".parse().unwrap()]);
     let errors = load(
         "browser:\n  nice: 20\n  remote:\n  - {browser: Netscape, url: 'http://a/'}\n  - {browser: Firefox, url: 'https://a/'}\n  \
          - {browser: Firefox, url: 'http://u:p@192.0.2.1/'}\n  - {browser: Google Chrome, url: 'http://grid/'}\n  \
@@ -389,7 +389,7 @@ fn every_location_has_its_own_network_and_limits() {
     .unwrap();
     let hosted = settings.hosted_locations();
     let locations: Vec<_> =
-        hosted.iter().map(|at| (at.location.id.0, at.location.region, at.verifies)).collect();
+        hosted.iter().map(|at| (at.location.id.0, at.location.region, at.can_verify)).collect();
     assert_eq!(locations, [(4, 0, false), (9, 2, true), (5, 0, false)]);
     assert_eq!(settings.location_ids(), [4, 9, 5]);
     let sources: Vec<_> = hosted.iter().map(|at| at.net.source.v4.map(|v4| v4.octets()[3])).collect();

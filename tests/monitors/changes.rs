@@ -29,7 +29,10 @@ async fn a_new_monitor_is_stored_planned_and_audited() {
     let audit = harness.audit().await;
     let row = audit.last().unwrap();
     assert_eq!((row.action.as_str(), row.object.as_str(), row.object_id), ("create", "monitor", Some(id.0)));
-    assert_eq!((row.login.as_str(), row.via.as_str(), row.object_name.as_str()), ("anna", "v3", "shop"));
+    assert_eq!(
+        (row.login.as_str(), row.entry_point.as_str(), row.object_name.as_str()),
+        ("anna", "v3", "shop")
+    );
     assert_eq!(row.after["realm_password"], "********");
     assert!(row.before.is_empty());
 }

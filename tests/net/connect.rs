@@ -146,7 +146,7 @@ async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
             .connect(&Endpoint::new(host, port), long_deadline(), &mut ConnectTrace::default())
             .await
             .unwrap_err();
-        assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Ours), "{host}");
+        assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Vigie), "{host}");
         assert_eq!(failure.status(), Status::CANNOT_RUN);
         assert!(failure.detail.contains("`127.0.0.0/8`"), "{}", failure.detail);
     }
@@ -190,7 +190,7 @@ async fn a_missing_source_address_or_route_is_an_own_fault() {
         let net = net_with(|config| config.source = source.clone());
         let failure =
             net.connect(&Endpoint::new(ip, 9), within(3000), &mut ConnectTrace::default()).await.unwrap_err();
-        assert_eq!((failure.kind, failure.fault), (kind, Fault::Ours), "{source:?}: {failure}");
+        assert_eq!((failure.kind, failure.fault), (kind, Fault::Vigie), "{source:?}: {failure}");
         assert_eq!(failure.status(), Status::INTERNAL);
     }
 }
@@ -226,7 +226,7 @@ async fn a_missing_route_is_an_own_fault() {
             .connect(&Endpoint::new(ip, 9), long_deadline(), &mut ConnectTrace::default())
             .await
             .unwrap_err();
-        assert_eq!((failure.kind, failure.fault), (FailureKind::NoRoute, Fault::Ours), "{failure}");
+        assert_eq!((failure.kind, failure.fault), (FailureKind::NoRoute, Fault::Vigie), "{failure}");
         assert_eq!(failure.status(), Status::INTERNAL);
     }
 }

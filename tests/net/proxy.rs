@@ -97,7 +97,7 @@ async fn a_closed_proxy_port_is_an_own_fault() {
     let closed = crate::support::closed::ClosedPort::new();
     let port = closed.at.port();
     let failure = failure(net().with_default_proxy(Some(Endpoint::new("127.0.0.1", port)))).await;
-    assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours));
+    assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Vigie));
     assert!(failure.detail.contains(&format!("the proxy 127.0.0.1:{port}")), "{failure}");
 }
 
@@ -170,7 +170,7 @@ async fn the_egress_policy_applies_to_the_proxy() {
     let proxy = Proxy::responding_with(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
     let denied = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     let failure = failure(denied.with_default_proxy(Some(proxy.at.clone()))).await;
-    assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Ours));
+    assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Vigie));
     assert!(failure.detail.starts_with("the proxy 127.0.0.1:"), "{failure}");
     assert!(proxy.requests().is_empty());
 }
@@ -184,10 +184,10 @@ async fn an_unreachable_proxy_is_an_own_fault_even_at_a_short_deadline() {
             .with_default_proxy(Some(UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", hole.at.port()))));
         let failure =
             net.connect(&remote_target(), within(600), &mut ConnectTrace::default()).await.unwrap_err();
-        assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours), "{failure}");
+        assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Vigie), "{failure}");
     }
     let nameless = net().with_default_proxy(Some(Endpoint::new("proxy.invalid", 3128)));
     let failure =
         nameless.connect(&remote_target(), within(3_000), &mut ConnectTrace::default()).await.unwrap_err();
-    assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours), "{failure}");
+    assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Vigie), "{failure}");
 }

@@ -113,7 +113,7 @@ async fn a_silent_resolver_is_an_own_fault() {
     let net = net_with_server(&silent).await;
     let started = Instant::now();
     let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
-    assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverSilent, Fault::Ours), "{failure}");
+    assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverSilent, Fault::Vigie), "{failure}");
     assert_eq!(failure.status(), Status::INTERNAL);
     assert!(silent.questions() >= 3, "two families and the control name were asked for");
     assert!(started.elapsed() < Duration::from_millis(1600), "{:?}", started.elapsed());

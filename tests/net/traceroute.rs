@@ -23,7 +23,7 @@ async fn trace(host: &str, method: TracerouteMethod) -> Route {
 fn responders(route: &Route) -> Vec<Vec<String>> {
     let addresses_of = |hop: &vigie::net::RouteHop| {
         let mut addresses: Vec<String> =
-            hop.answers.iter().flatten().map(|answer| answer.from.to_string()).collect();
+            hop.replies.iter().flatten().map(|answer| answer.from.to_string()).collect();
         addresses.dedup();
         addresses
     };
@@ -38,7 +38,7 @@ async fn loopback_is_one_hop_away() {
         for method in METHODS {
             let route = trace(host, method).await;
             assert_eq!((route.end, route.hops.len()), (RouteEnd::Reached, 1), "{host}: {route}");
-            assert_eq!(route.hops[0].answers.len(), 2);
+            assert_eq!(route.hops[0].replies.len(), 2);
             let own: IpAddr = host.parse::<IpAddr>().unwrap().to_canonical();
             assert_eq!(responders(&route), [[own.to_string()]], "{host}");
         }
@@ -66,7 +66,7 @@ async fn a_route_leads_over_its_routers_to_the_target() {
         .await
         .unwrap();
     assert_eq!(traced.route.end, RouteEnd::Reached, "{traced}");
-    assert_eq!(traced.other, "ICMP: the target replied (after 3 hops)", "{traced}");
+    assert_eq!(traced.other_summary, "ICMP: the target replied (after 3 hops)", "{traced}");
     let file = net().traceroute_capture(&Endpoint::new("fd00:3::2", 0), long_deadline()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert_eq!(file.name, "traceroute.txt");
@@ -110,7 +110,7 @@ async fn without_permission_for_echo_requests_datagrams_are_used() {
         (TracerouteMethod::Udp, RouteEnd::Reached),
         "{traced}"
     );
-    assert!(traced.other.starts_with("echo requests to 10.0.3.2: "), "{traced}");
+    assert!(traced.other_summary.starts_with("echo requests to 10.0.3.2: "), "{traced}");
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn a_trace_ends_with_its_deadline() {
     let options =
         TracerouteOptions { reply_timeout: Duration::from_secs(30), ..TracerouteOptions::default() };
     let traced = net().traceroute(&Endpoint::new("203.0.113.9", 0), options, within(300)).await.unwrap();
-    assert_eq!((traced.route.end, traced.route.hops.len()), (RouteEnd::OutOfTime, 1), "{traced}");
+    assert_eq!((traced.route.end, traced.route.hops.len()), (RouteEnd::TimedOut, 1), "{traced}");
     assert!(started.elapsed() < Duration::from_secs(5));
     // A host without a route fails with that reason.
     let failure =

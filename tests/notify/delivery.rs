@@ -97,7 +97,7 @@ fn harness_over(
         renderer: Arc::new(MessageRenderer::default()),
         sender: sender.clone(),
         results: None,
-        ledger: None,
+        config_store: None,
         clock: clock.clone(),
         metrics: Arc::clone(&metrics),
     };

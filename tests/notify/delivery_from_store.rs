@@ -73,7 +73,7 @@ fn start_delivery(store: &Arc<SqliteStore>, sender: &Arc<FailingSender>) -> Deli
         renderer: Arc::new(MessageRenderer::default()),
         sender: sender.clone(),
         results: Some(store.clone()),
-        ledger: Some(store.clone()),
+        config_store: Some(store.clone()),
         clock: Arc::new(SystemClock),
         metrics: Arc::new(Metrics::new()),
     };

@@ -127,7 +127,7 @@ async fn a_real_vsftpd_with_an_old_version_passes() {
 
         let (_strict, at) = fixture.start(name, REUSE);
         let detail =
-            assert_failed(&fixture.observe(at, pin, json!({})).await, Kind::DialogueUnexpected, Phase::List);
+            assert_failed(&fixture.observe(at, pin, json!({})).await, Kind::TcpReplyUnexpected, Phase::List);
         assert!(detail.contains("with `522 ") && detail.contains("under TLS 1.1 and older"), "{detail}");
     }
     // Newer sessions are resumed in every build.

@@ -52,7 +52,7 @@ async fn a_page_is_loaded_with_all_its_objects() {
     assert_eq!(other.paths(), ["/t.png"]);
 
     let loaded = page(&observation);
-    assert_eq!((loaded.objects.len(), loaded.unlisted), (11, 0));
+    assert_eq!((loaded.objects.len(), loaded.unlisted_objects), (11, 0));
     let own: u64 = loaded.objects.iter().map(|object| object.body_bytes).sum();
     assert_eq!(loaded.bytes, own + observation.facts.http.as_ref().unwrap().body_bytes);
     assert!(Duration::from_micros(loaded.total_us) >= observation.total, "{loaded:?}");
@@ -262,7 +262,7 @@ async fn objects_beyond_the_limit_are_not_loaded() {
     .await;
     let observation = Check::of(&site.url("/")).run().await;
     assert_eq!(observation.failure, None);
-    assert_eq!((page(&observation).objects.len(), page(&observation).unlisted), (500, 19_500));
+    assert_eq!((page(&observation).objects.len(), page(&observation).unlisted_objects), (500, 19_500));
     assert_eq!(site.requests().len(), 501);
 }
 
@@ -282,7 +282,7 @@ async fn circular_and_endless_imports_end() {
     assert_eq!(observation.failure, None);
     let expected = ["/", "/a.css", "/b.css", "/n/0.css", "/n/1.css", "/n/2.css", "/n/3.css", "/n/4.css"];
     assert_eq!(site.paths(), expected);
-    assert_eq!(page(&observation).unlisted, 1);
+    assert_eq!(page(&observation).unlisted_objects, 1);
 }
 
 #[tokio::test]

@@ -93,7 +93,10 @@ async fn twenty_thousand_objects_use_bounded_memory() {
     if let Some(url) = url_under_test(case) {
         return print_memory_used(async {
             let observation = Check::of(&url).run().await;
-            assert_eq!((page(&observation).objects.len(), page(&observation).unlisted), (500, 19_500));
+            assert_eq!(
+                (page(&observation).objects.len(), page(&observation).unlisted_objects),
+                (500, 19_500)
+            );
         })
         .await;
     }

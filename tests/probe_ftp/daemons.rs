@@ -190,5 +190,5 @@ async fn pure_ftpd_plain_and_explicit() {
     assert!(fixture.files_in_home().is_empty());
     fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).unwrap();
     let observation = attempt(&net, MonitorType::FtpSsl, monitor_fields(), 2 * TIMEOUT).await;
-    assert_failed(&observation, 3, Kind::DialogueUnexpected, Phase::Upload);
+    assert_failed(&observation, 3, Kind::TcpReplyUnexpected, Phase::Upload);
 }

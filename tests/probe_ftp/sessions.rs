@@ -212,7 +212,7 @@ async fn a_session_over_ipv6_uses_epsv_only() {
     let observation =
         attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     let failure = observation.failure.unwrap();
-    assert_eq!((failure.kind, failure.phase), (Kind::DialogueUnexpected, Phase::Passive));
+    assert_eq!((failure.kind, failure.phase), (Kind::TcpReplyUnexpected, Phase::Passive));
     assert_eq!(server.commands().join(" "), "USER PASS EPSV");
 }
 

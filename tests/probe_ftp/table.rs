@@ -116,17 +116,17 @@ fn at_each_step() -> Vec<Case> {
         cases.push(with(
             "garbage",
             send(b"\x00\xff\x80 \x1b[2J\r\n"),
-            (3, DialogueUnexpected, phase, garbage),
+            (3, TcpReplyUnexpected, phase, garbage),
         ));
         let line = Act::Endless(b"2");
         cases.push(with("a line without end", line, (3, ResponseTooLarge, phase, "more than")));
         let lines = Act::Endless(b"220-and on\r\n");
         cases.push(with("lines without end", lines, (3, ResponseTooLarge, phase, "more than")));
         let shutdown = send_and_close("421 shutting down\r\n");
-        cases.push(with("421", shutdown, (3, DialogueUnexpected, phase, "421 shutting down")));
+        cases.push(with("421", shutdown, (3, TcpReplyUnexpected, phase, "421 shutting down")));
         // PASV follows after this; see below.
         if step != "EPSV" {
-            let kind = if phase == P::Auth { LoginRefused } else { DialogueUnexpected };
+            let kind = if phase == P::Auth { LoginRefused } else { TcpReplyUnexpected };
             let status = if phase == P::Auth { 5 } else { 3 };
             cases.push(with(
                 "5xx",
@@ -134,7 +134,7 @@ fn at_each_step() -> Vec<Case> {
                 (status, kind, phase, "550 no such thing"),
             ));
             let later = send("451 local error\r\n");
-            cases.push(with("4xx", later, (3, DialogueUnexpected, phase, "451 local error")));
+            cases.push(with("4xx", later, (3, TcpReplyUnexpected, phase, "451 local error")));
         }
     }
     cases
@@ -158,13 +158,13 @@ fn logins() -> Vec<Case> {
             "a banner of SSH",
             "greeting",
             send("SSH-2.0-x\r\n"),
-            (3, DialogueUnexpected, P::Banner, "`SSH-2.0-x`"),
+            (3, TcpReplyUnexpected, P::Banner, "`SSH-2.0-x`"),
         ),
         case(
             "a busy server",
             "greeting",
             send_and_close("421 too many\r\n"),
-            (3, DialogueUnexpected, P::Banner, "`421 too many`"),
+            (3, TcpReplyUnexpected, P::Banner, "`421 too many`"),
         ),
         case(
             "120 and no more",
@@ -198,7 +198,7 @@ fn data_connections() -> Vec<Case> {
             "227 to EPSV",
             "EPSV",
             send("227 (127,0,0,1,1,1)\r\n"),
-            passive(DialogueUnexpected, 3, "`EPSV` with `227"),
+            passive(TcpReplyUnexpected, 3, "`EPSV` with `227"),
         ),
         case(
             "data refused",
@@ -206,7 +206,7 @@ fn data_connections() -> Vec<Case> {
             send("229 (|||1|)\r\n"),
             passive(ConnectRefused, 1, "on the data connection: 127.0.0.1:1"),
         ),
-        pasv("both refused", send("502 no\r\n"), passive(DialogueUnexpected, 3, "`PASV` with `502 no`")),
+        pasv("both refused", send("502 no\r\n"), passive(TcpReplyUnexpected, 3, "`PASV` with `502 no`")),
         pasv("227 without numbers", send("227 ok\r\n"), no_port),
         pasv("227 with 999", send("227 (999,0,0,1,1,1)\r\n"), no_port),
         pasv("227 with port 0", send("227 (127,0,0,1,0,0)\r\n"), no_port),
@@ -221,14 +221,14 @@ fn data_connections() -> Vec<Case> {
             "425",
             "LIST",
             send("425 no data connection\r\n"),
-            (3, DialogueUnexpected, P::List, "`425 no data"),
+            (3, TcpReplyUnexpected, P::List, "`425 no data"),
         ),
-        case("426", "LIST done", send("426 aborted\r\n"), (3, DialogueUnexpected, P::List, "`426 aborted`")),
+        case("426", "LIST done", send("426 aborted\r\n"), (3, TcpReplyUnexpected, P::List, "`426 aborted`")),
         case(
             "551",
             "LIST done",
             send("551 page type\r\n"),
-            (3, DialogueUnexpected, P::List, "`551 page type`"),
+            (3, TcpReplyUnexpected, P::List, "`551 page type`"),
         ),
         case(
             "a list without end",
@@ -246,7 +246,7 @@ fn data_connections() -> Vec<Case> {
 }
 
 fn uploads() -> Vec<Case> {
-    let upload = |text| (3, DialogueUnexpected, P::Upload, text);
+    let upload = |text| (3, TcpReplyUnexpected, P::Upload, text);
     let differs = |text| (5, FileDiffers, P::Download, text);
     vec![
         uploading("553", "STOR", send("553 not allowed\r\n"), upload("`STOR` with `553 not"))
@@ -286,7 +286,7 @@ fn uploads() -> Vec<Case> {
             "deleted by nobody",
             "DELE",
             send("550 denied\r\n"),
-            (3, DialogueUnexpected, P::Delete, "may have been left there: the target replied differently than expected: it replies to `DELE` with `550 denied`"),
+            (3, TcpReplyUnexpected, P::Delete, "may have been left there: the target replied differently than expected: it replies to `DELE` with `550 denied`"),
         )
         .ends("RETR DELE"),
         uploading("type refused", "TYPE", send("504 no\r\n"), upload("`TYPE` with `504 no`"))
@@ -323,7 +323,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "AUTH not now",
             good().with_act("AUTH", send("431 later\r\n")),
-            starttls(DialogueUnexpected, 3, "`431 later`"),
+            starttls(TcpReplyUnexpected, 3, "`431 later`"),
         ),
         secure("AUTH closed", good().with_act("AUTH", send_and_close("")), starttls(NoResponse, 6, "")),
         secure("AUTH stalls", good().with_act("AUTH", Act::Stall), starttls(TimedOut, 2, "no data within"))
@@ -333,7 +333,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
             good().with_act("AUTH", injected),
             (
                 3,
-                DialogueUnexpected,
+                TcpReplyUnexpected,
                 P::Tls,
                 "it sent 16 bytes in plain text before the TLS handshake; they were discarded",
             ),
@@ -346,12 +346,12 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "PBSZ refused",
             good().with_act("PBSZ", send("503 no\r\n")),
-            starttls(DialogueUnexpected, 3, "`PBSZ` with `503 no`"),
+            starttls(TcpReplyUnexpected, 3, "`PBSZ` with `503 no`"),
         ),
         secure(
             "PROT refused",
             good().with_act("PROT", send("536 no\r\n")),
-            starttls(DialogueUnexpected, 3, "`PROT` with `536 no`"),
+            starttls(TcpReplyUnexpected, 3, "`PROT` with `536 no`"),
         ),
         secure("PROT stalls", good().with_act("PROT", Act::Stall), starttls(TimedOut, 2, "no data within"))
             .stalls(),
@@ -391,7 +391,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "522 for data",
             good().with_act("LIST", send("522 data must be encrypted\r\n")),
-            (3, DialogueUnexpected, P::List, "522 data must"),
+            (3, TcpReplyUnexpected, P::List, "522 data must"),
         ),
         Case {
             kind: FtpSsl,

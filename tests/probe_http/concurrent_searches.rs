@@ -101,7 +101,7 @@ fn expressions_that_take_minutes_leave_no_threads_behind() {
         let watcher = watch_threads(done.clone());
         for observation in search(&url, SLOW, TIMEOUT, CHECKS).await {
             let failure = observation.failure.unwrap();
-            assert_eq!((failure.kind, failure.fault), (Kind::Internal, Fault::Ours), "{failure}");
+            assert_eq!((failure.kind, failure.fault), (Kind::Internal, Fault::Vigie), "{failure}");
         }
         done.store(true, Ordering::SeqCst);
         // Two threads of the runtime, and two searching threads per processor. As many again may be about to end.

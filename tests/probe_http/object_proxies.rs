@@ -191,7 +191,7 @@ async fn check_objects_through(proxy: &Proxy) {
     }
     for end in ["away.png", "denied.png"] {
         let failure = object(&observation, end).failure.as_ref().unwrap();
-        assert_eq!((failure.kind, failure.fault), (Kind::EgressDenied, Fault::Ours), "{failure}");
+        assert_eq!((failure.kind, failure.fault), (Kind::EgressDenied, Fault::Vigie), "{failure}");
         assert_eq!(failure.phase, Phase::Connect);
     }
     let from = |paths: &[&str]| -> Vec<(String, IpAddr)> {

@@ -136,7 +136,7 @@ async fn checks_run_through_a_real_squid() {
     let (open, ca) = (squid(false), Authority::new("test CA"));
     let observation = observe("http://127.0.0.9:1/", json!({}), open.upstream(ProxyKind::Http), &ca).await;
     let failure = observation.failure.unwrap();
-    assert_eq!((failure.kind, failure.fault), (Kind::NotConfigured, Fault::Ours), "{failure}");
+    assert_eq!((failure.kind, failure.fault), (Kind::NotConfigured, Fault::Vigie), "{failure}");
     assert!(failure.detail.contains("with status 403"), "{failure}");
 }
 

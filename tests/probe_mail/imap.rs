@@ -34,7 +34,7 @@ fn greetings() -> Vec<Case> {
         case(
             "says goodbye",
             "< * BYE too busy",
-            Fails(3, Kind::DialogueUnexpected, banner, "it greets with `BYE too busy`"),
+            Fails(3, Kind::TcpReplyUnexpected, banner, "it greets with `BYE too busy`"),
         ),
         case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
             .then(send(vec![b'*'; 1024 * 1024])),
@@ -50,7 +50,7 @@ fn greetings() -> Vec<Case> {
         case(
             "refuses CAPABILITY",
             &format!("{GREETED}\n< v1 BAD what"),
-            Fails(3, Kind::DialogueUnexpected, capability, "`CAPABILITY` with `BAD what`"),
+            Fails(3, Kind::TcpReplyUnexpected, capability, "`CAPABILITY` with `BAD what`"),
         ),
         case(
             "another tag",
@@ -66,7 +66,7 @@ fn greetings() -> Vec<Case> {
         case(
             "no version of IMAP",
             &format!("{GREETED}\n< * CAPABILITY POP3\n< v1 OK"),
-            Fails(3, Kind::DialogueUnexpected, capability, "`POP3`"),
+            Fails(3, Kind::TcpReplyUnexpected, capability, "`POP3`"),
         ),
         case(
             "no TLS where it is required",
@@ -84,14 +84,14 @@ fn upgrades() -> Vec<Case> {
         case(
             "STARTTLS refused",
             &format!("{STARTTLS}\n< v2 NO not now"),
-            Fails(3, Kind::DialogueUnexpected, starttls, "which it offers, with `NO not now`"),
+            Fails(3, Kind::TcpReplyUnexpected, starttls, "which it offers, with `NO not now`"),
         ),
         case("closes at STARTTLS", STARTTLS, Fails(6, Kind::NoResponse, starttls, "")),
         case("stalls at STARTTLS", STARTTLS, Fails(2, Kind::TimedOut, starttls, "")).stalls(),
         case(
             "an answer before the handshake",
             STARTTLS,
-            Fails(3, Kind::DialogueUnexpected, tls, "in plain text before"),
+            Fails(3, Kind::TcpReplyUnexpected, tls, "in plain text before"),
         )
         .then(send("v2 OK go\r\n* PREAUTH hi\r\n")),
         case("closes in the handshake", &go, Fails(3, Kind::TlsHandshake, tls, "")),
@@ -120,17 +120,17 @@ fn logins() -> Vec<Case> {
         case(
             "logins are down",
             &replies("A0001 NO [UNAVAILABLE] later"),
-            Fails(3, Kind::DialogueUnexpected, auth, "[UNAVAILABLE] later"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "[UNAVAILABLE] later"),
         ),
         case(
             "does not know LOGIN",
             &replies("A0001 BAD what"),
-            Fails(3, Kind::DialogueUnexpected, auth, "`LOGIN` with `BAD what`"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "`LOGIN` with `BAD what`"),
         ),
         case(
             "says goodbye at the login",
             &replies("* BYE enough"),
-            Fails(3, Kind::DialogueUnexpected, auth, "it closes the session: `BYE enough`"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "it closes the session: `BYE enough`"),
         ),
         case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
         case("resets at the login", &format!("{LOGIN}\n* reset"), Fails(6, Kind::ResponseReset, auth, "")),
@@ -157,12 +157,12 @@ fn logins() -> Vec<Case> {
         case(
             "no login",
             &offers("LOGINDISABLED"),
-            Fails(3, Kind::DialogueUnexpected, auth, "it offers no login at all"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "it offers no login at all"),
         ),
         case(
             "not the login that is wanted",
             &offers("AUTH=PLAIN"),
-            Fails(3, Kind::DialogueUnexpected, auth, "does not offer XOAUTH2; it offers `PLAIN`"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "does not offer XOAUTH2; it offers `PLAIN`"),
         )
         .fields(json!({"auth_method": "xoauth2"})),
         case(
@@ -183,7 +183,7 @@ fn mailboxes() -> Vec<Case> {
         case(
             "no INBOX",
             &format!("{SELECT}\n< A0002 NO no such mailbox"),
-            Fails(3, Kind::DialogueUnexpected, select, "`SELECT INBOX` with `NO no such mailbox`"),
+            Fails(3, Kind::TcpReplyUnexpected, select, "`SELECT INBOX` with `NO no such mailbox`"),
         ),
         case("closes at SELECT", SELECT, Fails(6, Kind::NoResponse, select, "")),
         case(

@@ -24,8 +24,8 @@ fn send(bytes: impl Into<Vec<u8>>) -> Act {
 
 fn cases() -> Vec<Case> {
     use Kind::{
-        DialogueUnexpected, LoginRefused, MailboxLocked, NoResponse, ResponseReset, ResponseTooLarge,
-        ResponseTruncated, TimedOut, TlsHandshake, TlsNotOffered,
+        LoginRefused, MailboxLocked, NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated,
+        TcpReplyUnexpected, TimedOut, TlsHandshake, TlsNotOffered,
     };
     let (banner, capability, auth, select) = (Phase::Banner, Phase::Capability, Phase::Auth, Phase::Select);
     let (starttls, tls, quit) = (Phase::Starttls, Phase::Tls, Phase::Quit);
@@ -39,10 +39,10 @@ fn cases() -> Vec<Case> {
         case(
             "refuses all",
             "< -ERR [SYS/TEMP] full",
-            Fails(3, DialogueUnexpected, banner, "`-ERR [SYS/TEMP] full`"),
+            Fails(3, TcpReplyUnexpected, banner, "`-ERR [SYS/TEMP] full`"),
         ),
-        case("a server of IMAP", "< * OK ready", Fails(3, DialogueUnexpected, banner, "`* OK ready`")),
-        case("binary", "", Fails(3, DialogueUnexpected, banner, "it said"))
+        case("a server of IMAP", "< * OK ready", Fails(3, TcpReplyUnexpected, banner, "`* OK ready`")),
+        case("binary", "", Fails(3, TcpReplyUnexpected, banner, "it said"))
             .then(send(b"\x16\x03\x01\xff\x1b[2J\r\n".to_vec())),
         case("a greeting without end", "", Fails(3, ResponseTooLarge, banner, "8192"))
             .then(Act::Flood(b"+OK".to_vec())),
@@ -64,11 +64,11 @@ fn cases() -> Vec<Case> {
         case(
             "STLS refused",
             &script(STLS, "< -ERR no"),
-            Fails(3, DialogueUnexpected, starttls, "STLS with `-ERR no`"),
+            Fails(3, TcpReplyUnexpected, starttls, "STLS with `-ERR no`"),
         ),
         case("stalls at STLS", STLS, Fails(2, TimedOut, starttls, "")).stalls(),
         case("closes at STLS", STLS, Fails(6, NoResponse, starttls, "")),
-        case("a command before the handshake", STLS, Fails(3, DialogueUnexpected, tls, "plain text before"))
+        case("a command before the handshake", STLS, Fails(3, TcpReplyUnexpected, tls, "plain text before"))
             .then(send("+OK go\r\n+OK injected\r\n")),
         case("closes in the handshake", &script(STLS, "< +OK go"), Fails(3, TlsHandshake, tls, "")),
         case("stalls in the handshake", &script(STLS, "< +OK go"), Fails(2, TimedOut, tls, "")).stalls(),
@@ -102,25 +102,25 @@ fn cases() -> Vec<Case> {
         case(
             "a server in trouble",
             &script(LOGIN, "< -ERR [SYS/TEMP] later"),
-            Fails(3, DialogueUnexpected, auth, "[SYS/TEMP] later"),
+            Fails(3, TcpReplyUnexpected, auth, "[SYS/TEMP] later"),
         ),
         case("stalls at PASS", LOGIN, Fails(2, TimedOut, auth, "")).stalls(),
         case(
             "STAT refused",
             &script(STAT, "< -ERR no"),
-            Fails(3, DialogueUnexpected, select, "STAT with `-ERR no`"),
+            Fails(3, TcpReplyUnexpected, select, "STAT with `-ERR no`"),
         ),
         case(
             "STAT without numbers",
             &script(STAT, "< +OK many"),
-            Fails(3, DialogueUnexpected, select, "`+OK many`"),
+            Fails(3, TcpReplyUnexpected, select, "`+OK many`"),
         ),
         case("stalls at STAT", STAT, Fails(2, TimedOut, select, "")).stalls(),
         case("closes at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(6, NoResponse, quit, "")),
         case(
             "QUIT refused",
             &script(STAT, "< +OK 0 0\n> QUIT\n< -ERR no"),
-            Fails(3, DialogueUnexpected, quit, "QUIT with `-ERR no`"),
+            Fails(3, TcpReplyUnexpected, quit, "QUIT with `-ERR no`"),
         ),
         case("stalls at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(2, TimedOut, quit, "")).stalls(),
         case("all is well", &script(STAT, "< +OK 2 320\n> QUIT\n< +OK bye"), Passes),
@@ -189,7 +189,7 @@ async fn dovecot_passes_with_every_transport_and_login() {
         assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), false));
         assert_eq!(mail.mailbox_messages, Some(0));
         assert!(
-            observation.facts.tls.is_some() && mail.mail_offers.iter().any(|offer| offer == "UIDL"),
+            observation.facts.tls.is_some() && mail.mail_capabilities.iter().any(|offer| offer == "UIDL"),
             "{mail:?}"
         );
     }

@@ -126,14 +126,14 @@ fn with_behaviour(name: &'static str, behaviour: Behaviour, timeout: Duration, e
 }
 
 fn sending_cases() -> Vec<Case> {
-    use Kind::{DialogueUnexpected, LoginRefused, NoResponse, ResponseInvalid, TimedOut};
+    use Kind::{LoginRefused, NoResponse, ResponseInvalid, TcpReplyUnexpected, TimedOut};
     let deliver = Phase::Deliver;
     vec![
         smtp(
             "no service",
             "CONNECT",
             Reply("554 no"),
-            Some((3, DialogueUnexpected, Phase::Banner, "554 no")),
+            Some((3, TcpReplyUnexpected, Phase::Banner, "554 no")),
         ),
         smtp("SMTP closes at once", "CONNECT", Close, Some((6, NoResponse, Phase::Banner, ""))),
         smtp("SMTP stalls at once", "CONNECT", Stall, Some((2, TimedOut, Phase::Banner, ""))),
@@ -143,20 +143,20 @@ fn sending_cases() -> Vec<Case> {
             Reply("+OK POP3"),
             Some((3, ResponseInvalid, Phase::Banner, "not an SMTP reply")),
         ),
-        smtp("busy at EHLO", "EHLO", Reply("421 later"), Some((3, DialogueUnexpected, Phase::Ehlo, "421"))),
+        smtp("busy at EHLO", "EHLO", Reply("421 later"), Some((3, TcpReplyUnexpected, Phase::Ehlo, "421"))),
         smtp("stalls at EHLO", "EHLO", Stall, Some((2, TimedOut, Phase::Ehlo, ""))),
         smtp(
             "sender refused",
             "MAIL",
             Reply("550 not you"),
-            Some((3, DialogueUnexpected, deliver, "`550 not you`")),
+            Some((3, TcpReplyUnexpected, deliver, "`550 not you`")),
         ),
-        smtp("greylisted", "RCPT", Reply("451 later"), Some((3, DialogueUnexpected, deliver, "`451 later`"))),
+        smtp("greylisted", "RCPT", Reply("451 later"), Some((3, TcpReplyUnexpected, deliver, "`451 later`"))),
         smtp(
             "no such user",
             "RCPT",
             Reply("550 who?"),
-            Some((3, DialogueUnexpected, deliver, "RCPT TO:<monitor@vigie.test>")),
+            Some((3, TcpReplyUnexpected, deliver, "RCPT TO:<monitor@vigie.test>")),
         ),
         smtp("closes at RCPT", "RCPT", Close, Some((6, NoResponse, deliver, ""))),
         smtp("stalls at RCPT", "RCPT", Stall, Some((2, TimedOut, deliver, ""))),
@@ -164,14 +164,14 @@ fn sending_cases() -> Vec<Case> {
             "DATA refused",
             "DATA",
             Reply("554 no"),
-            Some((3, DialogueUnexpected, deliver, "`DATA` with `554 no`")),
+            Some((3, TcpReplyUnexpected, deliver, "`DATA` with `554 no`")),
         ),
-        smtp("taken for spam", ".", Reply("554 spam"), Some((3, DialogueUnexpected, deliver, "`554 spam`"))),
+        smtp("taken for spam", ".", Reply("554 spam"), Some((3, TcpReplyUnexpected, deliver, "`554 spam`"))),
         smtp(
             "put off at the end",
             ".",
             Reply("451 later"),
-            Some((3, DialogueUnexpected, deliver, "`451 later`")),
+            Some((3, TcpReplyUnexpected, deliver, "`451 later`")),
         ),
         smtp("closes at the end", ".", Close, Some((6, NoResponse, deliver, ""))),
         smtp("stalls at the end", ".", Stall, Some((2, TimedOut, deliver, ""))),
@@ -187,7 +187,7 @@ fn sending_cases() -> Vec<Case> {
             "a login that is demanded and not offered",
             Behaviour { demands_login: true, ..Behaviour::default() },
             TIMEOUT,
-            Some((3, DialogueUnexpected, deliver, "530 5.7.0 log in first")),
+            Some((3, TcpReplyUnexpected, deliver, "530 5.7.0 log in first")),
         ),
         with_behaviour(
             "a login that is refused and not needed",
@@ -214,7 +214,7 @@ fn sending_cases() -> Vec<Case> {
 }
 
 fn fetching_cases() -> Vec<Case> {
-    use Kind::{DialogueUnexpected, LoginRefused, NoResponse, ResponseInvalid, ResponseTooLarge, TimedOut};
+    use Kind::{LoginRefused, NoResponse, ResponseInvalid, ResponseTooLarge, TcpReplyUnexpected, TimedOut};
     vec![
         pop("POP3 closes at once", "CONNECT", Close, Some((6, NoResponse, Phase::Banner, ""))),
         pop("POP3 stalls at once", "CONNECT", Stall, Some((2, TimedOut, Phase::Banner, ""))),
@@ -222,7 +222,7 @@ fn fetching_cases() -> Vec<Case> {
             "no POP3",
             "CONNECT",
             Reply("* OK IMAP"),
-            Some((3, DialogueUnexpected, Phase::Banner, "* OK IMAP")),
+            Some((3, TcpReplyUnexpected, Phase::Banner, "* OK IMAP")),
         ),
         pop("no CAPA", "CAPA", Reply("-ERR what?"), None),
         pop(
@@ -233,7 +233,7 @@ fn fetching_cases() -> Vec<Case> {
         ),
         pop("closes at PASS", "PASS", Close, Some((6, NoResponse, Phase::Auth, ""))),
         pop("stalls at PASS", "PASS", Stall, Some((2, TimedOut, Phase::Auth, ""))),
-        pop("STAT refused", "STAT", Reply("-ERR no"), Some((3, DialogueUnexpected, Phase::Select, "STAT"))),
+        pop("STAT refused", "STAT", Reply("-ERR no"), Some((3, TcpReplyUnexpected, Phase::Select, "STAT"))),
         pop("stalls at STAT", "STAT", Stall, Some((2, TimedOut, Phase::Select, ""))),
         pop("no UIDL", "UIDL", Reply("-ERR what?"), None),
         pop("stalls at UIDL", "UIDL", Stall, Some((2, TimedOut, Phase::Select, ""))),
@@ -247,12 +247,12 @@ fn fetching_cases() -> Vec<Case> {
         pop("no TOP", "TOP", Reply("-ERR what?"), None),
         pop("closes at TOP", "TOP", Close, Some((6, NoResponse, Phase::Fetch, ""))),
         pop("stalls at TOP", "TOP", Stall, Some((2, TimedOut, Phase::Fetch, ""))),
-        pop("nonsense for TOP", "TOP", Reply("250 ok"), Some((3, DialogueUnexpected, Phase::Fetch, "TOP"))),
+        pop("nonsense for TOP", "TOP", Reply("250 ok"), Some((3, TcpReplyUnexpected, Phase::Fetch, "TOP"))),
         pop(
             "RETR refused",
             "RETR",
             Reply("-ERR gone"),
-            Some((3, DialogueUnexpected, Phase::Fetch, "refuses RETR")),
+            Some((3, TcpReplyUnexpected, Phase::Fetch, "refuses RETR")),
         ),
         pop(
             "RETR gives another message",
@@ -271,7 +271,7 @@ fn fetching_cases() -> Vec<Case> {
             "DELE refused",
             "DELE",
             Reply("-ERR read-only"),
-            Some((3, DialogueUnexpected, Phase::Delete, "read-only")),
+            Some((3, TcpReplyUnexpected, Phase::Delete, "read-only")),
         ),
         pop("closes at DELE", "DELE", Close, Some((6, NoResponse, Phase::Delete, ""))),
         pop("stalls at DELE", "DELE", Stall, Some((2, TimedOut, Phase::Delete, ""))),
@@ -279,7 +279,7 @@ fn fetching_cases() -> Vec<Case> {
             "QUIT could not delete",
             "QUIT",
             Reply("-ERR some were not removed"),
-            Some((3, DialogueUnexpected, Phase::Quit, "not removed")),
+            Some((3, TcpReplyUnexpected, Phase::Quit, "not removed")),
         ),
         pop("stalls in UIDL", "UIDL", Reply("+OK"), Some((2, TimedOut, Phase::Select, ""))),
         with_behaviour(
@@ -373,7 +373,7 @@ async fn every_session_ends_with_quit() {
     let observation = Monitor::new(7).attempt_at(&server, TIMEOUT).await;
     assert_eq!(observation.failure, None);
     let trip = observation.facts.round_trip.unwrap();
-    assert_eq!((trip.mailbox_locked, trip.swept), (1, 0));
+    assert_eq!((trip.mailbox_locked, trip.deleted_stale), (1, 0));
     assert!(trip.mailbox_polls >= 1 && trip.trip_transit_us.unwrap() >= 400_000, "{trip:?}");
     // One session per poll over POP3, and one over SMTP.
     assert_eq!(server.command_count("QUIT"), server.command_count("CONNECT"));
@@ -403,7 +403,7 @@ async fn only_own_messages_older_than_a_day_are_deleted() {
     let before = server.texts();
     let observation = monitor.attempt_at(&server, TIMEOUT).await;
     assert_eq!(observation.failure, None);
-    assert_eq!(observation.facts.round_trip.unwrap().swept, 1);
+    assert_eq!(observation.facts.round_trip.unwrap().deleted_stale, 1);
     let deleted = server.deleted();
     assert_eq!(deleted.len(), 2, "{deleted:?}");
     assert!(deleted.contains(&before[0]), "the one of two days ago is left");

@@ -36,11 +36,11 @@ fn greetings() -> Vec<Case> {
         case("half a line, then stalls", "", Fails(2, Kind::TimedOut, banner, "in phase banner"))
             .then(send("220 mx"))
             .stalls(),
-        case("no service", "< 554 go away", Fails(3, Kind::DialogueUnexpected, banner, "`554 go away`")),
+        case("no service", "< 554 go away", Fails(3, Kind::TcpReplyUnexpected, banner, "`554 go away`")),
         case(
             "too busy",
             "< 421 later",
-            Fails(3, Kind::DialogueUnexpected, banner, "it greets with `421 later`"),
+            Fails(3, Kind::TcpReplyUnexpected, banner, "it greets with `421 later`"),
         ),
         case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
             .then(send(vec![b'2'; 1024 * 1024])),
@@ -66,12 +66,12 @@ fn hellos() -> Vec<Case> {
         case(
             "busy at EHLO",
             &format!("{GREETED}\n< 421 later"),
-            Fails(3, Kind::DialogueUnexpected, ehlo, "`EHLO` with `421 later`"),
+            Fails(3, Kind::TcpReplyUnexpected, ehlo, "`EHLO` with `421 later`"),
         ),
         case(
             "neither EHLO nor HELO",
             &format!("{GREETED}\n< 502 what\n> HELO [127.0.0.1]\n< 550 no"),
-            Fails(3, Kind::DialogueUnexpected, ehlo, "`HELO` with `550 no`"),
+            Fails(3, Kind::TcpReplyUnexpected, ehlo, "`HELO` with `550 no`"),
         ),
         case("offers without end", GREETED, Fails(3, Kind::ResponseInvalid, ehlo, "more than 100 lines"))
             .then(Act::Flood(b"250-X\r\n".to_vec())),
@@ -93,14 +93,14 @@ fn upgrades() -> Vec<Case> {
         case(
             "STARTTLS refused",
             &format!("{STARTTLS}\n< 454 not now"),
-            Fails(3, Kind::DialogueUnexpected, starttls, "which it offers, with `454 not now`"),
+            Fails(3, Kind::TcpReplyUnexpected, starttls, "which it offers, with `454 not now`"),
         ),
         case("closes at STARTTLS", STARTTLS, Fails(6, Kind::NoResponse, starttls, "")),
         case("stalls at STARTTLS", STARTTLS, Fails(2, Kind::TimedOut, starttls, "")).stalls(),
         case(
             "a command before the handshake",
             STARTTLS,
-            Fails(3, Kind::DialogueUnexpected, tls, "14 bytes in plain text before"),
+            Fails(3, Kind::TcpReplyUnexpected, tls, "14 bytes in plain text before"),
         )
         .then(send("220 go\r\n250 injected\r\n")),
         case("closes in the handshake", &go, Fails(3, Kind::TlsHandshake, tls, "")),
@@ -110,7 +110,7 @@ fn upgrades() -> Vec<Case> {
         case(
             "no login under TLS",
             &format!("{SECURED}\n< 250 mx"),
-            Fails(3, Kind::DialogueUnexpected, Phase::Auth, "it offers no login at all"),
+            Fails(3, Kind::TcpReplyUnexpected, Phase::Auth, "it offers no login at all"),
         ),
         case(
             "all is well",
@@ -140,7 +140,7 @@ fn logins() -> Vec<Case> {
         case(
             "logins are down",
             &replies("454 later"),
-            Fails(3, Kind::DialogueUnexpected, auth, "`454 later`"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "`454 later`"),
         ),
         case(
             "asks for more",
@@ -153,7 +153,7 @@ fn logins() -> Vec<Case> {
         case(
             "not the login that is wanted",
             OFFERED,
-            Fails(3, Kind::DialogueUnexpected, auth, "does not offer CRAM-MD5; it offers `PLAIN LOGIN`"),
+            Fails(3, Kind::TcpReplyUnexpected, auth, "does not offer CRAM-MD5; it offers `PLAIN LOGIN`"),
         )
         .fields(json!({"auth_method": "cram-md5"})),
         case(

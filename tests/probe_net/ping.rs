@@ -128,7 +128,7 @@ async fn a_missing_permission_names_its_remedies() {
     }
     let observation = attempt(&net(), MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
     let failure = observation.failure.unwrap();
-    assert_eq!((failure.kind, failure.fault), (FailureKind::NoPermission, Fault::Ours));
+    assert_eq!((failure.kind, failure.fault), (FailureKind::NoPermission, Fault::Vigie));
     assert_eq!(failure.status(), Status::CANNOT_RUN);
     for text in ["net.ipv4.ping_group_range", "CAP_NET_RAW"] {
         assert!(failure.detail.contains(text), "{failure}");

@@ -177,15 +177,15 @@ async fn failed_dialogues_have_their_kind_and_status() {
     const LONG: &str =
         "............................................................................................";
     let cases: &[(&'static [Act], FailureKind, Status)] = &[
-        (&[Write("500 no\r\n")], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
-        (&[Write("500 no\r\n"), Stall], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
+        (&[Write("500 no\r\n")], FailureKind::TcpReplyUnexpected, Status::INVALID_RESPONSE),
+        (&[Write("500 no\r\n"), Stall], FailureKind::TcpReplyUnexpected, Status::INVALID_RESPONSE),
         (&[Stall], FailureKind::TimedOut, Status::TIMED_OUT),
         (&[Write("5"), Stall], FailureKind::TimedOut, Status::TIMED_OUT),
         (&[], FailureKind::NoResponse, Status::NO_RESPONSE),
         (&[Reset], FailureKind::ResponseReset, Status::NO_RESPONSE),
         (
             &[Write("2"), Write("1"), Write("\u{0}\u{1b}[2J"), Write(LONG)],
-            FailureKind::DialogueUnexpected,
+            FailureKind::TcpReplyUnexpected,
             Status::INVALID_RESPONSE,
         ),
     ];
@@ -254,7 +254,7 @@ async fn starttls_follows_each_protocol() {
     let trusting = net_with(|config| {
         config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
-    let unexpected = Some(FailureKind::DialogueUnexpected);
+    let unexpected = Some(FailureKind::TcpReplyUnexpected);
     let cases: &[(&str, &'static [Act], Option<FailureKind>)] = &[
         (
             "smtp",

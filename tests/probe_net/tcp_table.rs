@@ -88,7 +88,7 @@ async fn play<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, acts: Vec<Act>)
 
 fn cases() -> Vec<Case> {
     use Kind::{
-        DialogueUnexpected, NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated, TimedOut,
+        NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated, TcpReplyUnexpected, TimedOut,
     };
     let first = |kind, text| (kind, Phase::FirstByte, text);
     let mut cases = Vec::new();
@@ -102,14 +102,14 @@ fn cases() -> Vec<Case> {
     dialogue(
         "another greeting",
         vec![write("554 no\r\n"), Stall],
-        first(DialogueUnexpected, "step 1 expects `^220 `"),
+        first(TcpReplyUnexpected, "step 1 expects `^220 `"),
     );
     dialogue(
         "HTTP",
         vec![write("HTTP/1.1 400 Bad Request\r\n\r\n")],
-        first(DialogueUnexpected, "HTTP/1.1 400"),
+        first(TcpReplyUnexpected, "HTTP/1.1 400"),
     );
-    dialogue("binary", vec![Act::Write((0..=255).collect())], first(DialogueUnexpected, "\\x00\\x01"));
+    dialogue("binary", vec![Act::Write((0..=255).collect())], first(TcpReplyUnexpected, "\\x00\\x01"));
     dialogue(
         "1 MiB without an end",
         vec![Act::Write(vec![b'x'; 1 << 20]), Stall],
@@ -127,12 +127,12 @@ fn cases() -> Vec<Case> {
     dialogue(
         "half of the second step",
         vec![write("220 a\r\n"), Line, write("25")],
-        second(DialogueUnexpected, "step 2"),
+        second(TcpReplyUnexpected, "step 2"),
     );
     dialogue(
         "refuses the second step",
         vec![write("220 a\r\n"), Line, write("502 no\r\n")],
-        second(DialogueUnexpected, "502 no"),
+        second(TcpReplyUnexpected, "502 no"),
     );
 
     for (protocol, greeting, names) in [
@@ -149,7 +149,7 @@ fn cases() -> Vec<Case> {
             (
                 vec![write(greeting), Line, Act::Write(vec![0, 1, 2, b'\n']), Stall],
                 // An IMAP server may send any lines before the one with our tag.
-                if protocol == "imap" { first(TimedOut, "") } else { first(DialogueUnexpected, "got `") },
+                if protocol == "imap" { first(TimedOut, "") } else { first(TcpReplyUnexpected, "got `") },
             ),
         ];
         for (name, (acts, expected)) in names.into_iter().zip(endings) {
@@ -167,13 +167,13 @@ fn cases() -> Vec<Case> {
         "refused",
         "pop3",
         vec![hello(), Line, write("-ERR not now\r\n")],
-        first(DialogueUnexpected, "-ERR not now"),
+        first(TcpReplyUnexpected, "-ERR not now"),
     );
     starttls(
         "injected data",
         "pop3",
         vec![hello(), Line, go("+OK evil\r\n"), Tls],
-        first(DialogueUnexpected, "more before the TLS handshake"),
+        first(TcpReplyUnexpected, "more before the TLS handshake"),
     );
     starttls(
         "closes at the handshake",
@@ -201,19 +201,19 @@ fn cases() -> Vec<Case> {
         "an answer without end",
         "smtp",
         vec![write(&"220-a\r\n".repeat(200)), Stall],
-        first(DialogueUnexpected, "does not end"),
+        first(TcpReplyUnexpected, "does not end"),
     );
     starttls(
         "does not offer it",
         "smtp",
         vec![write("220 a\r\n"), Line, write("250 SIZE\r\n"), Stall],
-        first(DialogueUnexpected, "offers no STARTTLS"),
+        first(TcpReplyUnexpected, "offers no STARTTLS"),
     );
     starttls(
         "postgres: refuses",
         "postgres",
         vec![write("N"), Stall],
-        first(DialogueUnexpected, "refused SSLRequest"),
+        first(TcpReplyUnexpected, "refused SSLRequest"),
     );
     // A close with unread bytes would be a reset.
     let reads = (0..8).map(|_| Byte).collect();
@@ -229,7 +229,7 @@ fn cases() -> Vec<Case> {
         ("implicit: stalls", vec![Stall], tls(TimedOut, "")),
         ("inside: closes", vec![Tls], first(NoResponse, "")),
         ("inside: stalls", vec![Tls, Stall], first(TimedOut, "")),
-        ("inside: something else", vec![Tls, write("bye\r\n")], first(DialogueUnexpected, "sent `bye")),
+        ("inside: something else", vec![Tls, write("bye\r\n")], first(TcpReplyUnexpected, "sent `bye")),
     ] {
         let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
         cases.push(Case { name, acts, fields, expected });
@@ -243,7 +243,7 @@ async fn run(case: Case, net: &Net, acceptor: TlsAcceptor) -> Result<(), String>
     let mut fields = json!({"hostname": "127.0.0.1", "port": at.port()});
     fields.as_object_mut().unwrap().extend(case.fields.as_object().unwrap().clone());
     // Cases that end by the timeout get a short one, the others a long one.
-    let waits = kind == Kind::TimedOut || kind == Kind::DialogueUnexpected;
+    let waits = kind == Kind::TimedOut || kind == Kind::TcpReplyUnexpected;
     let timeout = if waits { Duration::from_secs(4) } else { 3 * TIMEOUT };
     let observation = attempt(net, MonitorType::Tcp, fields, timeout).await;
     let Some(failure) = observation.failure else { return Err(format!("{}: it passed", case.name)) };

@@ -73,7 +73,7 @@ fn a_window_applies_only_to_its_target() {
     for other in [
         BlackoutTarget::Alert(MonitorId(1)),
         BlackoutTarget::Monitor(MonitorId(2)),
-        BlackoutTarget::Notifier(RecipientId(1)),
+        BlackoutTarget::Recipient(RecipientId(1)),
     ] {
         assert_eq!(calendar.active_window(other, noon), None, "{other:?}");
     }

@@ -124,11 +124,11 @@ pub fn cases() -> Vec<(&'static str, ActionKind)> {
         ),
         (
             "<wait-for-network-quiet/>",
-            ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(500))),
+            ActionKind::WaitFor(WaitCondition::NetworkIdle(Duration::from_millis(500))),
         ),
         (
             "<wait-for-network-quiet quiet='1.25'/>",
-            ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(1250))),
+            ActionKind::WaitFor(WaitCondition::NetworkIdle(Duration::from_millis(1250))),
         ),
         (
             "<extract into='a'/>",

@@ -117,7 +117,7 @@ fn wait_condition() -> impl Strategy<Value = WaitCondition> {
         (option::of(target()), matcher()).prop_map(|(target, matcher)| WaitCondition::Text(target, matcher)),
         matcher().prop_map(WaitCondition::Url),
         "[a-z.:-]{1,9}".prop_map(WaitCondition::Event),
-        seconds().prop_map(WaitCondition::NetworkQuiet),
+        seconds().prop_map(WaitCondition::NetworkIdle),
     ]
 }
 

@@ -139,7 +139,7 @@ fn verified(result: &CheckResult, status: Status) -> AlertChanges {
     let answer =
         Verification { status, location_id: Some(LocationId(2)), found: Some(Status::OK), at: at(9) };
     AlertChanges {
-        verifications: vec![VerifiedCheck { result: key(result), answer }],
+        verifications: vec![VerifiedCheck { result: key(result), verification: answer }],
         ..AlertChanges::default()
     }
 }

@@ -233,7 +233,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     assert_eq!(found(deploys, ALL).await, (2, ids[1..3].to_vec()));
     let window = RecordFilter { from: Some(at(20)), until: Some(at(30)), ..events.clone() };
     assert_eq!(found(window, ALL).await, (1, vec![ids[2]]));
-    let attached = RecordFilter { parent_id: vec![10, 30], ..events.clone() };
+    let attached = RecordFilter { parent_ids: vec![10, 30], ..events.clone() };
     assert_eq!(found(attached, ALL).await, (2, vec![ids[1], ids[3]]));
     assert_eq!(found(events.for_customer(CustomerId(2)), ALL).await, (0, vec![]));
     let locked =
@@ -288,7 +288,7 @@ pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     assert_eq!(found(AuditFilter { object_id: Some(id), ..any() }, ALL).await.0, 1);
     assert_eq!(found(AuditFilter { from: Some(at(20)), until: Some(at(30)), ..any() }, ALL).await.0, 1);
     let row = store.audit(own, ALL).await.unwrap().items.remove(1);
-    assert_eq!((row.login.as_str(), row.via.as_str(), row.action.as_str()), ("anna", "v3", "create"));
+    assert_eq!((row.login.as_str(), row.entry_point.as_str(), row.action.as_str()), ("anna", "v3", "create"));
     assert_eq!((row.address.as_str(), row.object_name.as_str(), row.at), ("127.0.0.1", "Shop", at(10)));
     assert_eq!((row.before, row.after), (Map::new(), object(json!({"name": "Shop"}))));
 }

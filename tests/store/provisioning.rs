@@ -138,8 +138,9 @@ async fn the_audit_trail_names_files_and_changes_and_no_secret() {
     load(&store, &files, &[], 3).await;
     let created = audit_trail(&store).await;
     assert_eq!(created.len(), 2, "{created:?}");
-    let summary =
-        |row: &AuditEntry| (row.login.clone(), row.via.clone(), row.action.clone(), row.object.clone());
+    let summary = |row: &AuditEntry| {
+        (row.login.clone(), row.entry_point.clone(), row.action.clone(), row.object.clone())
+    };
     let expected_summary = |login: &str, action: &str| {
         (login.to_owned(), "file".to_owned(), action.to_owned(), "monitor".to_owned())
     };

@@ -41,7 +41,7 @@ pub(super) fn missed_reason(state: RunState) -> MissedReason {
 
 impl QueueEntry {
     pub(super) fn new(assignment: Arc<Assignment>, now: Timestamp) -> Self {
-        let grid = assignment.grid();
+        let grid = assignment.location_slots();
         let target = assignment.probe.target().map(TargetKey::from_host);
         // Starts with the first run planned after now, at whichever location, so that no run is checked by only some of
         // its locations.

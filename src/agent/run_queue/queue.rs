@@ -98,7 +98,7 @@ impl RunQueue {
         };
         self.fire_if_due(index, now);
         let Some(entry) = self.entry(index) else { return };
-        let grid = assignment.grid();
+        let grid = assignment.location_slots();
         entry.update_assignment(assignment);
         if !entry.planned {
             // Slots that passed while it was not planned are ignored.

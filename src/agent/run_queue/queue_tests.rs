@@ -37,7 +37,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         kind: MonitorType::Tcp,
         interval,
         offset,
-        share: LocationRotation::default(),
+        rotation: LocationRotation::default(),
         timeout: Duration::from_secs(1),
         retry: false,
         location: HERE,
@@ -201,7 +201,7 @@ impl World {
                 let plan = plan(id, seconds, offset, shape);
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
-                assigned.share = plan.location_rotation(HERE).unwrap();
+                assigned.rotation = plan.location_rotation(HERE).unwrap();
                 let known = self.queue.by_id.contains_key(&MonitorId(id));
                 self.queue.upsert(Arc::new(assigned), self.now);
                 let now = self.now;
@@ -403,7 +403,7 @@ fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_pause_are_not() {
 fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
-    assigned.share = plan.location_rotation(HERE).unwrap();
+    assigned.rotation = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
     while let Some(now) = queue.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
@@ -446,7 +446,7 @@ fn a_slot_under_rotation_that_waits_longer_than_its_interval_is_missed() {
     let mut queue = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
-    assigned.share = plan.location_rotation(HERE).unwrap();
+    assigned.rotation = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
     // Another monitor occupies the only running slot.
     let mut starts = Vec::new();

@@ -18,7 +18,7 @@ const MAX_LIST_ENTRIES: usize = 10_000;
 pub(super) struct DeviceFilter {
     ids: Option<BTreeSet<MonitorId>>,
     site_types: Option<Vec<String>>,
-    pub(super) scripts: bool,
+    pub(super) include_scripts: bool,
 }
 
 impl DeviceFilter {
@@ -41,7 +41,7 @@ impl DeviceFilter {
             Some("1") => true,
             Some(_) => return Err(LegacyError::invalid_field("show_scripts")),
         };
-        Ok(Self { ids, site_types, scripts })
+        Ok(Self { ids, site_types, include_scripts: scripts })
     }
 
     /// Whether a monitor of the account matches.

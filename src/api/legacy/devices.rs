@@ -61,11 +61,11 @@ impl MonitorReader {
         }
         let objects = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
         let records = monitors.iter().zip(objects).map(|(monitor, mut object)| {
-            if !self.filter.scripts {
+            if !self.filter.include_scripts {
                 object.shift_remove("script");
             }
             let mut record = legacy::record_from_v3(monitor.monitor_type(), &object);
-            if !self.filter.scripts {
+            if !self.filter.include_scripts {
                 record.shift_remove("script");
             }
             Value::Object(record)

@@ -25,7 +25,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display
 /// Longest key, in characters.
 const MAX_KEY_CHARS: usize = 255;
 /// Most errors that one response reports.
-const MAX_FAULTS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let edit = |path, id, about, table: &'static FieldTable| {
@@ -147,8 +147,8 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
         _ => Vec::new(),
     };
     for (index, item) in items.into_iter().enumerate() {
-        if errors.len() >= MAX_FAULTS {
-            let message = format!("more than {MAX_FAULTS} errors; the rest was not read");
+        if errors.len() >= MAX_ERRORS {
+            let message = format!("more than {MAX_ERRORS} errors; the rest was not read");
             errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",

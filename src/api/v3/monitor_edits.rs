@@ -32,8 +32,8 @@ const FORBIDDEN_OR_FILE: &str = "The role lacks the right, or a file on the serv
 struct TypeRoutes {
     kind: MonitorType,
     path: &'static str,
-    path_one: &'static str,
-    create: &'static str,
+    item_path: &'static str,
+    create_id: &'static str,
     edit: &'static str,
     about_create: &'static str,
     about_edit: &'static str,
@@ -49,8 +49,8 @@ fn type_routes() -> &'static [TypeRoutes] {
             path: leak(format!("/monitors/{kind}")),
             about_create: leak(format!("Create a monitor of type {kind}")),
             about_edit: leak(format!("Change a monitor of type {kind}")),
-            path_one: leak(format!("/monitors/{kind}/{{id}}")),
-            create: leak(format!("create{}Monitor", to_camel_case(kind.name()))),
+            item_path: leak(format!("/monitors/{kind}/{{id}}")),
+            create_id: leak(format!("create{}Monitor", to_camel_case(kind.name()))),
             edit: leak(format!("edit{}Monitor", to_camel_case(kind.name()))),
         };
         MonitorType::ALL.iter().map(to_routes).collect()
@@ -101,11 +101,11 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
 
 fn routes_for_type(routes: OperationRouter, entry: &TypeRoutes) -> OperationRouter {
     let kind = entry.kind;
-    let create = Operation::new(Verb::Post, entry.path, entry.create, "monitors", entry.about_create)
+    let create = Operation::new(Verb::Post, entry.path, entry.create_id, "monitors", entry.about_create)
         .with_right(Some(Permission::Edit))
         .with_body(BodySpec::Create(table::for_type(kind)))
         .with_response(ResponseSpec::Saved(None));
-    let edit = Operation::new(Verb::Patch, entry.path_one, entry.edit, "monitors", entry.about_edit)
+    let edit = Operation::new(Verb::Patch, entry.item_path, entry.edit, "monitors", entry.about_edit)
         .with_right(Some(Permission::Edit))
         .with_body(BodySpec::Patch(table::for_type(kind)))
         .with_response(ResponseSpec::Saved(None))
@@ -234,7 +234,7 @@ mod tests {
         let routes = type_routes();
         assert_eq!(routes.len(), 21);
         let ssl = routes.iter().find(|route| route.kind == MonitorType::WebsiteSslApi).unwrap();
-        assert_eq!(ssl.path_one, "/monitors/website-ssl-api/{id}");
-        assert_eq!(ssl.create, "createWebsiteSslApiMonitor");
+        assert_eq!(ssl.item_path, "/monitors/website-ssl-api/{id}");
+        assert_eq!(ssl.create_id, "createWebsiteSslApiMonitor");
     }
 }

@@ -79,7 +79,7 @@ async fn list(
         application: query.parse_one("subtype_application", "a text", |text| Some(text.to_owned())),
         profile: query.parse_one("subtype_name", "a text", |text| Some(text.to_owned())),
         values: query.parse_list("value_id", "an id or a comma list of ids", parse_id),
-        account: caller.clone(),
+        caller: caller.clone(),
     };
     let (window, select) = (query.paging(), query.select());
     query.into_result()?;
@@ -114,7 +114,7 @@ async fn get(
 
 /// Filter of the list.
 struct MonitorFilter {
-    account: Caller,
+    caller: Caller,
     kinds: Vec<MonitorType>,
     subtype: Option<u32>,
     application: Option<String>,
@@ -131,7 +131,7 @@ impl MonitorFilter {
                 monitor.monitor_type() == MonitorType::BrowserScript && text == Some(expected)
             })
         };
-        monitor.customer == self.account.customer
+        monitor.customer == self.caller.customer
             && is_browser_text(document.subtype_application(), &self.application)
             && is_browser_text(document.subtype_name(), &self.profile)
             && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
@@ -148,9 +148,9 @@ struct MonitorReader {
     monitors: Arc<MonitorContext>,
     filter: MonitorFilter,
     select: FieldSelection,
-    scripts: bool,
+    include_scripts: bool,
     next: Option<MonitorId>,
-    left: u64,
+    remaining: u64,
 }
 
 impl MonitorReader {
@@ -162,21 +162,28 @@ impl MonitorReader {
         next: Option<MonitorId>,
         window: Paging,
     ) -> Self {
-        Self { monitors, filter, select, scripts, next, left: window.limit.unwrap_or(u64::MAX) }
+        Self {
+            monitors,
+            filter,
+            select,
+            include_scripts: scripts,
+            next,
+            remaining: window.limit.unwrap_or(u64::MAX),
+        }
     }
 
     /// Reads the next chunk of the list; `next` is `None` after the last one.
     async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let max = usize::try_from(self.left).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
+        let max = usize::try_from(self.remaining).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
         let Some(from) = self.next.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
         let mut monitors = self.monitors.list_from(from, max, |monitor| self.filter.matches(monitor));
         let found = monitors.len();
         monitors.truncate(fitting_count(&monitors));
-        self.left = self.left.saturating_sub(monitors.len() as u64);
+        self.remaining = self.remaining.saturating_sub(monitors.len() as u64);
         if found == max || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let mut objects = monitors::monitors_to_json(&self.monitors, &self.filter.account, &monitors).await?;
+        let mut objects = monitors::monitors_to_json(&self.monitors, &self.filter.caller, &monitors).await?;
         for object in &mut objects {
             self.select_fields(object);
         }
@@ -184,7 +191,7 @@ impl MonitorReader {
     }
 
     fn select_fields(&self, object: &mut Map<String, Value>) {
-        if !self.scripts {
+        if !self.include_scripts {
             object.shift_remove("script");
         }
         self.select.apply(object);

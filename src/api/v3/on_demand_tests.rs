@@ -58,7 +58,7 @@ async fn start_test(
     let monitor = query.parse_one("monitor_id", "an id", parse_id);
     let location = query.parse_one("location_id", "an id", parse_id);
     if query.text("monitor_id").is_none() {
-        query.push_fault("`monitor_id` is required");
+        query.push_error("`monitor_id` is required");
     }
     query.into_result()?;
     let Some(monitor) = monitor else { return Err(ApiError::not_found()) };

@@ -50,7 +50,7 @@ fn quick(seconds: u64) -> RequestLimits {
 }
 
 /// Sends `head` and returns the whole response.
-async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> String {
+async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> String {
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut response = Vec::new();
     // A TLS peer that closes without `close_notify` has sent its response all the same.
@@ -59,7 +59,7 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> S
 }
 
 async fn say(at: SocketAddr, head: &str) -> String {
-    talk(TcpStream::connect(at).await.unwrap(), head).await
+    exchange(TcpStream::connect(at).await.unwrap(), head).await
 }
 
 fn asking(path: &str, more: &str) -> String {
@@ -194,7 +194,7 @@ async fn tls_serves_both_versions_of_http_and_reloads_valid_pairs_only() {
     let (at, stop) = (running.at[0], running.stop.clone());
     let followed = tokio::spawn(async move { tls.watch_files(stop, |_| {}).await });
     let stream = shake(at, &first, b"http/1.1").await.unwrap();
-    assert!(talk(stream, &asking("/short", "")).await.ends_with("short"));
+    assert!(exchange(stream, &asking("/short", "")).await.ends_with("short"));
     let stream = shake(at, &first, b"h2").await.unwrap();
     let (mut requests, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();

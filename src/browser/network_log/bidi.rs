@@ -219,7 +219,7 @@ mod tests {
             let params = json!({ "request": request, "response": response, "timestamp": timestamp });
             network_log.on_bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
         }
-        network_log.drain().exchanges.remove(0)
+        network_log.drain().requests.remove(0)
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub struct LoggedRequest {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetworkActivity {
     /// Finished and pending requests, in the order of their start.
-    pub exchanges: Vec<LoggedRequest>,
+    pub requests: Vec<LoggedRequest>,
     /// Number of requests beyond those.
     pub unlisted: u32,
     /// Lines of the console.
@@ -84,7 +84,7 @@ pub struct NetworkLog {
     pub(super) main_frame: Option<String>,
     /// Ids of the pending requests, and when that set last changed.
     pending: HashSet<String>,
-    changed_at: Option<Instant>,
+    pending_changed_at: Option<Instant>,
     /// Difference of the browser's clocks: wall time minus monotonic time, in seconds.
     pub(super) clock_offset: f64,
 }
@@ -96,7 +96,7 @@ impl NetworkLog {
         let mut exchanges = Vec::from(std::mem::take(&mut self.exchanges));
         exchanges.sort_by(|one, other| one.started_at.total_cmp(&other.started_at));
         NetworkActivity {
-            exchanges,
+            requests: exchanges,
             unlisted: std::mem::take(&mut self.unlisted),
             console: std::mem::take(&mut self.console),
         }
@@ -112,14 +112,14 @@ impl NetworkLog {
     /// connections that stay open do not count.
     #[must_use]
     pub fn idle_since(&self, start: Instant) -> Option<Instant> {
-        let changed_at = self.changed_at.map_or(start, |changed_at| changed_at.max(start));
+        let changed_at = self.pending_changed_at.map_or(start, |changed_at| changed_at.max(start));
         self.pending.is_empty().then_some(changed_at)
     }
 
     pub(super) fn start_request(&mut self, id: &str, exchange: LoggedRequest, counts_as_pending: bool) {
         if counts_as_pending && self.pending.len() < MAX_REQUESTS {
             self.pending.insert(id.to_owned());
-            self.changed_at = Some(Instant::now());
+            self.pending_changed_at = Some(Instant::now());
         }
         if self.exchanges.len() >= MAX_REQUESTS {
             self.unlisted += 1;
@@ -136,11 +136,11 @@ impl NetworkLog {
 
     /// Clears the pending requests after entries were lost, for instance because there were too many: their ends may be
     /// among them.
-    pub fn reset_pending(&mut self) {
+    pub fn clear_pending(&mut self) {
         // A driver without a log, such as that of a grid, never reported any.
         if !self.pending.is_empty() {
             self.pending.clear();
-            self.changed_at = Some(Instant::now());
+            self.pending_changed_at = Some(Instant::now());
         }
     }
 
@@ -151,7 +151,7 @@ impl NetworkLog {
 
     pub(super) fn finish_request(&mut self, id: &str) -> Option<&mut LoggedRequest> {
         if self.pending.remove(id) {
-            self.changed_at = Some(Instant::now());
+            self.pending_changed_at = Some(Instant::now());
         }
         self.request_mut(id)
     }
@@ -229,11 +229,11 @@ mod tests {
         let (mut network_log, start) = (NetworkLog::default(), Instant::now());
         network_log.start_request("1", LoggedRequest::default(), true);
         assert_eq!(network_log.idle_since(start), None);
-        network_log.reset_pending();
+        network_log.clear_pending();
         let since = network_log.idle_since(start);
         assert!(since.is_some_and(|since| since > start));
-        network_log.reset_pending();
+        network_log.clear_pending();
         assert_eq!(network_log.idle_since(start), since);
-        assert_eq!(network_log.drain().exchanges.len(), 1);
+        assert_eq!(network_log.drain().requests.len(), 1);
     }
 }

@@ -82,7 +82,7 @@ mod tests {
             entry("http://a/x.png", "img", 1004.5),
             entry("data:,x", "img", 1004.5),
         ]));
-        let exchanges = network_log.drain().exchanges;
+        let exchanges = network_log.drain().requests;
         let summaries: Vec<(&str, &str, u16)> = exchanges
             .iter()
             .map(|exchange| (&*exchange.method, &*exchange.url, exchange.http_status))

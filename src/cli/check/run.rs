@@ -69,7 +69,7 @@ fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId)
         kind: monitor.monitor_type(),
         interval: monitor.interval(),
         offset: None,
-        share: LocationRotation::default(),
+        rotation: LocationRotation::default(),
         timeout: probe.time_limit(monitor.timeout()),
         retry: monitor.document.settings().schedule.retry_on_failure,
         location,

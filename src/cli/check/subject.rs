@@ -225,15 +225,15 @@ fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Resu
         )
     })?;
     // Positions within the value would be printed as positions in a file.
-    Ok(without_places(node))
+    Ok(without_positions(node))
 }
 
-fn without_places(mut node: Node) -> Node {
+fn without_positions(mut node: Node) -> Node {
     node.position = Position::default();
     node.value = match node.value {
-        NodeValue::List(items) => NodeValue::List(items.into_iter().map(without_places).collect()),
+        NodeValue::List(items) => NodeValue::List(items.into_iter().map(without_positions).collect()),
         NodeValue::Map(entries) => NodeValue::Map(
-            entries.into_iter().map(|(name, node)| (key_node(&name.name), without_places(node))).collect(),
+            entries.into_iter().map(|(name, node)| (key_node(&name.name), without_positions(node))).collect(),
         ),
         plain => plain,
     };

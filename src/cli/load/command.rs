@@ -115,7 +115,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     let took = length;
     Ok(LoadReport::from_counts(
         &counts,
-        &Measurements { monitors, cpu, took, stored, rss_idle_bytes, rss_peak_bytes },
+        &Measurements { monitors, cpu, duration: took, stored, rss_idle_bytes, rss_peak_bytes },
     ))
 }
 

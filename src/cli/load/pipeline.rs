@@ -197,7 +197,7 @@ pub(super) fn build_monitors(
             kind,
             interval: Duration::from_secs(u64::from(interval)),
             offset: None,
-            share: LocationRotation::default(),
+            rotation: LocationRotation::default(),
             timeout: Duration::from_secs(document.settings().schedule.timeout.into()),
             retry: document.settings().schedule.retry_on_failure,
             location: settings.location.id,

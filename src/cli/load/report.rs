@@ -38,7 +38,7 @@ pub(super) struct LoadReport {
 pub(super) struct Measurements {
     pub(super) monitors: usize,
     pub(super) cpu: Duration,
-    pub(super) took: Duration,
+    pub(super) duration: Duration,
     pub(super) stored: u64,
     pub(super) rss_idle_bytes: u64,
     pub(super) rss_peak_bytes: u64,
@@ -57,7 +57,7 @@ impl LoadReport {
             lateness_p99_us: percentile_us(99.0),
             lateness_max_us: counts.lateness_us.max(),
             cpu_us_per_check: per(measured.cpu.as_secs_f64() * 1e6, counts.checks as f64),
-            stored_per_s: per(measured.stored as f64, measured.took.as_secs_f64()),
+            stored_per_s: per(measured.stored as f64, measured.duration.as_secs_f64()),
             rss_idle_bytes: measured.rss_idle_bytes,
             rss_peak_bytes: measured.rss_peak_bytes,
             monitors: measured.monitors,

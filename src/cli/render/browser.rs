@@ -34,7 +34,7 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
         let (at, url, title) = (style.dim("at "), shortened_url(step.url), escape_controls(step.title));
         let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
     }
-    let measures = step.measures.iter().flatten().map(|measure| measure.format(format_duration));
+    let measures = step.metrics.iter().flatten().map(|measure| measure.format(format_duration));
     let measures: Vec<_> = measures.collect();
     if !measures.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("measured"), measures.join(", "));

@@ -58,7 +58,8 @@ pub struct BrowserStep {
     pub objects: Vec<PageObject>,
     /// Number of requests that are not in `objects`.
     #[serde(default)]
-    pub unlisted: u32,
+    #[serde(rename = "unlisted")]
+    pub unlisted_objects: u32,
     /// JavaScript errors and console lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub console: Vec<ConsoleEntry>,

@@ -15,7 +15,8 @@ pub struct FullPage {
     pub bytes: u64,
     /// Number of objects that are not listed because there are too many.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub unlisted: u32,
+    #[serde(rename = "unlisted")]
+    pub unlisted_objects: u32,
     /// The objects, in the order in which they were found.
     pub objects: Vec<PageObject>,
     /// Differences from the last good run at the same location; set when the run is settled.

@@ -31,7 +31,7 @@ pub struct SlaAggregator {
     scope: SlaScope,
     /// Starts of the buckets, in order; each ends where the next begins, the last at `until`.
     starts: Vec<Timestamp>,
-    until: Timestamp,
+    thru: Timestamp,
     /// Periods from a given start to the end, counted on their own.
     trailing: Vec<(Timestamp, SlaStats)>,
     buckets: Vec<SlaStats>,
@@ -66,7 +66,7 @@ impl SlaAggregator {
             scope,
             buckets: vec![SlaStats::default(); starts.len()],
             starts,
-            until: thru,
+            thru,
             trailing: trailing_starts.iter().map(|from| (*from, SlaStats::default())).collect(),
             total: SlaStats::default(),
             locations: BTreeMap::new(),
@@ -86,7 +86,7 @@ impl SlaAggregator {
         let mut run = std::mem::take(&mut self.run);
         let Some(at) = run.first().map(|check| check.planned_at) else { return };
         let bucket = self.starts.partition_point(|start| *start <= at).checked_sub(1);
-        if let Some(bucket) = bucket.filter(|_| at < self.until) {
+        if let Some(bucket) = bucket.filter(|_| at < self.thru) {
             let all = run.len() as u64;
             run.retain(|check| self.scope.includes(check));
             let excluded = all - run.len() as u64;

@@ -16,12 +16,12 @@ const BURST: u64 = 100;
 pub(super) struct RateLimiter {
     start: Instant,
     /// The time of the next slot, in microseconds after `start`.
-    next: AtomicU64,
+    next_slot_us: AtomicU64,
 }
 
 impl Default for RateLimiter {
     fn default() -> Self {
-        Self { start: Instant::now(), next: AtomicU64::new(0) }
+        Self { start: Instant::now(), next_slot_us: AtomicU64::new(0) }
     }
 }
 
@@ -38,8 +38,9 @@ impl RateLimiter {
     fn reserve(&self, now: u64) -> Option<u64> {
         let earliest = now.saturating_sub(INTERVAL_MICROS * BURST);
         let next_after = |next: u64| next.max(earliest) + INTERVAL_MICROS;
-        let previous =
-            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
+        let previous = self
+            .next_slot_us
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
         let slot = previous.unwrap_or_else(|next| next).max(earliest);
         (slot > now).then_some(slot)
     }

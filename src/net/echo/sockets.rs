@@ -53,9 +53,9 @@ struct EchoSocketInner {
     raw: bool,
     v6: bool,
     identifier: u16,
-    next: AtomicU16,
+    next_sequence: AtomicU16,
     rate_limiter: RateLimiter,
-    waiting: Mutex<HashMap<(IpAddr, u16), EchoWaiter>>,
+    waiters: Mutex<HashMap<(IpAddr, u16), EchoWaiter>>,
 }
 
 #[derive(Debug)]
@@ -102,9 +102,9 @@ impl EchoSocket {
             raw,
             v6: towards.is_ipv6(),
             identifier,
-            next: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
+            next_sequence: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
             rate_limiter: RateLimiter::default(),
-            waiting: Mutex::default(),
+            waiters: Mutex::default(),
         });
         let receiver = tokio::spawn(receive(shared.clone()));
         Ok(Self { shared, receiver })
@@ -175,14 +175,14 @@ impl Drop for PendingEcho {
 
 impl EchoSocketInner {
     fn waiters(&self) -> crate::sync::MutexGuard<'_, HashMap<(IpAddr, u16), EchoWaiter>> {
-        self.waiting.lock()
+        self.waiters.lock()
     }
 
     /// Reserves a sequence number that is not in use for `to`.
     fn register(&self, to: IpAddr, sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
         let mut waiting = self.waiters();
         for _ in 0..=u16::MAX {
-            let sequence = self.next.fetch_add(1, Ordering::Relaxed);
+            let sequence = self.next_sequence.fetch_add(1, Ordering::Relaxed);
             if let std::collections::hash_map::Entry::Vacant(free) = waiting.entry((to, sequence)) {
                 free.insert(EchoWaiter { sent_at: Instant::now(), reply_sender: sender });
                 return Some(sequence);

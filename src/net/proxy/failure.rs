@@ -18,7 +18,7 @@ pub(super) fn target_failure(
 
 pub(super) fn proxy_failure(proxy: &UpstreamProxy, reason: &str) -> Failure {
     let detail = format!("the proxy {proxy}: {reason}");
-    Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).with_fault(Fault::Ours)
+    Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).with_fault(Fault::Vigie)
 }
 
 pub(super) fn proxy_io_failure(proxy: &UpstreamProxy, error: &io::Error) -> Failure {

@@ -18,7 +18,7 @@ use crate::net::stack::Net;
 use crate::net::tls::{QuicTlsSession, TlsOptions};
 
 /// TLS alerts as QUIC error codes (RFC 9001 4.8).
-const ALERTS: std::ops::Range<u64> = 0x100..0x200;
+const TLS_ALERT_CODES: std::ops::Range<u64> = 0x100..0x200;
 
 /// The alert of a server without the requested protocol (RFC 7301 3.2).
 const NO_APPLICATION_PROTOCOL: u64 = 0x178;
@@ -223,14 +223,14 @@ pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
                 NO_APPLICATION_PROTOCOL => {
                     (FailureKind::TlsHandshake, "it supports QUIC, but not HTTP/3".to_owned())
                 }
-                _ if ALERTS.contains(&code) => (FailureKind::TlsHandshake, close.to_string()),
+                _ if TLS_ALERT_CODES.contains(&code) => (FailureKind::TlsHandshake, close.to_string()),
                 _ => (FailureKind::ResponseReset, format!("it closed the connection: {close}")),
             }
         }
         ConnectionError::ApplicationClosed(close) => {
             (FailureKind::ResponseReset, format!("it closed the connection: {close}"))
         }
-        ConnectionError::TransportError(error) if ALERTS.contains(&u64::from(error.code)) => {
+        ConnectionError::TransportError(error) if TLS_ALERT_CODES.contains(&u64::from(error.code)) => {
             (FailureKind::TlsHandshake, error.to_string())
         }
         ConnectionError::TransportError(error) => (FailureKind::ResponseInvalid, error.to_string()),

@@ -29,8 +29,8 @@ struct MeterState {
     bytes: AtomicU64,
     limit: AtomicU64,
     error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
-    failing: Notify,
-    flooded: Notify,
+    error_notify: Notify,
+    over_limit_notify: Notify,
 }
 
 impl Default for MeterState {
@@ -40,8 +40,8 @@ impl Default for MeterState {
             bytes: AtomicU64::new(0),
             limit: AtomicU64::new(INITIAL_LIMIT_BYTES),
             error: Mutex::default(),
-            failing: Notify::new(),
-            flooded: Notify::new(),
+            error_notify: Notify::new(),
+            over_limit_notify: Notify::new(),
         }
     }
 }
@@ -71,7 +71,7 @@ impl QuicMeter {
 
     /// Waits until more was received than the limit.
     pub async fn over_limit(&self) {
-        let notified = self.0.flooded.notified();
+        let notified = self.0.over_limit_notify.notified();
         let mut notified = std::pin::pin!(notified);
         // Notifications count from here on, even before the wait.
         notified.as_mut().enable();
@@ -82,7 +82,7 @@ impl QuicMeter {
 
     /// Waits until the socket reports an error, such as a closed port.
     pub(super) async fn socket_error(&self) {
-        self.0.failing.notified().await;
+        self.0.error_notify.notified().await;
     }
 
     /// Returns the first error of the socket.
@@ -96,14 +96,14 @@ impl QuicMeter {
         self.0.first.get_or_init(Instant::now);
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
         if self.is_over_limit() {
-            self.0.flooded.notify_waiters();
+            self.0.over_limit_notify.notify_waiters();
         }
     }
 
     fn record_error(&self, error: &io::Error) {
         let mut first_error = self.0.error.lock();
         first_error.get_or_insert((error.kind(), error.raw_os_error()));
-        self.0.failing.notify_one();
+        self.0.error_notify.notify_one();
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) struct MeteredSocket {
     write_readiness: Arc<dyn AsyncUdpSocket>,
     socket: UdpSocket,
     state: UdpSocketState,
-    gauge: QuicMeter,
+    meter: QuicMeter,
 }
 
 impl MeteredSocket {
@@ -123,7 +123,7 @@ impl MeteredSocket {
         let write_readiness = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
         let socket = UdpSocket::from_std(socket)?;
         let state = UdpSocketState::new((&socket).into())?;
-        Ok(Self { write_readiness, socket, state, gauge: meter })
+        Ok(Self { write_readiness, socket, state, meter })
     }
 
     fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
@@ -143,7 +143,7 @@ impl AsyncUdpSocket for MeteredSocket {
             Err(error) => {
                 // Too long datagrams are part of path MTU discovery.
                 if error.raw_os_error() != Some(nix::errno::Errno::EMSGSIZE as i32) {
-                    self.gauge.record_error(&error);
+                    self.meter.record_error(&error);
                 }
                 Ok(())
             }
@@ -161,11 +161,11 @@ impl AsyncUdpSocket for MeteredSocket {
             ready!(self.socket.poll_recv_ready(cx))?;
             match self.read(bufs, meta) {
                 Ok(count) => {
-                    self.gauge.record_received(meta.iter().take(count).map(|one| one.len as u64).sum());
+                    self.meter.record_received(meta.iter().take(count).map(|one| one.len as u64).sum());
                     return Poll::Ready(Ok(count));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => self.gauge.record_error(&error),
+                Err(error) => self.meter.record_error(&error),
             }
         }
     }

@@ -52,7 +52,7 @@ impl TlsSession {
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|handshake| {
             handshake.map_err(|error| {
-                trace.peer_not_tls |= failure::is_not_tls(&error);
+                trace.peer_sent_no_tls |= failure::is_not_tls(&error);
                 failure::handshake_failure(&error, &self.server_name, &facts.certificates)
             })
         });

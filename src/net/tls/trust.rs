@@ -100,7 +100,7 @@ pub(in crate::net) struct TrustStore {
     named: BTreeMap<i64, Arc<TrustAnchors>>,
     clients: BTreeMap<i64, Arc<ClientCertificate>>,
     /// The certificates that are set at run time.
-    brought: RwLock<Arc<DynamicCertificates>>,
+    dynamic: RwLock<Arc<DynamicCertificates>>,
 }
 
 /// Certificates set at run time, parsed, with their original text.
@@ -144,7 +144,7 @@ impl TrustStore {
             provider: provider.clone(),
             named,
             clients,
-            brought: RwLock::default(),
+            dynamic: RwLock::default(),
         })
     }
 
@@ -178,7 +178,7 @@ impl TrustStore {
                 },
             }
         }
-        *self.brought.write() = Arc::new(certificates);
+        *self.dynamic.write() = Arc::new(certificates);
         errors
     }
 
@@ -189,7 +189,7 @@ impl TrustStore {
     }
 
     fn dynamic(&self) -> Arc<DynamicCertificates> {
-        Arc::clone(&self.brought.read())
+        Arc::clone(&self.dynamic.read())
     }
 
     pub(super) fn location_anchors(&self) -> Arc<TrustAnchors> {

@@ -22,12 +22,12 @@ pub(super) struct RecordingVerifier {
     /// The chain of the last server that sent one.
     chain: Mutex<Vec<CertificateDer<'static>>>,
     /// Why it was refused, since some libraries report only the alert.
-    refusal: Mutex<Option<Error>>,
+    last_error: Mutex<Option<Error>>,
 }
 
 impl RecordingVerifier {
     pub(super) fn new(anchors: Arc<TrustAnchors>, verify: bool) -> Self {
-        Self { anchors, verify, chain: Mutex::default(), refusal: Mutex::default() }
+        Self { anchors, verify, chain: Mutex::default(), last_error: Mutex::default() }
     }
 
     /// Returns the chain as the server sent it; empty before the first handshake. A resumed session has no chain, and
@@ -38,7 +38,7 @@ impl RecordingVerifier {
 
     /// Returns why the last certificate was refused; `None` when it was accepted.
     pub(super) fn last_error(&self) -> Option<Error> {
-        self.refusal.lock().clone()
+        self.last_error.lock().clone()
     }
 
     fn verify_chain(
@@ -77,7 +77,7 @@ impl ServerCertVerifier for RecordingVerifier {
         let chain = chain.map(|der| der.clone().into_owned()).collect();
         *self.chain.lock() = chain;
         let result = self.verify_chain(end_entity, intermediates, server_name, ocsp_response, now);
-        *self.refusal.lock() = result.as_ref().err().cloned();
+        *self.last_error.lock() = result.as_ref().err().cloned();
         result
     }
 

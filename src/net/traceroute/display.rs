@@ -11,8 +11,8 @@ impl fmt::Display for Traceroute {
         let Route { address, method, .. } = self.route;
         writeln!(f, "traceroute to {} ({address}) over {}", self.host, method.as_str())?;
         write!(f, "{}", self.route)?;
-        if !self.other.is_empty() {
-            writeln!(f, "({})", self.other)?;
+        if !self.other_summary.is_empty() {
+            writeln!(f, "({})", self.other_summary)?;
         }
         Ok(())
     }
@@ -48,7 +48,7 @@ impl fmt::Display for RouteHop {
     /// Writes each address once, followed by the times while it stays the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut last = None;
-        for (index, reply) in self.answers.iter().enumerate() {
+        for (index, reply) in self.replies.iter().enumerate() {
             let separator = if index == 0 { "" } else { "  " };
             match reply {
                 None => write!(f, "{separator}*")?,
@@ -77,22 +77,22 @@ mod tests {
     use super::*;
 
     fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> HopReply {
-        HopReply { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, reached: false }
+        HopReply { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, from_target: false }
     }
 
     #[test]
     fn a_route_reads_like_a_table() {
         let hops = vec![
-            RouteHop { answers: vec![Some(answer(1, 512, None)), Some(answer(1, 1_498, None))] },
-            RouteHop { answers: vec![Some(answer(2, 20_000, None)), Some(answer(3, 10_010, None))] },
-            RouteHop { answers: vec![None, None] },
-            RouteHop { answers: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
+            RouteHop { replies: vec![Some(answer(1, 512, None)), Some(answer(1, 1_498, None))] },
+            RouteHop { replies: vec![Some(answer(2, 20_000, None)), Some(answer(3, 10_010, None))] },
+            RouteHop { replies: vec![None, None] },
+            RouteHop { replies: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
         ];
         let address = IpAddr::from([198, 51, 100, 7]);
         let route =
             Route { address, method: TracerouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
         let traceroute =
-            Traceroute { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
+            Traceroute { host: "shop.test".to_owned(), route, other_summary: "ICMP: nothing".to_owned() };
         assert_eq!(
             traceroute.to_string(),
             "traceroute to shop.test (198.51.100.7) over UDP

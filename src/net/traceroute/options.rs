@@ -43,5 +43,6 @@ pub struct Traceroute {
     pub route: Route,
     /// The result of the other method, in one line; empty when only one was used.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub other: String,
+    #[serde(rename = "other")]
+    pub other_summary: String,
 }

@@ -46,7 +46,8 @@ pub struct Route {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RouteHop {
     /// The reply to each request, `None` without reply.
-    pub answers: Vec<Option<HopReply>>,
+    #[serde(rename = "answers")]
+    pub replies: Vec<Option<HopReply>>,
 }
 
 /// The reply to a request.
@@ -61,7 +62,7 @@ pub struct HopReply {
     pub refused: Option<&'static str>,
     /// Whether it comes from the target.
     #[serde(skip)]
-    pub(super) reached: bool,
+    pub(super) from_target: bool,
 }
 
 /// How a trace ended.
@@ -69,11 +70,13 @@ pub struct HopReply {
 #[serde(rename_all = "snake_case")]
 pub enum RouteEnd {
     /// The deadline was reached.
-    OutOfTime,
+    #[serde(rename = "out_of_time")]
+    TimedOut,
     /// The last hops did not reply.
     Silent,
     /// The route has more hops than requested.
-    MostHops,
+    #[serde(rename = "most_hops")]
+    MaxHops,
     /// A router refused to forward.
     Refused,
     /// The target replied.
@@ -85,9 +88,9 @@ impl RouteEnd {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::OutOfTime => "the deadline was reached before the route was complete",
+            Self::TimedOut => "the deadline was reached before the route was complete",
             Self::Silent => "no replies from here on",
-            Self::MostHops => "the route has more hops than requested",
+            Self::MaxHops => "the route has more hops than requested",
             Self::Refused => "the route ends here",
             Self::Reached => "the target replied",
         }
@@ -98,7 +101,7 @@ impl RouteHop {
     /// Whether no request was answered.
     #[must_use]
     pub fn is_silent(&self) -> bool {
-        self.answers.iter().all(Option::is_none)
+        self.replies.iter().all(Option::is_none)
     }
 }
 
@@ -111,7 +114,7 @@ impl Route {
 
     /// Returns the refusal of the last hop, which explains the end.
     pub(super) fn last_refused_reply(&self) -> Option<&HopReply> {
-        self.hops.last()?.answers.iter().flatten().find(|reply| reply.refused.is_some())
+        self.hops.last()?.replies.iter().flatten().find(|reply| reply.refused.is_some())
     }
 }
 

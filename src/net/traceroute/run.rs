@@ -35,7 +35,7 @@ impl Net {
                 trace_with(TracerouteMethod::Icmp)
             ))?,
         };
-        Ok(Traceroute { host: to.host.to_string(), route, other })
+        Ok(Traceroute { host: to.host.to_string(), route, other_summary: other })
     }
 
     /// Runs [`Self::traceroute`] and returns its text, or its failure, as a file.

@@ -48,15 +48,15 @@ pub(super) async fn trace(
 /// The state of a trace, without sockets.
 struct Tracer {
     queries: usize,
-    wait: Duration,
-    silent_hops: usize,
+    reply_timeout: Duration,
+    max_silent_hops: usize,
     /// When each request was sent, in the order of hops; its index is its token.
     sent: Vec<Instant>,
-    answers: Vec<Option<HopReply>>,
+    replies: Vec<Option<HopReply>>,
     /// The last hop, from 1, as far as it is known.
     last: usize,
     /// Whether `last` is still the limit, and not yet the end of the route.
-    end_unknown: bool,
+    is_end_unknown: bool,
     out_of_time: bool,
 }
 
@@ -64,12 +64,12 @@ impl Tracer {
     fn new(options: TracerouteOptions) -> Self {
         Self {
             queries: usize::from(options.queries.clamp(1, 10)),
-            wait: options.reply_timeout,
-            silent_hops: usize::from(options.max_silent_hops.max(1)),
+            reply_timeout: options.reply_timeout,
+            max_silent_hops: usize::from(options.max_silent_hops.max(1)),
             sent: Vec::new(),
-            answers: Vec::new(),
+            replies: Vec::new(),
             last: usize::from(options.max_hops.clamp(1, 64)),
-            end_unknown: true,
+            is_end_unknown: true,
             out_of_time: false,
         }
     }
@@ -87,7 +87,7 @@ impl Tracer {
     fn record_sent(&mut self, token: u16, at: Instant) {
         debug_assert_eq!(usize::from(token), self.sent.len());
         self.sent.push(at);
-        self.answers.push(None);
+        self.replies.push(None);
     }
 
     /// Returns when each request was sent that still waits for a reply.
@@ -95,21 +95,21 @@ impl Tracer {
         let count = (self.last * self.queries).min(self.sent.len());
         self.sent[..count]
             .iter()
-            .zip(&self.answers)
-            .filter(move |(sent, reply)| reply.is_none() && now.duration_since(**sent) < self.wait)
+            .zip(&self.replies)
+            .filter(move |(sent, reply)| reply.is_none() && now.duration_since(**sent) < self.reply_timeout)
             .map(|(sent, _)| *sent)
     }
 
     /// Returns until when a reply may arrive; `None` when the route is complete. Call it when all requests were sent.
     fn next_timeout(&self, now: Instant) -> Option<Instant> {
-        self.in_flight(now).min().map(|sent| sent + self.wait)
+        self.in_flight(now).min().map(|sent| sent + self.reply_timeout)
     }
 
     /// Ends the route after too many hops without reply.
     fn cut_off_silent_hops(&mut self, now: Instant) {
         let timed_out = |token: usize| {
-            self.sent.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.wait)
-                && self.answers[token].is_none()
+            self.sent.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
+                && self.replies[token].is_none()
         };
         let silent = |hop: usize| (hop * self.queries..(hop + 1) * self.queries).all(timed_out);
         let hops = self.sent.len() / self.queries;
@@ -117,8 +117,8 @@ impl Tracer {
         for hop in 0..hops.min(self.last) {
             silent_in_row = if silent(hop) { silent_in_row + 1 } else { 0 };
             // Requests to later hops may be in flight: a reply to one of them ends the silence.
-            let replied_behind = self.answers.iter().skip((hop + 1) * self.queries).any(Option::is_some);
-            if silent_in_row >= self.silent_hops && !replied_behind && self.end_unknown {
+            let replied_behind = self.replies.iter().skip((hop + 1) * self.queries).any(Option::is_some);
+            if silent_in_row >= self.max_silent_hops && !replied_behind && self.is_end_unknown {
                 self.last = hop + 1;
             }
         }
@@ -126,7 +126,7 @@ impl Tracer {
 
     fn on_response(&mut self, response: HopResponse, at: Instant) {
         let token = usize::from(response.token);
-        let Some(reply @ None) = self.answers.get_mut(token) else { return };
+        let Some(reply @ None) = self.replies.get_mut(token) else { return };
         let rtt = at.duration_since(self.sent[token]);
         *reply = Some(HopReply {
             from: response.from,
@@ -135,34 +135,34 @@ impl Tracer {
                 HopOutcome::Unreachable(reason) => Some(reason),
                 HopOutcome::TtlExceeded | HopOutcome::Reached => None,
             },
-            reached: response.outcome == HopOutcome::Reached,
+            from_target: response.outcome == HopOutcome::Reached,
         });
         if response.outcome != HopOutcome::TtlExceeded {
             self.last = self.last.min(token / self.queries + 1);
-            self.end_unknown = false;
+            self.is_end_unknown = false;
         }
     }
 
     fn finish(self) -> (Vec<RouteHop>, RouteEnd) {
         let mut hops: Vec<RouteHop> = self
-            .answers
+            .replies
             .chunks(self.queries)
             .take(self.last)
-            .map(|answers| RouteHop { answers: answers.to_vec() })
+            .map(|answers| RouteHop { replies: answers.to_vec() })
             .collect();
-        let last = hops.last().map(|hop| hop.answers.as_slice()).unwrap_or_default();
-        let end = if last.iter().flatten().any(|reply| reply.reached) {
+        let last = hops.last().map(|hop| hop.replies.as_slice()).unwrap_or_default();
+        let end = if last.iter().flatten().any(|reply| reply.from_target) {
             RouteEnd::Reached
         } else if last.iter().flatten().any(|reply| reply.refused.is_some()) {
             RouteEnd::Refused
         } else if self.out_of_time {
-            RouteEnd::OutOfTime
+            RouteEnd::TimedOut
         } else if hops.last().is_some_and(RouteHop::is_silent) {
             RouteEnd::Silent
         } else {
-            RouteEnd::MostHops
+            RouteEnd::MaxHops
         };
-        if matches!(end, RouteEnd::Silent | RouteEnd::OutOfTime) {
+        if matches!(end, RouteEnd::Silent | RouteEnd::TimedOut) {
             // One silent hop is enough.
             let known = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
             hops.truncate(known + 1);
@@ -224,7 +224,7 @@ mod tests {
             IpAddr::V4(v4) => v4.octets()[3],
             IpAddr::V6(_) => 0,
         };
-        hops.iter().map(|hop| hop.answers.iter().flatten().next().map(|reply| last(reply.from))).collect()
+        hops.iter().map(|hop| hop.replies.iter().flatten().next().map(|reply| last(reply.from))).collect()
     }
 
     #[tokio::test]
@@ -233,7 +233,7 @@ mod tests {
         let (sent, hops, end) = play(walk_of(3, 30), target);
         assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
         assert!(sent.len() <= 12 + MAX_IN_FLIGHT, "{sent:?}");
-        assert!(hops.iter().all(|hop| hop.answers.len() == 3));
+        assert!(hops.iter().all(|hop| hop.replies.len() == 3));
     }
 
     #[tokio::test]
@@ -258,13 +258,13 @@ mod tests {
             Some(if hop < 2 { HopOutcome::TtlExceeded } else { HopOutcome::Unreachable("host unreachable") })
         });
         assert_eq!((hops.len(), end), (2, RouteEnd::Refused));
-        assert_eq!(hops[1].answers[0].as_ref().unwrap().refused, Some("host unreachable"));
+        assert_eq!(hops[1].replies[0].as_ref().unwrap().refused, Some("host unreachable"));
     }
 
     #[tokio::test]
     async fn max_hops_is_not_exceeded() {
         let (sent, hops, end) = play(walk_of(2, 5), |_| Some(HopOutcome::TtlExceeded));
-        assert_eq!((sent.len(), hops.len(), end), (10, 5, RouteEnd::MostHops));
+        assert_eq!((sent.len(), hops.len(), end), (10, 5, RouteEnd::MaxHops));
     }
 
     #[tokio::test]
@@ -276,6 +276,6 @@ mod tests {
         tracer.on_response(response(9, HopOutcome::Reached), now);
         tracer.on_response(response(0, HopOutcome::TtlExceeded), now);
         tracer.on_response(response(0, HopOutcome::Reached), now);
-        assert_eq!((tracer.last, tracer.end_unknown), (3, true));
+        assert_eq!((tracer.last, tracer.is_end_unknown), (3, true));
     }
 }

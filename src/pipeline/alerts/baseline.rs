@@ -6,13 +6,13 @@ use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 
-use super::location_results::good_page;
+use super::location_results::passed_page;
 use super::monitor_entry::{MonitorEntry, PageFingerprint};
 
 /// Whether `result` has a page but the entry has no baseline yet.
 pub(super) fn needs_baseline(entry: &MonitorEntry, result: &CheckResult) -> bool {
     let known = entry.pages.iter().any(|(location, _)| *location == result.location_id);
-    !known && good_page(result).is_some()
+    !known && passed_page(result).is_some()
 }
 
 /// Returns the value of `read`; logs an error.
@@ -40,7 +40,7 @@ pub(super) async fn load_last_page(
         ..ResultFilter::default()
     };
     let page = log_read_error(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
-    page.results.first().and_then(good_page)
+    page.results.first().and_then(passed_page)
 }
 
 /// Loads the objects of the last stored page; `None` when there is none, or it cannot be read.

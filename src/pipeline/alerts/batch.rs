@@ -27,7 +27,7 @@ pub(in crate::pipeline) struct BatchOutcome {
     /// Missed runs at offline locations, to be stored with the results.
     pub(in crate::pipeline) missed_results: Vec<CheckResult>,
     /// Actions to start after the commit.
-    pub(in crate::pipeline) after: PostCommitActions,
+    pub(in crate::pipeline) post_commit: PostCommitActions,
 }
 
 /// Actions to start after the commit.
@@ -52,14 +52,14 @@ pub(super) struct BatchContext {
     pub(super) notifications: Vec<PendingNotification>,
     /// Notifications that are sent with a traceroute.
     pub(super) traceroute_notifications: Vec<PendingNotification>,
-    pub(super) traces: Vec<TracerouteJob>,
+    pub(super) traceroutes: Vec<TracerouteJob>,
     /// Checks with a traceroute.
     pub(super) traced_checks: HashSet<CheckId>,
-    pub(super) asks: Vec<VerificationRequest>,
-    pub(super) hasten: Vec<CheckId>,
+    pub(super) verification_requests: Vec<VerificationRequest>,
+    pub(super) release_checks: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
     pub(super) changes: AlertChanges,
-    pub(super) missed: Vec<CheckResult>,
+    pub(super) missed_results: Vec<CheckResult>,
 }
 
 /// A notification for one recipient, not rendered yet.
@@ -90,11 +90,11 @@ impl AlertEngine {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
                     self.apply_changes(upserts, removed, &mut batch).await;
                 }
-                IngestCommand::VerificationDone { monitor, planned_at, answer } => {
+                IngestCommand::VerificationDone { monitor, planned_at, verification: answer } => {
                     verifications.push((monitor, planned_at, answer));
                 }
                 IngestCommand::TracerouteDone { result, file, messages } => {
-                    batch.hasten.push(result.check_id);
+                    batch.release_checks.push(result.check_id);
                     batch.changes.evidence.extend(file.map(|file| Evidence { result, file }));
                     let now = batch.now;
                     let due = messages.into_iter().map(move |mut message| {
@@ -127,11 +127,19 @@ impl AlertEngine {
         self.write_notifications(&mut batch, results).await;
         self.store_states(&mut batch);
         let wakes_delivery = !batch.changes.notifications.is_empty();
-        let BatchContext { asks, traces, hasten, events, changes, missed, .. } = batch;
+        let BatchContext {
+            verification_requests: asks,
+            traceroutes: traces,
+            release_checks: hasten,
+            events,
+            changes,
+            missed_results: missed,
+            ..
+        } = batch;
         BatchOutcome {
             alert_changes: changes,
             missed_results: missed,
-            after: PostCommitActions {
+            post_commit: PostCommitActions {
                 verifications: asks,
                 traceroutes: traces,
                 release_checks: hasten,
@@ -235,11 +243,11 @@ impl AlertEngine {
                 let verifier = self.select_verifier(entry, &failed, (location, check));
                 match verifier {
                     Ok((location, longest)) => {
-                        batch.asks.push(VerificationRequest {
+                        batch.verification_requests.push(VerificationRequest {
                             monitor: entry.monitor.clone(),
                             planned_at,
                             location,
-                            longest,
+                            max_check_duration: longest,
                         });
                     }
                     Err(status) => {
@@ -247,15 +255,15 @@ impl AlertEngine {
                     }
                 }
             }
-            Effect::RecordVerification { planned_at, location, answer } => {
-                batch
-                    .changes
-                    .verifications
-                    .push(VerifiedCheck { result: result_key(monitor, planned_at, location), answer });
+            Effect::RecordVerification { planned_at, location, verification: answer } => {
+                batch.changes.verifications.push(VerifiedCheck {
+                    result: result_key(monitor, planned_at, location),
+                    verification: answer,
+                });
             }
             Effect::RecordMissed { planned_at, locations } => {
                 for location in locations {
-                    batch.missed.push(stored_forms::missed_result(
+                    batch.missed_results.push(stored_forms::missed_result(
                         &entry.monitor,
                         location,
                         planned_at,
@@ -279,7 +287,12 @@ impl AlertEngine {
                     let result = result_key(monitor, planned_at, location);
                     batch.traced_checks.insert(check);
                     let monitor = entry.monitor.clone();
-                    batch.traces.push(TracerouteJob { monitor, result, address: None, messages: Vec::new() });
+                    batch.traceroutes.push(TracerouteJob {
+                        monitor,
+                        result,
+                        address: None,
+                        messages: Vec::new(),
+                    });
                 }
             }
             Effect::Notify { recipient, group, draft } => {

@@ -16,7 +16,7 @@ pub(in crate::pipeline) enum IngestCommand {
     /// Monitors were changed or removed.
     UpdateMonitors { upserts: Vec<Monitor>, removed: Vec<MonitorId> },
     /// Another location has verified a failure.
-    VerificationDone { monitor: MonitorId, planned_at: Timestamp, answer: Verification },
+    VerificationDone { monitor: MonitorId, planned_at: Timestamp, verification: Verification },
     /// A traceroute has ended; without a file when it failed.
     TracerouteDone { result: ResultKey, file: Option<Capture>, messages: Vec<NewNotification> },
     /// Someone acknowledged an episode.

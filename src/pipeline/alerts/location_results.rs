@@ -34,7 +34,7 @@ impl MonitorEntry {
                 .filter(|view| view.should_notify())
                 .map(|view| view.id)
                 .collect(),
-            page: objects.or(content),
+            page_change: objects.or(content),
             certificate: expiring_certificate(result, rules),
         }
     }
@@ -42,7 +42,7 @@ impl MonitorEntry {
     /// Detects a change of the page's size since the last passing run at this location (behaviour.md 4, content
     /// change). A change of its text is recorded in the result, too.
     fn detect_page_change(&mut self, result: &mut CheckResult) -> Option<PageChange> {
-        let now = good_page(result)?;
+        let now = passed_page(result)?;
         let entry = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
         let Some((_, before)) = entry else {
             self.pages.push((result.location_id, Some(now)));
@@ -109,7 +109,7 @@ impl MonitorEntry {
 }
 
 /// Returns the page of a passing run. A redirect that was not followed has no page.
-pub(super) fn good_page(result: &CheckResult) -> Option<PageFingerprint> {
+pub(super) fn passed_page(result: &CheckResult) -> Option<PageFingerprint> {
     let page = result.facts.http.as_ref()?;
     let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
     (is_good && !(300..400).contains(&page.http_status))

@@ -15,13 +15,13 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) struct Locations {
     planner: Arc<dyn Planner>,
     agents: Vec<AgentStatus>,
-    away: Vec<LocationId>,
+    offline: Vec<LocationId>,
     refreshed_at: Option<Timestamp>,
 }
 
 impl Locations {
     pub(super) fn new(planner: Arc<dyn Planner>) -> Self {
-        Self { planner, agents: Vec::new(), away: Vec::new(), refreshed_at: None }
+        Self { planner, agents: Vec::new(), offline: Vec::new(), refreshed_at: None }
     }
 
     /// Refreshes when the last refresh is a second old, or the clock was set back.
@@ -31,13 +31,13 @@ impl Locations {
         }
         self.refreshed_at = Some(now);
         self.agents = self.planner.agent_statuses();
-        self.away =
+        self.offline =
             self.agents.iter().filter(|agent| !agent.is_alive).map(|agent| agent.location.id).collect();
     }
 
     /// Returns the locations without a live agent.
     pub(super) fn offline(&self) -> &[LocationId] {
-        &self.away
+        &self.offline
     }
 
     /// Returns the name of a location; empty when it is unknown.

@@ -72,7 +72,7 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
         NotificationKind::NoData => (found, format!("no data from {} consecutive runs", draft.errcount)),
         NotificationKind::WebChange => {
-            let page = cause.and_then(|cause| cause.page.as_ref());
+            let page = cause.and_then(|cause| cause.page_change.as_ref());
             let text = page.map(|page| match &page.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
                 None => format!("content changed from {} to {} bytes", page.before, page.now),
@@ -169,7 +169,7 @@ fn extra_fields(
     }
     let cause = draft.deciding_result.as_ref();
     if let (NotificationKind::WebChange, Some(page)) =
-        (draft.kind, cause.and_then(|cause| cause.page.as_ref()))
+        (draft.kind, cause.and_then(|cause| cause.page_change.as_ref()))
     {
         extra.insert("bytes_before".to_owned(), json!(page.before));
         extra.insert("bytes_now".to_owned(), json!(page.now));

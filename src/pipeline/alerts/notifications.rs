@@ -20,7 +20,7 @@ impl AlertEngine {
     pub(super) async fn write_notifications(&self, batch: &mut BatchContext, results: &[CheckResult]) {
         let mut notifications = std::mem::take(&mut batch.notifications);
         notifications.append(&mut batch.traceroute_notifications);
-        if notifications.is_empty() && batch.traces.is_empty() {
+        if notifications.is_empty() && batch.traceroutes.is_empty() {
             return;
         }
         let loaded = results_by_check(results);
@@ -61,8 +61,10 @@ impl AlertEngine {
             };
             if kind == NotificationKind::Traceroute {
                 // Sent once the traceroute is complete.
-                let trace =
-                    batch.traces.iter_mut().find(|trace| Some(trace.result.check_id) == content.check_id);
+                let trace = batch
+                    .traceroutes
+                    .iter_mut()
+                    .find(|trace| Some(trace.result.check_id) == content.check_id);
                 if let Some(trace) = trace {
                     trace.messages.push(message);
                 }
@@ -70,7 +72,7 @@ impl AlertEngine {
                 batch.changes.notifications.push(message);
             }
         }
-        for trace in &mut batch.traces {
+        for trace in &mut batch.traceroutes {
             trace.address = find(trace.result.check_id).and_then(|result| Some(result.address?.ip()));
         }
     }

@@ -12,7 +12,7 @@ use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEp
 /// State loaded from the store, until its monitors are known.
 pub(super) struct RestoredState {
     alert_states: HashMap<MonitorId, AlertState>,
-    states: HashMap<MonitorId, Vec<MonitorState>>,
+    monitor_states: HashMap<MonitorId, Vec<MonitorState>>,
     /// Episodes that are open in the store.
     open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
@@ -50,14 +50,14 @@ impl RestoredState {
         for episode in page.items {
             open_episodes.entry(episode.monitor_id).or_default().push(episode);
         }
-        Ok(Self { alert_states, states, open_episodes })
+        Ok(Self { alert_states, monitor_states: states, open_episodes })
     }
 
     /// Returns the entry of `monitor` with its restored state, and the stored episodes that have ended, since the state
     /// does not know them.
     pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (MonitorEntry, Vec<StoredEpisode>) {
         let (id, mut entry) = (monitor.id, MonitorEntry::new(monitor));
-        let states = self.states.remove(&id).unwrap_or_default();
+        let states = self.monitor_states.remove(&id).unwrap_or_default();
         match self.alert_states.remove(&id) {
             Some(alert_state) => (entry.state, entry.has_stored_state) = (alert_state, true),
             None if states.is_empty() => {}
@@ -92,7 +92,7 @@ fn location_result_from_state(state: &MonitorState) -> LocationResult {
         last_planned_at: state.planned_at,
         step: None,
         failed_views: Vec::new(),
-        page: None,
+        page_change: None,
         certificate: None,
     }
 }

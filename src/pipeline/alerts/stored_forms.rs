@@ -47,7 +47,7 @@ pub(super) fn missed_result(
         monitor_type: monitor.monitor_type(),
         location_id: location,
     };
-    let missed = MissedRuns { reason: MissedReason::LocationAway, slots: 1, last_planned_at: planned_at };
+    let missed = MissedRuns { reason: MissedReason::LocationOffline, slots: 1, last_planned_at: planned_at };
     CheckResult::missed(metadata, planned_at, now.max(planned_at), missed)
 }
 

@@ -29,7 +29,7 @@ pub(super) struct VerificationRequest {
     /// Location that verifies.
     pub(super) location: LocationId,
     /// Longest duration of a check of the monitor.
-    pub(super) longest: Duration,
+    pub(super) max_check_duration: Duration,
 }
 
 /// Runs verifications.
@@ -63,7 +63,7 @@ impl VerificationRunner {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
             let (monitor, planned_at) = (request.monitor.id, request.planned_at);
-            let limit = request.longest + GRACE;
+            let limit = request.max_check_duration + GRACE;
             let outcome = tokio::select! {
                 outcome = runner.run_verification(request, &dependencies) => outcome,
                 () = dependencies.clock.sleep(limit) => Some((Status::VERIFIED_NO_ANSWER, None, None)),
@@ -73,7 +73,9 @@ impl VerificationRunner {
             let answer = Verification { status, location_id, found, at: dependencies.clock.now() };
             if let Some(commands) = commands.upgrade() {
                 // Fails only at the end of the process.
-                let _ = commands.send(IngestCommand::VerificationDone { monitor, planned_at, answer }).await;
+                let _ = commands
+                    .send(IngestCommand::VerificationDone { monitor, planned_at, verification: answer })
+                    .await;
             }
         });
     }

@@ -10,7 +10,7 @@ use crate::pipeline::wakeup::Wakeup;
 
 /// Handle of the running delivery task.
 pub struct DeliveryTask {
-    end: tokio::sync::watch::Sender<Option<Duration>>,
+    shutdown: tokio::sync::watch::Sender<Option<Duration>>,
     task: JoinHandle<()>,
 }
 
@@ -20,12 +20,12 @@ impl DeliveryTask {
     pub fn start(dependencies: DeliveryDependencies, settings: DeliverySettings, wakeup: Wakeup) -> Self {
         let (end, ended) = tokio::sync::watch::channel(None);
         let task = tokio::spawn(DeliveryWorker::new(dependencies, settings, wakeup).run(ended));
-        Self { end, task }
+        Self { shutdown: end, task }
     }
 
     /// Delivers what is due, for at most `within`, and stops. Everything else stays in the outbox for the next start.
     pub async fn drain(self, within: Duration) {
-        self.end.send_replace(Some(within));
+        self.shutdown.send_replace(Some(within));
         let abort_handle = self.task.abort_handle();
         // The worker aborts attempts that hang; this timeout covers a store that does not respond.
         if tokio::time::timeout(within * 2 + Duration::from_secs(5), self.task).await.is_err() {

@@ -53,7 +53,7 @@ pub struct DeliveryDependencies {
     /// Stores screenshots and responses of targets; without it, nothing is attached.
     pub results: Option<Arc<dyn ResultStore>>,
     /// Records events about messages given up; without it, they are only logged.
-    pub ledger: Option<Arc<dyn ConfigStore>>,
+    pub config_store: Option<Arc<dyn ConfigStore>>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// Metrics.

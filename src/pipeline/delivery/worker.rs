@@ -326,7 +326,7 @@ impl DeliveryWorker {
         self.dependencies.metrics.record_notifications("dead", 1);
         let queue = self.queues.queue_mut(recipient.id);
         let is_reported = queue.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
-        if let Some(config) = self.dependencies.ledger.as_ref().filter(|_| !is_reported) {
+        if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !is_reported) {
             queue.reported_at = Some(now);
             let event = dead_letter_event::dead_notification_event(message, recipient, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {

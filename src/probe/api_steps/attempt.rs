@@ -25,7 +25,7 @@ use crate::redaction::redactor::{Redactor, redact_named_values};
 /// Longest excerpt of each response body in a result, in bytes.
 const EXCERPT_BYTES: usize = 2 * 1024;
 /// Longest failure detail of a step with several failures, in characters.
-const DETAIL: usize = 1000;
+const MAX_DETAIL_CHARS: usize = 1000;
 
 pub(super) struct ApiStepsAttempt<'a> {
     options: &'a Options,
@@ -390,7 +390,7 @@ impl StepState {
 fn attempt_failure(first: &Failure, result: &StepResult) -> Failure {
     let details: Vec<&str> = result.failures.iter().map(|failure| failure.detail.as_str()).collect();
     let mut detail = with_step_prefix(result, &details.join("; "));
-    if let Some((end, _)) = detail.char_indices().nth(DETAIL) {
+    if let Some((end, _)) = detail.char_indices().nth(MAX_DETAIL_CHARS) {
         detail.truncate(end);
         detail.push('…');
     }

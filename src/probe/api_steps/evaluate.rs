@@ -14,7 +14,7 @@ use crate::net::Deadline;
 use crate::probe::blocking_pool::run_blocking;
 
 /// Largest body that is evaluated on the async thread, in bytes.
-const LONG_BODY: usize = 32 * 1024;
+const INLINE_BODY_BYTES: usize = 32 * 1024;
 
 /// A response with the rules to evaluate it by. Sent to another thread when the evaluation takes long.
 pub(super) struct EvaluationInput {
@@ -45,7 +45,7 @@ impl EvaluationInput {
     /// own fault.
     pub(super) async fn evaluate(self, deadline: Deadline) -> Evaluation {
         let plan = &self.steps[self.index];
-        if self.body.len() <= LONG_BODY && !plan.has_regex(&self.content_type) {
+        if self.body.len() <= INLINE_BODY_BYTES && !plan.has_regex(&self.content_type) {
             let text = charset::decode(&self.body, Some(&self.content_type));
             let response = self.to_answer(&text).with_inline_fuel();
             let evaluation = self.evaluate_response(&response);

@@ -21,7 +21,7 @@ use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod}
 use crate::schema::typed::website::HeaderSettings;
 
 /// Longest URL that can be requested, in bytes.
-const LONGEST_URL: usize = 65_000;
+const MAX_URL_BYTES: usize = 65_000;
 
 /// A step of an API monitor, with its templates parsed.
 pub(super) struct StepPlan {
@@ -257,8 +257,8 @@ fn parse_url(text: &str) -> Result<Url, String> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err("it must begin with `http://` or `https://` and a host".to_owned());
     }
-    if url.as_str().len() > LONGEST_URL {
-        return Err(format!("it has more than {LONGEST_URL} bytes"));
+    if url.as_str().len() > MAX_URL_BYTES {
+        return Err(format!("it has more than {MAX_URL_BYTES} bytes"));
     }
     Ok(url)
 }

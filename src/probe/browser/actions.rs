@@ -146,7 +146,7 @@ pub(super) async fn answer_dialog(
         match page.session().close_dialog(accept, text.as_deref(), time.latest).await {
             Ok(()) => return Ok(()),
             Err(WebDriverError::NoDialog) if Instant::now() < time.until => dom::retry_delay().await,
-            Err(error) => return Err(page.act_error(error, time.ending)),
+            Err(error) => return Err(page.act_error(error, time.latest_kind)),
         }
     }
 }

@@ -12,11 +12,11 @@ use crate::script::language::ElementState;
 /// The body of the function that answers the queries.
 const DOM_SCRIPT: &str = include_str!("dom.js");
 /// Longest text that is read, in UTF-16 units.
-const LONGEST_TEXT: usize = 1024 * 1024;
+const MAX_TEXT_UNITS: usize = 1024 * 1024;
 /// Longest page source that is read, in UTF-16 units.
-const LONGEST_SOURCE: usize = 10 * 1024 * 1024;
+const MAX_SOURCE_UNITS: usize = 10 * 1024 * 1024;
 /// Delay before a retry on a page that is being left or does not accept an act yet.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A locator whose texts are filled in, as `dom.js` expects it.
 pub(super) type LocatorArgs = Vec<Value>;
@@ -78,23 +78,23 @@ pub(super) enum TextSource<'a> {
 
 impl TextSource<'_> {
     fn to_query(&self) -> Value {
-        let text = |what: &str| json!({ "what": what, "longest": LONGEST_TEXT });
+        let text = |what: &str| json!({ "what": what, "longest": MAX_TEXT_UNITS });
         match self {
             Self::Page => text("text"),
             Self::Element(locators) => {
-                json!({ "what": "text", "longest": LONGEST_TEXT, "locators": locators })
+                json!({ "what": "text", "longest": MAX_TEXT_UNITS, "locators": locators })
             }
             Self::Attribute(locators, name) => {
-                json!({ "what": "attribute", "longest": LONGEST_TEXT, "locators": locators, "name": name })
+                json!({ "what": "attribute", "longest": MAX_TEXT_UNITS, "locators": locators, "name": name })
             }
             Self::FieldValue(locators) => {
-                json!({ "what": "attribute", "longest": LONGEST_TEXT, "locators": locators })
+                json!({ "what": "attribute", "longest": MAX_TEXT_UNITS, "locators": locators })
             }
             Self::Count(locators) => json!({ "what": "count", "longest": 32, "locators": locators }),
             Self::Url => text("url"),
             Self::Title => text("title"),
-            Self::Fingerprint => json!({ "what": "shape", "longest": LONGEST_SOURCE }),
-            Self::Source => json!({ "what": "source", "longest": LONGEST_SOURCE }),
+            Self::Fingerprint => json!({ "what": "shape", "longest": MAX_SOURCE_UNITS }),
+            Self::Source => json!({ "what": "source", "longest": MAX_SOURCE_UNITS }),
         }
     }
 }
@@ -184,7 +184,7 @@ async fn query(session: &BrowserSession, mut request: Value, time: WaitLimit) ->
 
 /// Whether there is time for a retry before `until`.
 fn has_time_before(until: Instant) -> bool {
-    Instant::now() + PAUSE < until
+    Instant::now() + RETRY_DELAY < until
 }
 
 /// Returns the deadline of a query that is answered at once or not at all.
@@ -194,7 +194,7 @@ pub(super) fn short_deadline() -> Instant {
 
 /// Waits briefly before a retry.
 pub(super) async fn retry_delay() {
-    tokio::time::sleep(PAUSE).await;
+    tokio::time::sleep(RETRY_DELAY).await;
 }
 
 fn to_lookup(response: &Value) -> ElementLookup {

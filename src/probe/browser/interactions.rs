@@ -11,7 +11,7 @@ use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::{Action, ElementState, ElementTarget};
 
 /// Selects options of a `select`, and fires its events.
-const PICK: &str = include_str!("select_option.js");
+const SELECT_OPTION_SCRIPT: &str = include_str!("select_option.js");
 const CHECKED: &str = "return Boolean(arguments[0].checked);";
 const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: 'center'});";
 
@@ -24,7 +24,7 @@ pub(super) enum Interaction {
     Type(String),
     Clear,
     /// Selects an option by `value`, `label` or `index`.
-    Pick(&'static str, Value),
+    SelectOption(&'static str, Value),
     Check(bool),
     Focus,
     ScrollTo,
@@ -67,7 +67,7 @@ pub(super) async fn interact(
             {
                 dom::retry_delay().await;
             }
-            Err(error) => return Err(page.act_error(error, time.ending)),
+            Err(error) => return Err(page.act_error(error, time.latest_kind)),
         }
     }
 }
@@ -83,9 +83,9 @@ async fn perform(
         Interaction::Pointer(clicks) => point(session, *clicks, element, until).await,
         Interaction::Type(text) => session.type_into(element, text, until).await,
         Interaction::Clear => session.clear(element, until).await,
-        Interaction::Pick(by, value) => {
+        Interaction::SelectOption(by, value) => {
             let arguments = vec![element.to_argument(), json!(by), value.clone()];
-            match session.execute(PICK, arguments, until).await?.as_str() {
+            match session.execute(SELECT_OPTION_SCRIPT, arguments, until).await?.as_str() {
                 None => Ok(()),
                 // The options may be added later.
                 Some(reason) => Err(WebDriverError::NotInteractable(reason.to_owned())),

@@ -37,7 +37,7 @@ impl<'a> NetworkLogReader<'a> {
         }
         match self.fetch_driver_log(session, "performance", until).await {
             Some(entries) => self.log().on_chrome_events(&entries),
-            None => self.log().reset_pending(),
+            None => self.log().clear_pending(),
         }
         !session.is_busy()
     }

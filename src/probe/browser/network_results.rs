@@ -51,12 +51,12 @@ pub(super) async fn collect_network(
         window.network.log().on_chrome_console(&lines);
     }
     let mut pages = window.network.log().drain();
-    for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
+    for exchange in pages.requests.iter_mut().filter(|exchange| exchange.error.is_some()) {
         exchange.cause = window.proxy_failure(&exchange.url);
     }
-    let requests = attribute_requests(&pages.exchanges, previous_page(recorder.steps()), window);
-    let start = first_request_time(&pages.exchanges, recorder.step_started_at());
-    let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
+    let requests = attribute_requests(&pages.requests, previous_page(recorder.steps()), window);
+    let start = first_request_time(&pages.requests, recorder.step_started_at());
+    let document = pages.requests.iter().rev().find(|exchange| exchange.kind.is_none());
     let status = document.map(|document| document.http_status);
     let failure = document_failure(&requests, third_party);
     recorder.last_document = document.cloned();
@@ -80,7 +80,7 @@ pub(super) async fn collect_network(
         step.http_status = status;
     }
     // A log that did not arrive counts as one unlisted object, since its size is unknown.
-    step.unlisted = pages.unlisted + unlisted + u32::from(!complete);
+    step.unlisted_objects = pages.unlisted + unlisted + u32::from(!complete);
     step.objects = objects;
     step.objects.truncate(MAX_OBJECTS);
     let redacted =

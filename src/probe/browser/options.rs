@@ -82,7 +82,7 @@ pub(super) struct Options {
     pub(super) detect_change: bool,
     pub(super) views: Vec<ContentView>,
     /// `third_party_document_errors`.
-    pub(super) third_party_documents: bool,
+    pub(super) third_party_document_errors: bool,
     /// The host of the first address, for the limit per target.
     pub(super) target: Option<String>,
 }
@@ -138,7 +138,7 @@ impl Options {
             full_page: FullPageRule::from_settings(monitor.full_page),
             detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
             views: fields.content_views.iter().map(ContentView::new).collect(),
-            third_party_documents: fields.third_party_document_errors,
+            third_party_document_errors: fields.third_party_document_errors,
             target: first.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
             base,
             script,

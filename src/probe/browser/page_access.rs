@@ -34,7 +34,7 @@ impl<'p> PageAccess<'p> {
     /// Converts the error of a query that was limited by `time`.
     pub(super) fn dom_failure(&self, error: DomError, time: WaitLimit) -> ActError {
         match error {
-            DomError::Driver(error) => self.act_error(error, time.ending),
+            DomError::Driver(error) => self.act_error(error, time.latest_kind),
             DomError::InvalidLocator(error) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {error}"))
                     .into()

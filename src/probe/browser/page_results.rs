@@ -45,7 +45,7 @@ pub(super) fn evaluate_full_page(
     let mut page = FullPage::default();
     for step in steps {
         let Some(browser_step) = &step.browser_step else { continue };
-        page.unlisted += browser_step.unlisted;
+        page.unlisted_objects += browser_step.unlisted_objects;
         page.total_us = page.total_us.max(step.started_us + step.total_us);
         for object in &browser_step.objects {
             page.bytes += object.body_bytes;
@@ -65,7 +65,7 @@ pub(super) fn evaluate_full_page(
     let failure = rule.evaluate(&page, false, timeout);
     observation.details.page = Some(Box::new(page));
     match failure {
-        Some(failure) if rule.is_error => observation.record_failure(failure),
+        Some(failure) if rule.notify_on_errors => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }

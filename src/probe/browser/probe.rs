@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::options::Options;
 use super::{attempt, time_budget};
-use crate::browser::{BrowserPool, QUEUE_TIMEOUT};
+use crate::browser::{BrowserPool, PERMIT_TIMEOUT};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
@@ -35,7 +35,7 @@ impl Probe for BrowserScriptProbe {
     }
 
     fn time_limit(&self, _: Duration) -> Duration {
-        QUEUE_TIMEOUT
+        PERMIT_TIMEOUT
             + self.pool.start_timeout()
             + self.options.limits.script_limit(&self.options.script)
             + time_budget::CAPTURE_ALLOWANCE
@@ -50,14 +50,14 @@ mod tests {
 
     use regex::Regex;
 
-    use super::{QUEUE_TIMEOUT, attempt, time_budget};
+    use super::{PERMIT_TIMEOUT, attempt, time_budget};
     use crate::schema::Monitor;
 
     /// A run stays open at least as long as its attempts may take.
     #[test]
     fn the_browser_overhead_covers_every_limit_outside_the_script() {
         // The maximum of `browser.start_seconds`.
-        let overhead = QUEUE_TIMEOUT
+        let overhead = PERMIT_TIMEOUT
             + Duration::from_mins(2)
             + time_budget::CAPTURE_ALLOWANCE
             + attempt::EVIDENCE_TIMEOUT

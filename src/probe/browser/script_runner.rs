@@ -225,7 +225,7 @@ impl<'a> ScriptRunner<'a> {
             ActionKind::Clear { target } => self.interact(target, Interaction::Clear, action).await,
             ActionKind::Select { target, option } => {
                 let (by, value) = actions::option_argument(self.page(), option)?;
-                self.interact(target, Interaction::Pick(by, value), action).await
+                self.interact(target, Interaction::SelectOption(by, value), action).await
             }
             ActionKind::SetChecked { target, checked } => {
                 self.interact(target, Interaction::Check(*checked), action).await
@@ -322,8 +322,8 @@ impl<'a> ScriptRunner<'a> {
     }
 
     fn page_rules(&self) -> PageRules {
-        let Options { experience, third_party_documents, .. } = *self.options;
-        PageRules { experience, third_party_documents }
+        let Options { experience, third_party_document_errors: third_party_documents, .. } = *self.options;
+        PageRules { experience, third_party_document_errors: third_party_documents }
     }
 
     /// Returns the redactor of the values of protected variables.

@@ -19,7 +19,7 @@ use crate::redaction::redactor::Redactor;
 pub(super) struct PageRules {
     pub(super) experience: UserExperience,
     /// Whether documents of other sites that could not be loaded are failures.
-    pub(super) third_party_documents: bool,
+    pub(super) third_party_document_errors: bool,
 }
 
 /// Records the results of a step at its end, and fails when the page is an error page. An open dialog hides the page;
@@ -42,7 +42,7 @@ pub(super) async fn end_of_step(
             return Err(window.dismiss_dialog("the end of the step", &text).await);
         }
         Err(error) => {
-            return match to_act_error(window, budget, error, time.ending) {
+            return match to_act_error(window, budget, error, time.latest_kind) {
                 ActError::Failed(failure) => Err(failure),
                 ActError::DialogOpen(_) => Ok(()),
             };
@@ -57,7 +57,8 @@ pub(super) async fn end_of_step(
     }
     record_page(recorder, redactor, &report, is_new, timing);
     let page = evaluate_page(window, &report).await;
-    let documents = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
+    let documents =
+        collect_network(recorder, window, budget, redactor, rules.third_party_document_errors).await;
     page.and(documents)
 }
 
@@ -78,7 +79,7 @@ pub(super) async fn record_evidence(
         record_page(recorder, redactor, &report, report.origin != window.document, report.page_timing(false));
     }
     // The failure of the act decides.
-    let _ = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
+    let _ = collect_network(recorder, window, budget, redactor, rules.third_party_document_errors).await;
 }
 
 /// Records the inspected page in the step, with its `timing` if the page `is_new` to the step.

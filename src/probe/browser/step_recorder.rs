@@ -24,9 +24,9 @@ pub(super) struct StepRecorder<'a> {
     /// The last document of the page, if the browser reported one.
     pub(super) last_document: Option<LoggedRequest>,
     /// When the step in progress started.
-    began: Option<Instant>,
+    step_started: Option<Instant>,
     /// When the last step started, as wall time.
-    began_at: Timestamp,
+    step_started_at: Timestamp,
     /// Time of this step that was spent on captures.
     excluded_time: Duration,
     /// Results of the steps.
@@ -43,8 +43,8 @@ impl<'a> StepRecorder<'a> {
             keeps_exchanges,
             files: CaptureFiles::default(),
             last_document: None,
-            began: None,
-            began_at: clock.now(),
+            step_started: None,
+            step_started_at: clock.now(),
             excluded_time: Duration::ZERO,
             steps: Vec::new(),
         }
@@ -52,8 +52,8 @@ impl<'a> StepRecorder<'a> {
 
     /// Starts the step at `index`, which started at `started`.
     pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
-        self.began = Some(started);
-        self.began_at = self.clock.now();
+        self.step_started = Some(started);
+        self.step_started_at = self.clock.now();
         self.excluded_time = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(index + 1).unwrap_or(u32::MAX),
@@ -71,7 +71,7 @@ impl<'a> StepRecorder<'a> {
 
     /// Ends the step in progress, if there is one: it passed, or `failure` ended it.
     pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
-        let Some(started) = self.began.take() else { return };
+        let Some(started) = self.step_started.take() else { return };
         let took = duration_micros(started.elapsed().saturating_sub(self.excluded_time));
         let result = self.step();
         result.total_us = took;
@@ -137,7 +137,7 @@ impl<'a> StepRecorder<'a> {
 
     /// Returns when the last step started, as wall time.
     pub(super) const fn step_started_at(&self) -> Timestamp {
-        self.began_at
+        self.step_started_at
     }
 
     /// Returns the step in progress.

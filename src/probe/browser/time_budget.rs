@@ -29,7 +29,7 @@ impl ScriptLimits {
 }
 
 /// How much time may have passed before a page load begins without shortening the page's limit.
-const PAGE_TOLERANCE: Duration = Duration::from_millis(500);
+const PAGE_LIMIT_TOLERANCE: Duration = Duration::from_millis(500);
 
 /// Time for captures that does not count as time of the script; anything beyond does.
 pub(super) const CAPTURE_ALLOWANCE: Duration = Duration::from_mins(1);
@@ -57,10 +57,10 @@ pub(super) enum LimitKind {
 pub(super) struct WaitLimit {
     /// Until when the page may wait, and the limit that sets it.
     pub(super) until: Instant,
-    pub(super) bound: LimitKind,
+    pub(super) until_kind: LimitKind,
     /// Until when it may respond, and the limit that sets that.
     pub(super) latest: Instant,
-    pub(super) ending: LimitKind,
+    pub(super) latest_kind: LimitKind,
     /// The default that `until` was set by, if the act sets no timeout.
     grace: Duration,
 }
@@ -69,7 +69,7 @@ impl WaitLimit {
     /// Creates the limit of a query that is answered at once or not at all.
     pub(super) fn no_wait(latest: Instant) -> Self {
         let bound = LimitKind::Act;
-        Self { until: Instant::now(), bound, latest, ending: bound, grace: Duration::ZERO }
+        Self { until: Instant::now(), until_kind: bound, latest, latest_kind: bound, grace: Duration::ZERO }
     }
 
     /// Returns the limit of a condition that must hold already.
@@ -88,7 +88,7 @@ impl WaitLimit {
     /// Restarts the wait like `restart` when a query that was sent in time, at `asked`, was answered
     /// long after.
     pub(super) fn extend_if_late(&mut self, asked: Instant) {
-        if asked < self.until && Instant::now() > self.until + PAGE_TOLERANCE {
+        if asked < self.until && Instant::now() > self.until + PAGE_LIMIT_TOLERANCE {
             self.restart();
         }
     }
@@ -103,7 +103,7 @@ pub(super) struct TimeBudget {
     step_ends: Instant,
     script_ends: Instant,
     /// The limit of the page loads of the act in progress.
-    page_bound: LimitKind,
+    page_limit_kind: LimitKind,
     /// Time for captures that can still be refunded.
     spare: Duration,
 }
@@ -113,14 +113,14 @@ impl TimeBudget {
     pub(super) fn new(limits: ScriptLimits, script: &Script) -> Self {
         let whole = limits.script_limit(script);
         // When both end together, a step's own limit is named before that of the script.
-        let ends = Instant::now() + whole + PAGE_TOLERANCE;
+        let ends = Instant::now() + whole + PAGE_LIMIT_TOLERANCE;
         Self {
             limits,
             step: whole,
             script: whole,
             step_ends: ends,
             script_ends: ends,
-            page_bound: LimitKind::Page,
+            page_limit_kind: LimitKind::Page,
             spare: CAPTURE_ALLOWANCE,
         }
     }
@@ -134,12 +134,12 @@ impl TimeBudget {
 
     /// Returns the limit of the page loads of the act in progress.
     pub(super) const fn page_limit_kind(&self) -> LimitKind {
-        self.page_bound
+        self.page_limit_kind
     }
 
     /// Sets the limit of the page loads of the act that starts.
     pub(super) const fn set_page_limit_kind(&mut self, bound: LimitKind) {
-        self.page_bound = bound;
+        self.page_limit_kind = bound;
     }
 
     /// Refunds `time` that was spent on captures, as far as the allowance lasts.
@@ -186,7 +186,13 @@ impl TimeBudget {
         let (until, bound) = self.end_of(own.or(timeout));
         let (ends, ending) = self.end_of(own);
         let timeout = timeout.filter(|_| own.is_none()).unwrap_or_default();
-        WaitLimit { until, bound, latest: ends + DRIVER_GRACE, ending, grace: timeout }
+        WaitLimit {
+            until,
+            until_kind: bound,
+            latest: ends + DRIVER_GRACE,
+            latest_kind: ending,
+            grace: timeout,
+        }
     }
 
     /// Returns how long the driver may wait for a page, and the limit that sets it. `own` can shorten the page limit,
@@ -197,7 +203,7 @@ impl TimeBudget {
         // Where a step or script is limited to one page load, the page is named as too slow.
         let own = own.filter(|own| *own < self.limits.page);
         let page = own.unwrap_or(self.limits.page);
-        if page <= left + PAGE_TOLERANCE {
+        if page <= left + PAGE_LIMIT_TOLERANCE {
             (page, own.map_or(LimitKind::Page, LimitKind::Open))
         } else {
             (left, bound)

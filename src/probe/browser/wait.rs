@@ -48,7 +48,7 @@ pub(super) async fn wait_for(
                     page,
                     FailureKind::PageUpdateMissing,
                     &format!("no text that must {}", condition.describe()),
-                    time.bound,
+                    time.until_kind,
                     action,
                 )),
             }
@@ -61,7 +61,7 @@ pub(super) async fn wait_for(
                     page,
                     FailureKind::LocationChangeMissing,
                     &format!("the address must {}", condition.describe()),
-                    time.bound,
+                    time.until_kind,
                     action,
                 )),
             }
@@ -71,7 +71,7 @@ pub(super) async fn wait_for(
             waited.map_err(|error| page.dom_failure(error, time))?;
             wait_for_event(page, name, time, action).await
         }
-        WaitCondition::NetworkQuiet(quiet) => wait_for_network_idle(page, *quiet, time, action).await,
+        WaitCondition::NetworkIdle(quiet) => wait_for_network_idle(page, *quiet, time, action).await,
     }
 }
 
@@ -90,7 +90,7 @@ async fn wait_for_element(
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
     let detail = format!("{} did not become {}", describe::describe_target(target), state.name());
-    Err(missing_failure(page, kind, &detail, time.bound, action))
+    Err(missing_failure(page, kind, &detail, time.until_kind, action))
 }
 
 async fn wait_for_network_idle(
@@ -99,7 +99,7 @@ async fn wait_for_network_idle(
     time: WaitLimit,
     action: &Action,
 ) -> Result<(), ActError> {
-    let (until, bound) = (time.until, time.bound);
+    let (until, bound) = (time.until, time.until_kind);
     let mut started = Instant::now();
     loop {
         if !page.window.read_requests(time.latest).await {
@@ -165,7 +165,7 @@ pub(super) async fn wait_for_effect(
                 return Ok(());
             }
             let detail = format!("it stayed `{before}`");
-            Err(missing_failure(page, FailureKind::LocationChangeMissing, &detail, time.bound, action))
+            Err(missing_failure(page, FailureKind::LocationChangeMissing, &detail, time.until_kind, action))
         }
         AwaitedEffect::PageChange(before) => {
             let reading = dom::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
@@ -173,7 +173,7 @@ pub(super) async fn wait_for_effect(
                 return Ok(());
             }
             let detail = "the page did not change";
-            Err(missing_failure(page, FailureKind::PageUpdateMissing, detail, time.bound, action))
+            Err(missing_failure(page, FailureKind::PageUpdateMissing, detail, time.until_kind, action))
         }
         AwaitedEffect::Event(name) => wait_for_event(page, name, time, action).await,
     }
@@ -194,7 +194,7 @@ async fn wait_for_event(
         page,
         FailureKind::BrowserEventMissing,
         &format!("no event `{name}`"),
-        time.bound,
+        time.until_kind,
         action,
     ))
 }

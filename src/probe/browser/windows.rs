@@ -27,13 +27,13 @@ pub(super) async fn switch_frame(
     let id = match frame {
         FrameSelector::Parent => {
             let left = window.session.switch_to_parent_frame(time.latest).await;
-            left.map_err(|error| to_act_error(window, budget, error, time.ending))?;
+            left.map_err(|error| to_act_error(window, budget, error, time.latest_kind))?;
             window.frames.pop();
             return Ok(());
         }
         FrameSelector::Top => {
             let entered = window.session.switch_to_frame(Value::Null, time.latest).await;
-            entered.map_err(|error| to_act_error(window, budget, error, time.ending))?;
+            entered.map_err(|error| to_act_error(window, budget, error, time.latest_kind))?;
             window.frames.clear();
             return Ok(());
         }
@@ -52,7 +52,7 @@ pub(super) async fn switch_frame(
         match entered {
             Ok(()) => break,
             Err(WebDriverError::NotFound(_)) if Instant::now() < time.until => dom::retry_delay().await,
-            Err(error) => return Err(to_act_error(window, budget, error, time.ending)),
+            Err(error) => return Err(to_act_error(window, budget, error, time.latest_kind)),
         }
     }
     window.frames.push(id);
@@ -75,7 +75,7 @@ pub(super) async fn close_window(
             None => Err(WebDriverError::SessionLost("the last window was closed".to_owned())),
         }
     };
-    closed.await.map_err(|error| to_act_error(window, budget, error, time.ending))?;
+    closed.await.map_err(|error| to_act_error(window, budget, error, time.latest_kind))?;
     window.frames.clear();
     Ok(())
 }
@@ -100,7 +100,7 @@ pub(super) async fn switch_window(
         }
         if Instant::now() >= time.until {
             let reason = format!("none of the {} windows matches", window.windows.len());
-            return Err(to_act_error(window, budget, WebDriverError::NotFound(reason), time.bound));
+            return Err(to_act_error(window, budget, WebDriverError::NotFound(reason), time.until_kind));
         }
         dom::retry_delay().await;
     }
@@ -134,7 +134,7 @@ async fn enter_chosen(
     time: WaitLimit,
 ) -> Result<bool, ActError> {
     let open = window.session.windows(time.latest).await;
-    let open = open.map_err(|error| to_act_error(window, budget, error, time.ending))?;
+    let open = open.map_err(|error| to_act_error(window, budget, error, time.latest_kind))?;
     window.windows.retain(|known| open.contains(known));
     let main = window.windows.first().cloned();
     let new: Vec<String> = open.iter().filter(|found| !window.windows.contains(found)).cloned().collect();
@@ -149,6 +149,6 @@ async fn enter_chosen(
     };
     let Some(chosen) = selected else { return Ok(false) };
     let entered = window.enter_window(chosen, time.latest).await;
-    entered.map_err(|error| to_act_error(window, budget, error, time.ending))?;
+    entered.map_err(|error| to_act_error(window, budget, error, time.latest_kind))?;
     Ok(true)
 }

@@ -7,7 +7,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::dns::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};
 
 /// Maximum number of values that a failure quotes, and characters of each.
-const SHOWN: (usize, usize) = (8, 100);
+const MAX_QUOTED: (usize, usize) = (8, 100);
 
 /// Normalises a value for comparison: letter case, the final dot and quotes around the whole value do not matter. Keys
 /// and digests may be written with spaces in between.
@@ -106,7 +106,7 @@ fn unproven_detail(response: &DnsResponse) -> &'static str {
 }
 
 fn join_values(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let (max, characters) = SHOWN;
+    let (max, characters) = MAX_QUOTED;
     let mut values = values.into_iter();
     let truncate = |value: &str| value.chars().take(characters).collect::<String>();
     let mut quoted: Vec<String> = values.by_ref().take(max).map(|value| truncate(value.as_ref())).collect();

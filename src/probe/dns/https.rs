@@ -20,7 +20,7 @@ const PATH: &str = "/dns-query";
 /// Longest DNS message, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 65_535;
 /// Longest media type that a failure quotes, in characters.
-const SHOWN: usize = 100;
+const MAX_QUOTED_CHARS: usize = 100;
 
 impl ServerQuery<'_> {
     pub(super) async fn over_https(
@@ -99,7 +99,7 @@ fn media_type(head: &ResponseHead) -> Option<String> {
 }
 
 fn truncate(text: &str) -> String {
-    replace_control_chars(text).chars().take(SHOWN).collect()
+    replace_control_chars(text).chars().take(MAX_QUOTED_CHARS).collect()
 }
 
 fn facts(head: &ResponseHead, url: String) -> HttpFacts {

@@ -89,7 +89,7 @@ impl DnsProbe {
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.server, cx.deadline, &mut state.trace).await?;
         let addresses = cx.net.allowed_addresses(&addresses, &mut state.trace)?;
-        let servers = routed_first(cx, &addresses, self.server.port);
+        let servers = sort_routed_first(cx, &addresses, self.server.port);
         let mut kind = plan.record_type;
         let (server, mut response) = self.query_any(plan, &servers, cx, state).await?;
         if kind == RecordType::A && has_no_records(&response, kind) {
@@ -165,7 +165,7 @@ impl DnsProbe {
 }
 
 /// Returns the addresses of the server, those with a route first: UDP has no handshake to race.
-fn routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
+fn sort_routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if servers.len() > 1 {
         servers.sort_by_cached_key(|&server| cx.net.udp_socket(server).is_err());

@@ -44,7 +44,7 @@ pub(super) async fn load_full_page(
 ) {
     let rule = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
     let queue = rule.map(|_| PageObjectQueue::new(&page.url));
-    let (queue, fingerprint) = analyze(&page, queue, options.detect_change).await;
+    let (queue, fingerprint) = scan_page(&page, queue, options.detect_change).await;
     if let Some(facts) = &mut observation.facts.http {
         facts.text_sha256 = fingerprint;
     }
@@ -66,7 +66,7 @@ pub(super) async fn load_full_page(
     let failure = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
     observation.details.page = Some(Box::new(loaded));
     match failure {
-        Some(failure) if rule.is_error => observation.record_failure(failure),
+        Some(failure) if rule.notify_on_errors => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }
@@ -86,7 +86,7 @@ fn page_version(observation: &Observation, configured: Version) -> Version {
 }
 
 /// Returns the objects that the page refers to, and the fingerprint of its text if requested.
-async fn analyze(
+async fn scan_page(
     page: &FetchedPage,
     queue: Option<PageObjectQueue>,
     fingerprints: bool,

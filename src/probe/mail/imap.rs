@@ -72,7 +72,7 @@ impl ImapProbe {
         });
         let opened = session.run(&mut opening, account.host(), &account.options).await;
         opening.banner.clone_into(&mut facts.mail_banner);
-        opening.capabilities.clone_into(&mut facts.mail_offers);
+        opening.capabilities.clone_into(&mut facts.mail_capabilities);
         opened?;
         let Some(credentials) = &account.credentials else { return Ok(()) };
         let secure = session.is_tls();

@@ -13,7 +13,7 @@ use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Longest greeting or capability that is kept, in characters.
-const BANNER: usize = 200;
+const MAX_BANNER_CHARS: usize = 200;
 
 /// Maximum number of capabilities that are kept.
 const MAX_CAPABILITIES: usize = 50;
@@ -89,7 +89,7 @@ impl MailAccount {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
                 format!("; a server with implicit TLS sends no greeting: write its host as `{secure}://…`")
             }
-            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_not_tls => {
+            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_sent_no_tls => {
                 format!("; a server without implicit TLS responds like this: write its host as `{plain}://…`")
             }
             _ => return failure,
@@ -117,13 +117,17 @@ impl MailAccount {
 /// Redacts and truncates `facts` for storage; `None` without greeting and capabilities.
 pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
     let redact = |text: &str| -> String {
-        crate::domain::replace_control_chars(&transcript.redact(text)).chars().take(BANNER).collect()
+        crate::domain::replace_control_chars(&transcript.redact(text))
+            .chars()
+            .take(MAX_BANNER_CHARS)
+            .collect()
     };
-    if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
+    if facts.mail_banner.is_empty() && facts.mail_capabilities.is_empty() {
         return None;
     }
-    let mail_offers = facts.mail_offers.iter().take(MAX_CAPABILITIES).map(|offer| redact(offer)).collect();
-    Some(MailFacts { mail_banner: redact(&facts.mail_banner), mail_offers, ..facts })
+    let mail_offers =
+        facts.mail_capabilities.iter().take(MAX_CAPABILITIES).map(|offer| redact(offer)).collect();
+    Some(MailFacts { mail_banner: redact(&facts.mail_banner), mail_capabilities: mail_offers, ..facts })
 }
 
 /// Returns the mechanism that a monitor requires; `None` is the best that the server offers.
@@ -147,14 +151,14 @@ mod tests {
         transcript.add_secret("s3cret");
         let facts = MailFacts {
             mail_banner: format!("hi s3cret \u{1b}[2J{}", "x".repeat(300)),
-            mail_offers: vec!["s3cret".to_owned(); 60],
+            mail_capabilities: vec!["s3cret".to_owned(); 60],
             ..MailFacts::default()
         };
         let redacted = redact_facts(&transcript, facts).unwrap();
         assert!(redacted.mail_banner.starts_with("hi ******** "), "{}", redacted.mail_banner);
         assert!(!redacted.mail_banner.contains('\u{1b}'));
-        assert_eq!(redacted.mail_banner.chars().count(), BANNER);
-        assert_eq!(redacted.mail_offers, vec!["********"; MAX_CAPABILITIES]);
+        assert_eq!(redacted.mail_banner.chars().count(), MAX_BANNER_CHARS);
+        assert_eq!(redacted.mail_capabilities, vec!["********"; MAX_CAPABILITIES]);
         assert_eq!(super::redact_facts(&transcript, MailFacts::default()), None);
     }
 }

@@ -87,8 +87,8 @@ pub(super) async fn open_mailbox(
 
 /// Sends QUIT after `failure` if the server still responds. The result of QUIT is ignored.
 pub(super) async fn quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
-    use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered};
-    let still_responding = [DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
+    use FailureKind::{LoginRefused, MailboxLocked, ResponseInvalid, TcpReplyUnexpected, TlsNotOffered};
+    let still_responding = [TcpReplyUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
     if still_responding.contains(&failure.kind) {
         let phases = session.trace.phases;
         let _ = timeout(QUIT_TIMEOUT, Mailbox::new(session).quit()).await;

@@ -63,7 +63,7 @@ impl SmtpProbe {
         self.account.connect(session).await?;
         let hello = ehlo_name(self.hello.as_deref(), session);
         let mut smtp = SmtpSession::new(SmtpOptions {
-            hello,
+            ehlo_name: hello,
             implicit_tls: self.account.service.implicit_tls,
             require_tls: self.account.require_tls,
             credentials: self.account.credentials.clone(),

@@ -6,7 +6,7 @@ use crate::domain::PingFacts;
 use crate::net::IcmpError;
 
 /// Maximum number of different ICMP errors that are kept.
-const ERRORS: usize = 8;
+const MAX_ERRORS: usize = 8;
 
 /// Counts and round trip times so far.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl PingStatistics {
     pub(super) fn record_error(&mut self, error: IcmpError) {
         if let Some((_, count)) = self.errors.iter_mut().find(|(known, _)| *known == error) {
             *count += 1;
-        } else if self.errors.len() < ERRORS {
+        } else if self.errors.len() < MAX_ERRORS {
             self.errors.push((error, 1));
         }
     }
@@ -126,7 +126,7 @@ mod tests {
             }
         }
         let errors = statistics.to_facts("raw").icmp_errors;
-        assert_eq!(errors.len(), ERRORS);
+        assert_eq!(errors.len(), MAX_ERRORS);
         assert_eq!(errors[1], "192.0.2.1 reported: host unreachable (ICMP type 3, code 1), 2 times");
     }
 

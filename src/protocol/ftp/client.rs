@@ -222,7 +222,7 @@ impl<'a> FtpClient<'a> {
         let finished = self.driver.drive(data.finish()).await;
         match (transferred, finished) {
             (Ok(()), finished) => finished,
-            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::DialogueUnexpected => {
+            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::TcpReplyUnexpected => {
                 Err(reply_failure)
             }
             (earlier, _) => earlier,

@@ -113,7 +113,7 @@ impl FtpDriver<'_> {
         match (error, self.recorder.last_reply()) {
             (FtpError::UnexpectedResponse(_), Some(reply)) => {
                 let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
-                let kind = if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
+                let kind = if refused { FailureKind::LoginRefused } else { FailureKind::TcpReplyUnexpected };
                 let command = self.recorder.last_command();
                 let hint = if self.lacks_tls_session(reply.code) { TLS_SESSION_HINT } else { "" };
                 Failure::new(

@@ -10,7 +10,7 @@ pub struct ListEntryCounter {
 }
 
 /// Bytes of a line that distinguish `total 12345` from an entry.
-const START: usize = 32;
+const MAX_LINE_PREFIX: usize = 32;
 
 impl ListEntryCounter {
     /// Adds the next bytes.
@@ -18,7 +18,7 @@ impl ListEntryCounter {
         for &byte in bytes {
             if byte == b'\n' {
                 self.finish_line();
-            } else if self.line.len() < START && byte != b'\r' {
+            } else if self.line.len() < MAX_LINE_PREFIX && byte != b'\r' {
                 self.line.push(byte);
             }
         }

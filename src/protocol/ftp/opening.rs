@@ -5,7 +5,7 @@ use crate::domain::{Failure, FailureKind as Kind, Phase};
 use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Longest greeting that is kept, in characters.
-const BANNER: usize = 200;
+const MAX_BANNER_CHARS: usize = 200;
 
 /// The opening of a session, up to the login.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Opening {
             120 => Ok(ProtocolAction::ReadLine),
             220 => {
                 let first = crate::domain::replace_control_chars(&reply.first);
-                self.banner = Some(first.chars().take(BANNER).collect());
+                self.banner = Some(first.chars().take(MAX_BANNER_CHARS).collect());
                 if !self.requests_tls {
                     return Ok(ProtocolAction::Done);
                 }
@@ -44,7 +44,7 @@ impl Opening {
             }
             _ => {
                 let detail = format!("it greets with `{}`", reply.to_quoted());
-                Err(Failure::new(self.phase(), Kind::DialogueUnexpected, detail))
+                Err(Failure::new(self.phase(), Kind::TcpReplyUnexpected, detail))
             }
         }
     }
@@ -62,7 +62,7 @@ impl LineProtocol for Opening {
             _ if !self.auth_tls_sent => self.on_greeting(&reply),
             234 => Ok(ProtocolAction::StartTls),
             _ => {
-                let kind = if reply.code < 500 { Kind::DialogueUnexpected } else { Kind::TlsNotOffered };
+                let kind = if reply.code < 500 { Kind::TcpReplyUnexpected } else { Kind::TlsNotOffered };
                 let detail = format!("it replies to `AUTH TLS` with `{}`", reply.to_quoted());
                 Err(Failure::new(self.phase(), kind, detail))
             }

@@ -20,13 +20,13 @@ struct RecorderState {
     phases: Phases,
     phase: Phase,
     /// Start of the time that is not yet added to `phase`.
-    since: Instant,
+    phase_started: Instant,
     /// The name of the last command.
-    asked: String,
-    reply: Option<Reply>,
+    last_command: String,
+    last_reply: Option<Reply>,
     failure: Option<Failure>,
     password: Password,
-    password_went: bool,
+    password_sent: bool,
 }
 
 /// Hides the password in debug output.
@@ -50,12 +50,12 @@ impl SessionRecorder {
             transcript,
             phases: Phases::default(),
             phase: Phase::Auth,
-            since: Instant::now(),
-            asked: String::new(),
-            reply: None,
+            phase_started: Instant::now(),
+            last_command: String::new(),
+            last_reply: None,
             failure: None,
             password: Password(password.to_owned()),
-            password_went: false,
+            password_sent: false,
         })))
     }
 
@@ -70,7 +70,7 @@ impl SessionRecorder {
     /// Whether the password was sent.
     #[must_use]
     pub fn password_sent(&self) -> bool {
-        self.lock().password_went
+        self.lock().password_sent
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -86,12 +86,12 @@ impl SessionRecorder {
 
     /// Returns the name of the last command.
     pub(super) fn last_command(&self) -> String {
-        self.lock().asked.clone()
+        self.lock().last_command.clone()
     }
 
     /// Returns the reply to it, once received.
     pub(super) fn last_reply(&self) -> Option<Reply> {
-        self.lock().reply.clone()
+        self.lock().last_reply.clone()
     }
 
     /// Adds a note to the transcript.
@@ -115,10 +115,10 @@ impl SessionRecorder {
         let command = line.split(' ').next().unwrap_or_default();
         state.add_elapsed();
         state.phase = phase_for_command(command).unwrap_or(state.phase);
-        command.clone_into(&mut state.asked);
-        state.reply = None;
+        command.clone_into(&mut state.last_command);
+        state.last_reply = None;
         if command == "PASS" {
-            state.password_went = true;
+            state.password_sent = true;
             state.transcript.record_sent(&format!("PASS {}", crate::syntax::MASK));
             return format!("PASS {}", state.password.0);
         }
@@ -135,7 +135,7 @@ impl SessionRecorder {
     pub(super) fn on_reply(&self, reply: Reply) {
         let mut state = self.lock();
         state.add_elapsed();
-        state.reply = Some(reply);
+        state.last_reply = Some(reply);
     }
 
     fn lock(&self) -> MutexGuard<'_, RecorderState> {
@@ -146,8 +146,8 @@ impl SessionRecorder {
 impl RecorderState {
     fn add_elapsed(&mut self) {
         let now = Instant::now();
-        self.phases.add(self.phase, now - self.since);
-        self.since = now;
+        self.phases.add(self.phase, now - self.phase_started);
+        self.phase_started = now;
     }
 }
 

@@ -27,10 +27,10 @@ pub struct FtpStream {
 
 #[derive(Debug)]
 struct ControlChannel {
-    watch: SessionRecorder,
+    recorder: SessionRecorder,
     replies: ReplyParser,
     /// Received bytes that are not a complete line yet.
-    raw: Vec<u8>,
+    received: Vec<u8>,
     /// Replies for suppaftp.
     ready: Vec<u8>,
     /// Commands for the server.
@@ -55,9 +55,9 @@ impl FtpStream {
         let suppressed_commands = if stream.is_tls() { 0 } else { 2 };
         let (ready, outgoing) = (Vec::new(), Vec::new());
         let control = ControlChannel {
-            watch,
+            recorder: watch,
             replies: ReplyParser::default(),
-            raw: read_ahead,
+            received: read_ahead,
             ready,
             outgoing,
             suppressed_commands,
@@ -71,24 +71,28 @@ impl ControlChannel {
     /// Parses the lines of one reply from the received bytes; `ready` contains it once it is complete.
     fn parse_reply(&mut self) -> io::Result<()> {
         while self.ready.is_empty()
-            && let Some(end) = self.raw.iter().position(|&byte| byte == b'\n')
+            && let Some(end) = self.received.iter().position(|&byte| byte == b'\n')
         {
-            let line = String::from_utf8_lossy(self.raw[..end].trim_ascii_end()).into_owned();
-            self.watch.on_line(&line);
+            let line = String::from_utf8_lossy(self.received[..end].trim_ascii_end()).into_owned();
+            self.recorder.on_line(&line);
             let parsed =
-                self.replies.push_line(&line).map_err(|error| error.into_failure(self.watch.phase()));
+                self.replies.push_line(&line).map_err(|error| error.into_failure(self.recorder.phase()));
             if let Some(reply) = parsed.map_err(|failure| self.fail(failure))? {
-                let command = self.watch.last_command();
-                let phase = self.watch.phase();
-                self.watch.on_reply(reply.clone());
+                let command = self.recorder.last_command();
+                let phase = self.recorder.phase();
+                self.recorder.on_reply(reply.clone());
                 let line = normalize_reply(&command, &reply, phase).map_err(|failure| self.fail(failure))?;
                 self.ready.extend(line.as_bytes());
             }
-            self.raw.drain(..=end);
+            self.received.drain(..=end);
         }
-        if self.ready.is_empty() && self.raw.len() > MAX_LINE_BYTES {
+        if self.ready.is_empty() && self.received.len() > MAX_LINE_BYTES {
             let detail = format!("one line of its reply has more than {MAX_LINE_BYTES} bytes");
-            return Err(self.fail(Failure::new(self.watch.phase(), FailureKind::ResponseTooLarge, detail)));
+            return Err(self.fail(Failure::new(
+                self.recorder.phase(),
+                FailureKind::ResponseTooLarge,
+                detail,
+            )));
         }
         Ok(())
     }
@@ -96,7 +100,7 @@ impl ControlChannel {
     /// Records `failure` for the client; suppaftp gets a generic error instead.
     fn fail(&mut self, failure: Failure) -> io::Error {
         self.failed = true;
-        self.watch.record_failure(failure);
+        self.recorder.record_failure(failure);
         io::Error::other("the session has failed")
     }
 
@@ -133,14 +137,14 @@ impl ControlChannel {
             if let Err(error) = ready!(Pin::new(&mut *stream).poll_read(cx, &mut chunk)) {
                 // A missing TLS shutdown counts as an end.
                 if error.kind() != io::ErrorKind::UnexpectedEof {
-                    return Poll::Ready(Err(self.fail(io_failure(self.watch.phase(), &error))));
+                    return Poll::Ready(Err(self.fail(io_failure(self.recorder.phase(), &error))));
                 }
             }
             if chunk.filled().is_empty() {
-                let bytes = self.raw.len() + self.replies.pending_bytes();
-                return Poll::Ready(Err(self.fail(closed_failure(self.watch.phase(), bytes))));
+                let bytes = self.received.len() + self.replies.pending_bytes();
+                return Poll::Ready(Err(self.fail(closed_failure(self.recorder.phase(), bytes))));
             }
-            self.raw.extend(chunk.filled());
+            self.received.extend(chunk.filled());
         }
         let count = self.ready.len().min(buffer.remaining());
         buffer.put_slice(&self.ready[..count]);
@@ -199,7 +203,8 @@ impl AsyncWrite for FtpStream {
             return Poll::Ready(Ok(bytes.len()));
         }
         // suppaftp writes a command in one piece, and reads the reply before the next one.
-        let reply = control.watch.on_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
+        let reply =
+            control.recorder.on_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
         control.outgoing.extend(reply.as_bytes());
         control.outgoing.extend(b"\r\n");
         let _ = control.flush_outgoing(stream, cx);

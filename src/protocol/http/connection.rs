@@ -105,7 +105,7 @@ impl Http1Connection {
     }
 
     /// Polls the connection once, and returns it unless its peer has closed it.
-    async fn into_reusable(mut self) -> Option<Self> {
+    async fn into_open(mut self) -> Option<Self> {
         poll_fn(|cx| {
             self.driver.poll(cx);
             Poll::Ready(())
@@ -129,7 +129,7 @@ impl ResponseBody {
             return (content, None);
         };
         let connection = Http1Connection { sender, driver, timings, limit: header_limit, used: true };
-        (content, connection.into_reusable().await)
+        (content, connection.into_open().await)
     }
 }
 

@@ -15,7 +15,7 @@ type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A connection with the tasks that it spawned; all of them end when this is dropped.
 pub struct ConnectionDriver {
     tasks: Vec<BoxedTask>,
-    wanted: Option<TaskQueue>,
+    spawned_tasks: Option<TaskQueue>,
     /// Those of the stream below.
     timings: Option<ExchangeTimings>,
 }
@@ -54,12 +54,12 @@ impl ConnectionDriver {
         let connection = async move {
             connection.await;
         };
-        Self { tasks: vec![Box::pin(connection)], wanted, timings }
+        Self { tasks: vec![Box::pin(connection)], spawned_tasks: wanted, timings }
     }
 
     /// Creates a driver without a connection.
     pub(super) fn noop() -> Self {
-        Self { tasks: Vec::new(), wanted: None, timings: None }
+        Self { tasks: Vec::new(), spawned_tasks: None, timings: None }
     }
 
     /// Waits for `response` and drives the connection meanwhile. `response` is polled first, since it may start the
@@ -81,7 +81,7 @@ impl ConnectionDriver {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
             let mut progressed = self.timings.as_ref().is_some_and(ExchangeTimings::take_progress);
-            if let Some(wanted) = &self.wanted {
+            if let Some(wanted) = &self.spawned_tasks {
                 let mut wanted = wanted.0.lock();
                 progressed |= !wanted.is_empty();
                 self.tasks.append(&mut wanted);

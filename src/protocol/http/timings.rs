@@ -39,20 +39,20 @@ pub(super) struct ExchangeTimings(Arc<Mutex<TimingState>>);
 struct TimingState {
     started: Instant,
     /// The last write before anything was read.
-    wrote: Option<Instant>,
+    last_write: Option<Instant>,
     /// Whether a write or flush waits for the peer to accept bytes.
     blocked: bool,
-    answered: Option<Instant>,
+    first_byte: Option<Instant>,
     /// Whether the head of the response is complete.
     has_head: bool,
     /// Whether the first byte read belongs to the response; in HTTP/2 it belongs to the settings.
-    answer_is_first: bool,
+    first_byte_is_response: bool,
     bytes_read: u64,
     end: Option<StreamEnd>,
     /// Whether a read waits for the first write.
     is_awaited: bool,
     /// Whether that read may continue.
-    goes_on: bool,
+    may_continue: bool,
 }
 
 impl ExchangeTimings {
@@ -60,33 +60,33 @@ impl ExchangeTimings {
     pub(super) fn new(answer_is_first: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
-            wrote: None,
+            last_write: None,
             blocked: false,
-            answered: None,
+            first_byte: None,
             has_head: false,
-            answer_is_first,
+            first_byte_is_response: answer_is_first,
             bytes_read: 0,
             end: None,
             is_awaited: false,
-            goes_on: false,
+            may_continue: false,
         })))
     }
 
     /// Records that the request was sent, for exchanges without a [`TimedHttpStream`].
     pub(super) fn record_sent(&self) {
-        self.lock().wrote = Some(Instant::now());
+        self.lock().last_write = Some(Instant::now());
     }
 
     /// Returns once whether a waiting read may be retried; the driver does so at once.
     pub(super) fn take_progress(&self) -> bool {
-        std::mem::take(&mut self.lock().goes_on)
+        std::mem::take(&mut self.lock().may_continue)
     }
 
     /// Starts the records of another exchange on the same connection.
     pub(super) fn restart(&self) {
         let mut state = self.lock();
         state.started = Instant::now();
-        (state.wrote, state.answered) = (None, None);
+        (state.last_write, state.first_byte) = (None, None);
         (state.blocked, state.has_head) = (false, false);
         state.bytes_read = 0;
     }
@@ -94,7 +94,7 @@ impl ExchangeTimings {
     /// Assumes that the request was sent at the start, where that cannot be observed.
     pub(super) fn assume_sent(&self) {
         let mut state = self.lock();
-        state.wrote = Some(state.started);
+        state.last_write = Some(state.started);
     }
 
     /// Whether the head of a response was received.
@@ -112,7 +112,7 @@ impl ExchangeTimings {
     pub(super) fn record_head(&self) {
         let mut state = self.lock();
         state.has_head = true;
-        state.answered.get_or_insert_with(Instant::now);
+        state.first_byte.get_or_insert_with(Instant::now);
     }
 
     /// Returns how the stream ended, if it did.
@@ -128,7 +128,7 @@ impl ExchangeTimings {
     /// Returns the phase of the exchange.
     pub(super) fn phase(&self) -> Phase {
         let state = self.lock();
-        match (state.answered, state.wrote) {
+        match (state.first_byte, state.last_write) {
             (Some(_), _) => Phase::Transfer,
             (None, Some(_)) if !state.blocked => Phase::FirstByte,
             _ => Phase::Send,
@@ -139,12 +139,12 @@ impl ExchangeTimings {
     pub(super) fn write_phases(&self, phases: &mut Phases) {
         let now = Instant::now();
         let state = self.lock();
-        let sent = state.wrote.filter(|_| !state.blocked || state.answered.is_some());
+        let sent = state.last_write.filter(|_| !state.blocked || state.first_byte.is_some());
         phases.set(Phase::Send, sent.unwrap_or(now).duration_since(state.started));
         if let Some(sent) = sent {
-            phases.set(Phase::FirstByte, state.answered.unwrap_or(now).duration_since(sent));
+            phases.set(Phase::FirstByte, state.first_byte.unwrap_or(now).duration_since(sent));
         }
-        if let Some(answered) = state.answered {
+        if let Some(answered) = state.first_byte {
             phases.set(Phase::Transfer, now.duration_since(answered));
         }
     }
@@ -182,24 +182,24 @@ impl TimingState {
             return;
         }
         self.bytes_read += bytes as u64;
-        if self.answer_is_first {
-            self.answered.get_or_insert_with(Instant::now);
+        if self.first_byte_is_response {
+            self.first_byte.get_or_insert_with(Instant::now);
         }
     }
 
     /// Records the outcome of a write or flush; returns whether the read that waits for the first write may continue.
-    fn written<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) -> bool {
+    fn record_write<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) -> bool {
         match outcome {
             Poll::Pending => self.blocked = true,
             Poll::Ready(Err(error)) => self.failed(error),
             Poll::Ready(Ok(_)) => {
                 self.blocked = false;
                 if is_write && self.bytes_read == 0 {
-                    self.wrote = Some(Instant::now());
+                    self.last_write = Some(Instant::now());
                 }
             }
         }
-        let may_continue = self.is_awaited && (self.wrote.is_some() || self.end.is_some());
+        let may_continue = self.is_awaited && (self.last_write.is_some() || self.end.is_some());
         self.is_awaited &= !may_continue;
         may_continue
     }
@@ -209,12 +209,12 @@ impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
     /// Records the outcome of a write or flush. When a waiting read may continue, usually nothing was received yet: an
     /// empty read registers for the wake-up at less cost than polling everything again.
     fn record_write<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
-        if !self.timings.lock().written(outcome, is_write) {
+        if !self.timings.lock().record_write(outcome, is_write) {
             return;
         }
         let awaited = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
         let mut state = self.timings.lock();
-        state.goes_on = awaited.is_ready();
+        state.may_continue = awaited.is_ready();
         if let Poll::Ready(Err(error)) = &awaited {
             state.failed(error);
         }
@@ -231,7 +231,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
             // A server may send before the request. hyper treats that as a protocol error, so nothing is read until the
             // request is sent.
             let mut state = self.timings.lock();
-            if state.wrote.is_none() && state.end.is_none() {
+            if state.last_write.is_none() && state.end.is_none() {
                 state.is_awaited = true;
                 return Poll::Pending;
             }

@@ -57,12 +57,12 @@ impl SharedLog {
 #[derive(Debug)]
 pub(super) struct BoundedStream {
     stream: MaybeTlsStream,
-    talk: SharedLog,
+    log: SharedLog,
     /// Received bytes that were not returned yet.
     incoming: Vec<u8>,
     /// Length of the prefix of `incoming` that may be returned: whole lines.
     ready: usize,
-    heard: usize,
+    received_bytes: usize,
     lines: usize,
     /// Bytes of the next flush. The library writes a line in four parts, each of which would be a packet.
     outgoing: Vec<u8>,
@@ -75,10 +75,10 @@ impl BoundedStream {
     pub(super) fn new(stream: MaybeTlsStream, read_ahead: Vec<u8>, talk: SharedLog) -> Self {
         Self {
             stream,
-            talk,
+            log: talk,
             incoming: read_ahead,
             ready: 0,
-            heard: 0,
+            received_bytes: 0,
             lines: 0,
             outgoing: Vec::new(),
             outgoing_logged: true,
@@ -87,7 +87,7 @@ impl BoundedStream {
 
     /// Makes the next line available, if it is complete.
     fn next_line(&mut self) -> io::Result<()> {
-        let phase = self.talk.with(|log| log.phase);
+        let phase = self.log.with(|log| log.phase);
         let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));
         let Some(end) = self.incoming.iter().position(|&byte| byte == b'\n') else {
             if self.incoming.len() >= MAX_LINE_BYTES {
@@ -99,11 +99,11 @@ impl BoundedStream {
             return Ok(());
         };
         self.ready = end + 1;
-        self.heard += self.ready;
+        self.received_bytes += self.ready;
         self.lines += 1;
         let text = String::from_utf8_lossy(&self.incoming[..end]);
         let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
-        self.talk.with(|log| {
+        self.log.with(|log| {
             text.clone_into(&mut log.last);
             log.lines.push((false, text.clone()));
         });
@@ -113,7 +113,7 @@ impl BoundedStream {
                 format!("a line has more than {MAX_LINE_BYTES} bytes"),
             );
         }
-        if self.heard > MAX_TOTAL_BYTES {
+        if self.received_bytes > MAX_TOTAL_BYTES {
             return fail(
                 FailureKind::ResponseTooLarge,
                 format!("its responses have more than {MAX_TOTAL_BYTES} bytes"),
@@ -140,7 +140,7 @@ impl BoundedStream {
     /// Logs the outgoing lines. In the login phase only the command is shown.
     fn log_outgoing(&self) {
         for line in String::from_utf8_lossy(&self.outgoing).lines() {
-            self.talk.with(|log| {
+            self.log.with(|log| {
                 let is_login = log.phase == Phase::Auth;
                 let text = if is_login { mask_login(line, &mut log.secrets) } else { line.to_owned() };
                 log.lines.push((true, text));
@@ -208,7 +208,7 @@ impl AsyncRead for BoundedStream {
                 if this.incoming.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                let phase = this.talk.with(|log| log.phase);
+                let phase = this.log.with(|log| log.phase);
                 return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.incoming.len()))));
             }
             this.incoming.extend_from_slice(chunk.filled());

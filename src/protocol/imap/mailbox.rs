@@ -155,7 +155,7 @@ impl<'a> Mailbox<'a> {
         // The text after the tag.
         let reply = last.split_once(' ').map_or(last.as_str(), |(_, reply)| reply);
         if reply.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
-            return fail(FailureKind::DialogueUnexpected, format!("it closes the session: `{reply}`"));
+            return fail(FailureKind::TcpReplyUnexpected, format!("it closes the session: `{reply}`"));
         }
         let method = self.login.map_or("", LoginMethod::command_name);
         let command = match phase {
@@ -176,7 +176,7 @@ impl<'a> Mailbox<'a> {
                 fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))
             }
             Error::No(_) | Error::Bad(_) => {
-                fail(FailureKind::DialogueUnexpected, format!("it replies to {command} with `{reply}`"))
+                fail(FailureKind::TcpReplyUnexpected, format!("it replies to {command} with `{reply}`"))
             }
             Error::ConnectionLost => closed_failure(phase, 0),
             Error::Validate(_) => fail(

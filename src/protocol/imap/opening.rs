@@ -174,7 +174,7 @@ impl Opening {
     }
 
     fn unexpected(&self, detail: String) -> Failure {
-        Failure::new(self.phase(), FailureKind::DialogueUnexpected, detail)
+        Failure::new(self.phase(), FailureKind::TcpReplyUnexpected, detail)
     }
 }
 

@@ -32,7 +32,7 @@ pub struct HeaderScanner {
     name: &'static str,
     in_head: bool,
     /// Whether the previous line belongs to the header.
-    open: bool,
+    in_value: bool,
     values: Vec<Vec<u8>>,
     bytes: usize,
 }
@@ -41,7 +41,7 @@ impl HeaderScanner {
     /// Creates a scanner for the header `name`.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { name, in_head: true, open: false, values: Vec::new(), bytes: 0 }
+        Self { name, in_head: true, in_value: false, values: Vec::new(), bytes: 0 }
     }
 
     /// Adds a line of the message.
@@ -55,12 +55,12 @@ impl HeaderScanner {
         } else if line.starts_with(b" ") || line.starts_with(b"\t") {
             self.append_value(line);
         } else {
-            self.open = false;
+            self.in_value = false;
             if let Some(value) = self.value(line) {
                 // More than one value is enough to detect duplicates.
                 if self.values.len() < MAX_VALUES {
                     self.values.push(Vec::new());
-                    self.open = true;
+                    self.in_value = true;
                     self.append_value(value);
                 }
             }
@@ -89,7 +89,7 @@ impl HeaderScanner {
     }
 
     fn append_value(&mut self, part: &[u8]) {
-        if let Some(value) = self.values.last_mut().filter(|_| self.open) {
+        if let Some(value) = self.values.last_mut().filter(|_| self.in_value) {
             let capacity = MAX_VALUE_BYTES.saturating_sub(value.len());
             value.extend_from_slice(&part[..part.len().min(capacity)]);
         }

@@ -68,7 +68,7 @@ impl Opening {
     pub fn facts(&self) -> MailFacts {
         let truncate = |offer: &String| offer.chars().take(MAX_CAPABILITY_CHARS).collect();
         let mail_offers = self.capabilities.iter().take(MAX_KEPT_CAPABILITIES).map(truncate).collect();
-        MailFacts { mail_offers, ..self.facts.clone() }
+        MailFacts { mail_capabilities: mail_offers, ..self.facts.clone() }
     }
 
     /// Whether the login failed because the mailbox is locked or the server asks to retry later (RFC 2449 8.1, RFC 3206

@@ -48,7 +48,7 @@ fn a_mailbox_is_opened_with_implicit_tls() {
          < +OK 2 320",
     );
     assert_eq!(facts.mail_banner, "+OK POP3 ready <1896.697170952@dbc.mtview.ca.us>");
-    assert_eq!(facts.mail_offers, ["TOP", "UIDL", "SASL PLAIN LOGIN"]);
+    assert_eq!(facts.mail_capabilities, ["TOP", "UIDL", "SASL PLAIN LOGIN"]);
     assert_eq!((facts.mail_auth.as_deref(), facts.password_in_clear), (Some("user"), false));
     assert_eq!((facts.mailbox_messages, facts.mailbox_bytes), (Some(2), Some(320)));
 }
@@ -77,7 +77,7 @@ fn stls_is_used_when_offered_and_earlier_capabilities_are_dropped() {
          > STAT
          < +OK 0 0",
     );
-    assert_eq!(facts.mail_offers, ["USER"]);
+    assert_eq!(facts.mail_capabilities, ["USER"]);
     assert!(!facts.password_in_clear);
 }
 
@@ -295,7 +295,7 @@ fn capabilities_are_limited() {
     let expected = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
     assert_eq!(fails(&mut opening(true, None), &many(201)), expected);
     let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
-    assert_eq!(facts.mail_offers.len(), MAX_KEPT_CAPABILITIES);
+    assert_eq!(facts.mail_capabilities.len(), MAX_KEPT_CAPABILITIES);
 }
 
 #[test]

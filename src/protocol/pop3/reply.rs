@@ -44,7 +44,7 @@ pub(super) fn login_failure(command: &str, text: &str) -> Failure {
     let code = response_code(text).map(str::to_ascii_uppercase);
     let kind = match code.as_deref() {
         Some("IN-USE") => FailureKind::MailboxLocked,
-        Some("LOGIN-DELAY" | "SYS" | "SYS/TEMP" | "SYS/PERM") => FailureKind::DialogueUnexpected,
+        Some("LOGIN-DELAY" | "SYS" | "SYS/TEMP" | "SYS/PERM") => FailureKind::TcpReplyUnexpected,
         None if is_lock(text) => FailureKind::MailboxLocked,
         _ => FailureKind::LoginRefused,
     };
@@ -79,7 +79,7 @@ pub(super) fn quote_reply(command: &str, line: &str) -> String {
 
 /// Returns the failure of a server that refused `command`, or sent no valid reply to it.
 pub(super) fn unexpected_reply(phase: Phase, command: &str, line: &str) -> Failure {
-    Failure::new(phase, FailureKind::DialogueUnexpected, quote_reply(command, line))
+    Failure::new(phase, FailureKind::TcpReplyUnexpected, quote_reply(command, line))
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn refusals_are_classified() {
-        use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked};
+        use FailureKind::{LoginRefused, MailboxLocked, TcpReplyUnexpected};
         for (text, kind) in [
             ("[AUTH] invalid", LoginRefused),
             ("invalid password", LoginRefused),
@@ -121,9 +121,9 @@ mod tests {
             ("Your mailbox is in use by another POP session", MailboxLocked),
             ("account locked", LoginRefused),
             ("[AUTH] mailbox locked by the administrator", LoginRefused),
-            ("[SYS/TEMP] try later", DialogueUnexpected),
-            ("[SYS/PERM] no such home", DialogueUnexpected),
-            ("[LOGIN-DELAY] wait a minute", DialogueUnexpected),
+            ("[SYS/TEMP] try later", TcpReplyUnexpected),
+            ("[SYS/PERM] no such home", TcpReplyUnexpected),
+            ("[LOGIN-DELAY] wait a minute", TcpReplyUnexpected),
             ("[X-OTHER] no", LoginRefused),
             ("[never closed", LoginRefused),
         ] {

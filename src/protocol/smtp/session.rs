@@ -10,7 +10,7 @@ use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 #[derive(Clone, Debug)]
 pub struct SmtpOptions {
     /// The EHLO name of this host: a name, or an address as `[192.0.2.1]`.
-    pub hello: String,
+    pub ehlo_name: String,
     /// Whether TLS is established before the greeting.
     pub implicit_tls: bool,
     /// Whether a server without TLS fails.
@@ -58,7 +58,7 @@ enum SmtpState {
     Mail,
     Rcpt,
     Data,
-    End,
+    MessageSent,
     Quit,
 }
 
@@ -69,7 +69,7 @@ impl LineProtocol for SmtpSession {
             SmtpState::Ehlo | SmtpState::Helo => Phase::Ehlo,
             SmtpState::Starttls => Phase::Starttls,
             SmtpState::Auth => Phase::Auth,
-            SmtpState::Mail | SmtpState::Rcpt | SmtpState::Data | SmtpState::End => Phase::Deliver,
+            SmtpState::Mail | SmtpState::Rcpt | SmtpState::Data | SmtpState::MessageSent => Phase::Deliver,
             SmtpState::Quit => Phase::Quit,
         }
     }
@@ -136,7 +136,7 @@ impl SmtpSession {
             }
             // Servers without EHLO reply with 500 or 502; some with 501, 503, 504 or 550.
             SmtpState::Ehlo if reply.code / 100 == 5 => {
-                let line = format!("HELO {}", self.options.hello);
+                let line = format!("HELO {}", self.options.ehlo_name);
                 Ok(self.send_command(SmtpState::Helo, line))
             }
             SmtpState::Ehlo | SmtpState::Helo => {
@@ -162,14 +162,14 @@ impl SmtpSession {
                 if reply.code != 354 {
                     return Err(self.refusal_failure(&reply));
                 }
-                self.step = SmtpState::End;
+                self.step = SmtpState::MessageSent;
                 Ok(self
                     .options
                     .message
                     .as_ref()
                     .map_or(ProtocolAction::Done, |message| ProtocolAction::SendLine(message.to_data())))
             }
-            SmtpState::End => {
+            SmtpState::MessageSent => {
                 self.expect_success(&reply)?;
                 self.delivered = true;
                 Ok(self.send_command(SmtpState::Quit, "QUIT"))
@@ -183,7 +183,7 @@ impl SmtpSession {
     pub fn facts(self) -> MailFacts {
         MailFacts {
             mail_banner: self.banner,
-            mail_offers: self.capabilities,
+            mail_capabilities: self.capabilities,
             mail_auth: self.mechanism.map(|mechanism| mechanism.label().to_owned()),
             password_in_clear: self.password_in_clear,
             ..MailFacts::default()
@@ -191,7 +191,7 @@ impl SmtpSession {
     }
 
     fn ehlo(&mut self) -> ProtocolAction {
-        let line = format!("EHLO {}", self.options.hello);
+        let line = format!("EHLO {}", self.options.ehlo_name);
         self.send_command(SmtpState::Ehlo, line)
     }
 
@@ -301,7 +301,7 @@ impl SmtpSession {
             SmtpState::Mail => format!("`MAIL FROM:<{}>`", envelope(|message| &message.from)),
             SmtpState::Rcpt => format!("`RCPT TO:<{}>`", envelope(|message| &message.to)),
             SmtpState::Data => "`DATA`".to_owned(),
-            SmtpState::End => "the message".to_owned(),
+            SmtpState::MessageSent => "the message".to_owned(),
         };
         let detail = format!("it replies to {command} with `{reply}`");
         match &self.refused_login {
@@ -314,7 +314,7 @@ impl SmtpSession {
     }
 
     fn unexpected(&self, detail: String) -> Failure {
-        self.failure(FailureKind::DialogueUnexpected, detail)
+        self.failure(FailureKind::TcpReplyUnexpected, detail)
     }
 
     fn failure(&self, kind: FailureKind, detail: impl Into<String>) -> Failure {

@@ -5,7 +5,7 @@ use crate::protocol::dialogue_test::run_dialogue;
 
 fn smtp_options() -> SmtpOptions {
     SmtpOptions {
-        hello: "[192.0.2.1]".to_owned(),
+        ehlo_name: "[192.0.2.1]".to_owned(),
         implicit_tls: false,
         require_tls: false,
         credentials: None,

@@ -151,11 +151,11 @@ pub(super) struct FieldIndex {
     /// All values of each field that has only a few, so that documents can share them.
     pub(super) shared_values: Vec<Vec<Value>>,
     /// Positions in `fields` of the fields of typed settings, by the list of their names.
-    pub(super) structs: [OnceLock<StructFields>; MAX_STRUCTS],
+    pub(super) struct_positions: [OnceLock<StructFields>; MAX_CACHED_STRUCTS],
 }
 
 /// Most types of settings that are read from one table with cached positions.
-pub(super) const MAX_STRUCTS: usize = 16;
+pub(super) const MAX_CACHED_STRUCTS: usize = 16;
 
 /// Positions of the fields of one type of settings.
 pub(super) struct StructFields {

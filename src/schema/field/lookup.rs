@@ -51,7 +51,7 @@ impl FieldTable {
         &'static self,
         names: &'static [&'static str],
     ) -> Result<Cow<'static, [u16]>, &'static str> {
-        for slot in &self.index().structs {
+        for slot in &self.index().struct_positions {
             let Some(known) = slot.get() else {
                 let positions = self.find_positions(names)?;
                 // Another thread may have filled the slot.
@@ -112,7 +112,7 @@ impl FieldIndex {
         let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
         let known = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
-        Self { fields, positions, defaults, shared_values: known, structs: Default::default() }
+        Self { fields, positions, defaults, shared_values: known, struct_positions: Default::default() }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
         description.push_str(match role {
             SchemaRole::Response => ". Masked",
             SchemaRole::Create => ". Kept sealed",
-            SchemaRole::Patch => ". Stored sealed; `********` leaves it as it is",
+            SchemaRole::Patch => ". Stored sealed; `********` leaves it is",
         });
     }
     if field.extension {

@@ -93,7 +93,10 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
             cx.add_conflict_with_hint(
                 &format!("{path}.comparison"),
                 format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
-                format!("`{source}` goes with {}", quoted(comparisons_for(source).unwrap_or(COMPARISONS))),
+                format!(
+                    "`{source}` goes with {}",
+                    join_quoted(comparisons_for(source).unwrap_or(COMPARISONS))
+                ),
             );
             continue;
         }
@@ -187,6 +190,6 @@ fn is_status_class(part: &str) -> bool {
     bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
 }
 
-fn quoted(names: &[&str]) -> String {
+fn join_quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -20,14 +20,14 @@ use crate::schema::typed::{
 
 /// The results of walking the typed structs.
 #[derive(Default)]
-struct Seen {
+struct WalkReport {
     structs: RefCell<BTreeSet<&'static str>>,
-    faults: RefCell<Vec<String>>,
+    errors: RefCell<Vec<String>>,
 }
 
-impl Seen {
-    fn fault(&self, at: &str, what: String) {
-        self.faults.borrow_mut().push(format!("{at}: {what}"));
+impl WalkReport {
+    fn add_error(&self, at: &str, what: String) {
+        self.errors.borrow_mut().push(format!("{at}: {what}"));
     }
 
     /// Compares `T` with the tables of `kinds`.
@@ -43,7 +43,7 @@ impl Seen {
 
     fn table<T: Deserialize<'static>>(&self, table: &'static FieldTable) {
         if let Err(error) = T::deserialize(StructWalk { table, seen: self }) {
-            self.fault(table.name, error.to_string());
+            self.add_error(table.name, error.to_string());
         }
     }
 }
@@ -51,7 +51,7 @@ impl Seen {
 /// Passes a struct a value for each of its fields.
 struct StructWalk<'s> {
     table: &'static FieldTable,
-    seen: &'s Seen,
+    seen: &'s WalkReport,
 }
 
 impl Deserializer<'static> for StructWalk<'_> {
@@ -65,7 +65,7 @@ impl Deserializer<'static> for StructWalk<'_> {
     ) -> Result<V::Value, Self::Error> {
         self.seen.structs.borrow_mut().insert(name);
         for field in names.iter().filter(|field| self.table.field(field).is_none()) {
-            self.seen.fault(name, format!("`{field}` is no field of `{}`", self.table.name));
+            self.seen.add_error(name, format!("`{field}` is no field of `{}`", self.table.name));
         }
         visitor.visit_map(FieldWalk { names: names.iter(), next: None, walk: self })
     }
@@ -112,7 +112,7 @@ impl MapAccess<'static> for FieldWalk<'_> {
 struct ValueWalk<'s> {
     kind: &'static FieldType,
     name: &'static str,
-    seen: &'s Seen,
+    seen: &'s WalkReport,
 }
 
 impl ValueWalk<'_> {
@@ -126,10 +126,10 @@ impl ValueWalk<'_> {
         let (min, max) = match *self.kind {
             FieldType::Int { min, max } => (min, max),
             FieldType::IntEnum(choices) => (*choices.iter().min().unwrap(), *choices.iter().max().unwrap()),
-            other => return wrong(&format!("a whole number is read from {other:?}")),
+            other => return type_error(&format!("a whole number is read from {other:?}")),
         };
         if min < low || max > high {
-            self.seen.fault(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
+            self.seen.add_error(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
         }
         visitor.visit_i64(match *self.kind {
             FieldType::IntEnum(choices) => choices[0],
@@ -138,7 +138,7 @@ impl ValueWalk<'_> {
     }
 }
 
-fn wrong<T>(what: &str) -> Result<T, InvalidSettings> {
+fn type_error<T>(what: &str) -> Result<T, InvalidSettings> {
     Err(InvalidSettings::from_reason(what))
 }
 
@@ -166,20 +166,20 @@ impl Deserializer<'static> for ValueWalk<'_> {
     }
 
     fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
-        wrong("it is read as a type that the walk does not know")
+        type_error("it is read as a type that the walk does not know")
     }
 
     fn deserialize_bool<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
             FieldType::Bool => visitor.visit_bool(true),
-            other => wrong(&format!("a flag is read from {other:?}")),
+            other => type_error(&format!("a flag is read from {other:?}")),
         }
     }
 
     fn deserialize_f64<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
             FieldType::Int { .. } | FieldType::Float { .. } => visitor.visit_f64(1.0),
-            other => wrong(&format!("a number is read from {other:?}")),
+            other => type_error(&format!("a number is read from {other:?}")),
         }
     }
 
@@ -187,7 +187,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
         match self.kind {
             FieldType::Text { .. } => visitor.visit_borrowed_str("text"),
             FieldType::TextEnum(choices) => visitor.visit_borrowed_str(choices[0]),
-            other => wrong(&format!("a text is read from {other:?}")),
+            other => type_error(&format!("a text is read from {other:?}")),
         }
     }
 
@@ -212,7 +212,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
             FieldType::List { items: entry_kind, .. } => {
                 visitor.visit_seq(OneItem(Some(Self { kind: entry_kind, ..self })))
             }
-            other => wrong(&format!("a list is read from {other:?}")),
+            other => type_error(&format!("a list is read from {other:?}")),
         }
     }
 
@@ -226,7 +226,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
             FieldType::Object(table) => {
                 StructWalk { table, seen: self.seen }.deserialize_struct(name, names, visitor)
             }
-            other => wrong(&format!("a struct is read from {other:?}")),
+            other => type_error(&format!("a struct is read from {other:?}")),
         }
     }
 
@@ -237,11 +237,11 @@ impl Deserializer<'static> for ValueWalk<'_> {
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
         let FieldType::TextEnum(choices) = self.kind else {
-            return wrong(&format!("{name} is read from {:?}", self.kind));
+            return type_error(&format!("{name} is read from {:?}", self.kind));
         };
         let (ours, theirs) = (BTreeSet::from_iter(variants), BTreeSet::from_iter(*choices));
         if ours != theirs {
-            self.seen.fault(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
+            self.seen.add_error(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
         }
         StrDeserializer::new(choices[0]).deserialize_enum(name, variants, visitor)
     }
@@ -278,8 +278,8 @@ const TCP: &[MonitorType] = &[MonitorType::Tcp];
 const PING: &[MonitorType] = &[MonitorType::Ping];
 const NAME_SERVERS: &[MonitorType] = &[MonitorType::NameServer];
 
-fn walk() -> Seen {
-    let seen = Seen::default();
+fn walk() -> WalkReport {
+    let seen = WalkReport::default();
     let others: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
     seen.types::<schedule::ScheduleSettings>(MonitorType::ALL);
     seen.types::<schedule::LocationModeSettings>(&others);
@@ -337,7 +337,7 @@ fn walk() -> Seen {
 
 #[test]
 fn typed_settings_agree_with_the_field_table() {
-    let errors = walk().faults.into_inner();
+    let errors = walk().errors.into_inner();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 

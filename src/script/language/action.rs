@@ -207,7 +207,7 @@ pub enum WaitCondition {
     /// A DOM event of this name, otherwise status 83.
     Event(String),
     /// No pending request for this long, otherwise status 86.
-    NetworkQuiet(Duration),
+    NetworkIdle(Duration),
 }
 
 /// A property of the page.

@@ -27,7 +27,7 @@ impl ActionKind {
             Self::WaitFor(WaitCondition::Text(..)) => "wait-for-text",
             Self::WaitFor(WaitCondition::Url(_)) => "wait-for-url",
             Self::WaitFor(WaitCondition::Event(_)) => "wait-for-event",
-            Self::WaitFor(WaitCondition::NetworkQuiet(_)) => "wait-for-network-quiet",
+            Self::WaitFor(WaitCondition::NetworkIdle(_)) => "wait-for-network-quiet",
             Self::Extract { .. } => "extract",
             Self::RunJs { .. } => "run-js",
             Self::Screenshot { .. } => "screenshot",

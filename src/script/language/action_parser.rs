@@ -98,7 +98,7 @@ fn parse_kind(
             } else {
                 DEFAULT_NETWORK_QUIET
             };
-            ActionKind::WaitFor(WaitCondition::NetworkQuiet(quiet))
+            ActionKind::WaitFor(WaitCondition::NetworkIdle(quiet))
         }
         "extract" => parse_extract(element, target)?,
         "run-js" => parse_run_js(element)?,

@@ -27,7 +27,7 @@ const MAX_SUGGESTION_CANDIDATES: usize = 1000;
 /// Longest timeout of a step or an act, in seconds.
 const MAX_TIMEOUT_SECONDS: u64 = 3600;
 /// White space as defined by XML.
-const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+const XML_WHITESPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 /// The only supported attributes with a namespace: they tell editors which schema to use.
 const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
@@ -264,7 +264,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
 
     /// Returns `true` or `false`, also written as `1` and `0`.
     pub(super) fn flag(&mut self, name: &str, default: bool) -> bool {
-        match self.attribute(name).map(|value| value.trim_matches(SPACE)) {
+        match self.attribute(name).map(|value| value.trim_matches(XML_WHITESPACE)) {
             None => default,
             Some("true" | "1") => true,
             Some("false" | "0") => false,
@@ -278,7 +278,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
 
     /// Returns one of the values in `among`.
     pub(super) fn choice<T: Clone>(&mut self, name: &str, among: &[(&str, T)]) -> Option<T> {
-        let text = self.attribute(name)?.trim_matches(SPACE);
+        let text = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         if let Some((_, value)) = among.iter().find(|(word, _)| *word == text) {
             return Some(value.clone());
         }
@@ -292,7 +292,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
 
     /// Returns a duration in seconds with up to three decimals.
     pub(super) fn seconds(&mut self, name: &str) -> Option<Duration> {
-        let value = self.attribute(name)?.trim_matches(SPACE);
+        let value = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         let found = milliseconds(value).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
         if found.is_none() {
             let message = format!(
@@ -306,7 +306,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
 
     /// Returns an integer from `min` to `max`; a sign is only allowed where `min` is negative.
     pub(super) fn number(&mut self, name: &str, min: i64, max: i64) -> Option<i64> {
-        let value = self.attribute(name)?.trim_matches(SPACE);
+        let value = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         let digits = value.strip_prefix('-').unwrap_or(value);
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18;
         let number = plain.then(|| value.parse::<i64>().ok()).flatten();
@@ -387,5 +387,5 @@ fn milliseconds(text: &str) -> Option<u64> {
 
 /// Whether the text is only XML white space.
 pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| SPACE.contains(&c))
+    text.chars().all(|c| XML_WHITESPACE.contains(&c))
 }

@@ -171,7 +171,7 @@ fn set_wait_condition(tag: &mut XmlElement, condition: &WaitCondition) {
         }
         WaitCondition::Url(matcher) => tag.set_matcher(matcher),
         WaitCondition::Event(name) => tag.set_attribute("event", name),
-        WaitCondition::NetworkQuiet(quiet) => tag.set_attribute("quiet", format_seconds(*quiet)),
+        WaitCondition::NetworkIdle(quiet) => tag.set_attribute("quiet", format_seconds(*quiet)),
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn convert_actions(
                 cx,
                 "scripts do not sleep: the act waits until the network is idle for half a second",
             );
-            one(ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(500))))
+            one(ActionKind::WaitFor(WaitCondition::NetworkIdle(Duration::from_millis(500))))
         }
         "chooseOkOnNextConfirmation" => defer_dialog_response(converter, DialogResponse::Accept),
         "chooseCancelOnNextConfirmation" | "chooseCancelOnNextPrompt" => {
@@ -140,7 +140,7 @@ fn dialog_response(command: &SideCommand, name: &str) -> Option<DialogResponse> 
 }
 
 /// Whether the next commands answer the open dialog, after optional checks of its text.
-pub(super) fn is_answered_next(rest: &[SideCommand]) -> bool {
+pub(super) fn is_dialog_answered_next(rest: &[SideCommand]) -> bool {
     let checks_text = |name: &str| {
         let kind = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix));
         matches!(kind, Some("Alert" | "Confirmation" | "Prompt"))
@@ -204,14 +204,14 @@ fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Resul
         (Some(handle), _) => *converter.windows.get(handle).ok_or("no earlier command stores this handle")?,
         (None, Some("local")) => WindowRef::Main,
         (None, Some(number)) => WindowRef::Opened(number.parse().map_err(|_| "it does not name a window")?),
-        _ => WindowRef::Other,
+        _ => WindowRef::Unknown,
     };
     converter.window = window;
     Ok(match window {
         WindowRef::Main => WindowSelector::Main,
         WindowRef::Opened(number) if number == converter.opened_windows => WindowSelector::Newest,
         WindowRef::Opened(number) => WindowSelector::Index(number),
-        WindowRef::Other => match target.strip_prefix("title=") {
+        WindowRef::Unknown => match target.strip_prefix("title=") {
             Some(title) => WindowSelector::Title(Matcher::Equals(convert_placeholders(title))),
             None => return Err("windows are chosen by handle or title only".to_owned()),
         },
@@ -261,7 +261,7 @@ fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, kind
         }
         "Alert" => {
             converter.report_issue(cx, "the text of the dialog is not compared; it is answered with OK");
-            let answered = converter.pending_response.is_some() || is_answered_next(cx.following());
+            let answered = converter.pending_response.is_some() || is_dialog_answered_next(cx.following());
             Ok(if answered { Vec::new() } else { vec![ActionKind::Dialog(DialogResponse::Accept)] })
         }
         "Confirmation" | "Prompt" => Err("the text of a dialog cannot be compared".to_owned()),

@@ -128,7 +128,7 @@ impl<'p> Converter<'p> {
         }
         if has_actions
             && let Some(response) = self.pending_response.take()
-            && !commands::is_answered_next(cx.following())
+            && !commands::is_dialog_answered_next(cx.following())
         {
             let pushed = self.push_action(ActionKind::Dialog(response), None);
             if let Err(reason) = pushed {

@@ -13,7 +13,7 @@ pub(super) enum WindowRef {
     /// The window opened as number n, from 1.
     Opened(u32),
     /// A window chosen in another manner.
-    Other,
+    Unknown,
 }
 
 /// The state of converting a test.

@@ -16,7 +16,7 @@ use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
 use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, read_request};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::service::resources::{body_of, conflict_fault, template};
+use crate::service::resources::{body_of, conflict_error, template};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
@@ -36,7 +36,7 @@ impl AlertService {
         let id = request.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: recipient `{id}` does not exist");
-            errors.push(conflict_fault(body, "recipient_id", message).with_value(id.to_string()));
+            errors.push(conflict_error(body, "recipient_id", message).with_value(id.to_string()));
         }
         let monitor = self.named_monitor(caller, parse_request(&TEST_NOTIFIER, &fields)?, body, &mut errors);
         if !errors.is_empty() {
@@ -73,7 +73,7 @@ impl AlertService {
         let own = Some(&template).filter(|template| **template != empty_template(template));
         let rendered = MessageRenderer::default().render(&content, method, own);
         let message = rendered.map_err(|error| {
-            ServiceError::Invalid(vec![template::template_fault(body, error.part, &error.reason)])
+            ServiceError::Invalid(vec![template::template_error(body, error.part, &error.reason)])
         })?;
         Ok(into_object(json!({
             "subject": message.subject, "text": message.text, "html": message.html, "body": message.body,
@@ -92,7 +92,7 @@ impl AlertService {
         let found = self.own_monitor(caller, id);
         if found.is_none() {
             let message = format!("`monitor_id`: monitor `{id}` does not exist");
-            errors.push(conflict_fault(body, "monitor_id", message).with_value(id.to_string()));
+            errors.push(conflict_error(body, "monitor_id", message).with_value(id.to_string()));
         }
         found
     }

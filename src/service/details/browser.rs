@@ -35,7 +35,7 @@ pub struct BrowserStepView<'a> {
     /// Status code of the last document loaded in it.
     pub http_status: Option<u16>,
     /// Metrics of the last page; `None` when no page was loaded.
-    pub measures: Option<Vec<Metric>>,
+    pub metrics: Option<Vec<Metric>>,
     /// Its actions, in order.
     pub actions: Vec<ActionView<'a>>,
     /// The requests, in order.
@@ -114,10 +114,10 @@ impl<'a> BrowserStepView<'a> {
             url: &step.url,
             title: &step.title,
             http_status: http_status_from_stored(step.http_status),
-            measures: step.timing.as_ref().map(page_metrics),
+            metrics: step.timing.as_ref().map(page_metrics),
             actions: step.actions.iter().map(ActionView::new).collect(),
             objects: step.objects.iter().map(ObjectView::new).collect(),
-            unlisted: step.unlisted as usize,
+            unlisted: step.unlisted_objects as usize,
             console: step.console.iter().map(ConsoleLine::new).collect(),
         }
     }

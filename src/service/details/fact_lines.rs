@@ -140,8 +140,8 @@ impl FactLines {
         if !mail.mail_banner.is_empty() {
             self.push("greeting", &mail.mail_banner);
         }
-        if !mail.mail_offers.is_empty() {
-            self.push("offers", mail.mail_offers.join(", "));
+        if !mail.mail_capabilities.is_empty() {
+            self.push("offers", mail.mail_capabilities.join(", "));
         }
         if let Some(how) = &mail.mail_auth {
             let clear = if mail.password_in_clear { "; the password was sent without TLS" } else { "" };
@@ -171,8 +171,8 @@ impl FactLines {
         if trip.mailbox_locked > 0 {
             let _ = write!(polls, ", found locked {}", times_text(trip.mailbox_locked));
         }
-        if trip.swept > 0 {
-            let _ = write!(polls, ", {} leftover messages of earlier checks deleted", trip.swept);
+        if trip.deleted_stale > 0 {
+            let _ = write!(polls, ", {} leftover messages of earlier checks deleted", trip.deleted_stale);
         }
         self.push("polls", polls);
     }

@@ -54,7 +54,7 @@ impl<'a> PageView<'a> {
             bytes: page.bytes,
             failed: objects.iter().filter(|object| object.reason.is_some()).count(),
             third_party: objects.iter().filter(|object| object.third_party).count(),
-            unlisted: page.unlisted as usize,
+            unlisted: page.unlisted_objects as usize,
             objects,
             changes: page.changes.iter().map(ObjectChangeView::new).collect(),
         }

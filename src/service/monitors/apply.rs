@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::audit_fields::{changed_document_fields, created_fields, removed_fields};
-use super::bulk_change::FaultCollector;
+use super::bulk_change::ErrorCollector;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::save_all;
@@ -92,7 +92,7 @@ pub async fn apply(
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let decisions = decided.await.map_err(stopped)??;
     let (steps, mut changes): (Vec<_>, Vec<_>) =
-        decisions.into_iter().map(|decision| (decision.step, decision.change)).unzip();
+        decisions.into_iter().map(|decision| (decision.monitor_change, decision.change)).unzip();
     if options.dry_run {
         return Ok(changes);
     }
@@ -108,7 +108,7 @@ pub async fn apply(
 /// The decision about one monitor.
 struct ApplyDecision {
     /// `None` when it is up to date.
-    step: Option<MonitorChange>,
+    monitor_change: Option<MonitorChange>,
     change: AppliedChange,
 }
 
@@ -153,7 +153,7 @@ fn decide_all(
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
     let context = ValidationContext { plans: plans.as_deref(), ..context };
     let existing = ExistingMonitors::from_monitors(all);
-    let (mut decisions, mut faults, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
+    let (mut decisions, mut faults, mut keys) = (Vec::new(), ErrorCollector::default(), HashSet::new());
     for applied in entries {
         let who = format!("monitor with key `{}`", applied.key);
         if !keys.insert(applied.key.as_str()) {
@@ -201,7 +201,7 @@ fn decide(
         let (before, after) = (Map::new(), created_fields(&document));
         let step = MonitorChange::Create { action: "create", origin, document: Arc::new(document) };
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
-        return ApplyDecision { step: Some(step), change };
+        return ApplyDecision { monitor_change: Some(step), change };
     };
     let is_unchanged = *old.document == document;
     let (before, after) =
@@ -215,7 +215,10 @@ fn decide(
         metadata,
         origin: taken_over.then_some(origin),
     });
-    ApplyDecision { step, change: AppliedChange { key, id: Some(old.id), action, before, after, warnings } }
+    ApplyDecision {
+        monitor_change: step,
+        change: AppliedChange { key, id: Some(old.id), action, before, after, warnings },
+    }
 }
 
 fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
@@ -227,11 +230,11 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
         after: Map::new(),
         warnings: Vec::new(),
     };
-    ApplyDecision { step: Some(MonitorChange::Remove { old: Box::new(old) }), change }
+    ApplyDecision { monitor_change: Some(MonitorChange::Remove { old: Box::new(old) }), change }
 }
 
 /// Checks that an entry names no other account than the caller's.
-fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: &mut FaultCollector) {
+fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: &mut ErrorCollector) {
     if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
         let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
         faults.add(who, ValidationErrorKind::Conflict, "customer", message);

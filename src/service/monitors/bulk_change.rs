@@ -41,12 +41,12 @@ pub(super) fn monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
 
 /// Collects the errors of several monitors, each with the monitor that it concerns.
 #[derive(Debug, Default)]
-pub(super) struct FaultCollector {
+pub(super) struct ErrorCollector {
     errors: Vec<ValidationError>,
     suppressed: usize,
 }
 
-impl FaultCollector {
+impl ErrorCollector {
     /// Adds `errors` of `who`, such as ``monitor `7` ``.
     pub(super) fn add_all(&mut self, who: &str, errors: impl IntoIterator<Item = ValidationError>) {
         for mut error in errors {
@@ -105,7 +105,7 @@ pub(super) async fn change_many(
         &Monitor,
         &Map<String, Value>,
         &AccountValidation,
-        &mut FaultCollector,
+        &mut ErrorCollector,
     ) -> Option<ValidatedDocument>
     + Send
     + 'static,
@@ -114,7 +114,7 @@ pub(super) async fn change_many(
     let validation = AccountValidation::new(context, caller).await?;
     let olds = changeable_monitors(context, caller, &monitor_ids(&fields))?;
     let outcome = tokio::task::spawn_blocking(move || {
-        let (mut steps, mut faults) = (Vec::with_capacity(olds.len()), FaultCollector::default());
+        let (mut steps, mut faults) = (Vec::with_capacity(olds.len()), ErrorCollector::default());
         let mut warnings = Vec::new();
         for old in olds {
             if let Some(accepted) = change(&old, &fields, &validation, &mut faults) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::bulk_change::{FaultCollector, change_many, monitor_label, request_fields};
+use super::bulk_change::{ErrorCollector, change_many, monitor_label, request_fields};
 use super::monitor_context::MonitorContext;
 use super::validation_context::AccountValidation;
 use crate::catalog::AccountFacts;
@@ -41,7 +41,7 @@ pub async fn bulk_edit(
     let change = move |old: &Monitor,
                        _: &Map<String, Value>,
                        validation: &AccountValidation,
-                       faults: &mut FaultCollector| {
+                       faults: &mut ErrorCollector| {
         let more = request.locations.as_deref().unwrap_or_default();
         let patched = if append && !more.is_empty() {
             &with_locations(&shared, appended_locations(old, validation.facts(), more))

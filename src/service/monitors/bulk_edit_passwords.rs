@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::bulk_change::{FaultCollector, change_many, monitor_label, request_fields};
+use super::bulk_change::{ErrorCollector, change_many, monitor_label, request_fields};
 use super::monitor_context::MonitorContext;
 use super::validation_context::AccountValidation;
 use crate::domain::constant_time_eq;
@@ -48,7 +48,7 @@ fn replace_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
     _: &AccountValidation,
-    collector: &mut FaultCollector,
+    collector: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
     let request: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
         Ok(request) => request,

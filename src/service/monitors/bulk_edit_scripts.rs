@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bulk_change::{FaultCollector, change_many, monitor_label, request_fields};
+use super::bulk_change::{ErrorCollector, change_many, monitor_label, request_fields};
 use super::monitor_context::MonitorContext;
 use super::validation_context::AccountValidation;
 use crate::domain::MonitorType;
@@ -37,7 +37,7 @@ pub async fn bulk_edit_scripts(
     let change = move |old: &Monitor,
                        fields: &Map<String, Value>,
                        validation: &AccountValidation,
-                       faults: &mut FaultCollector| {
+                       faults: &mut ErrorCollector| {
         replace_in_monitor(old, fields, validation, &mut total_growth, faults)
     };
     change_many(context, caller, "bulk-edit-scripts", fields, change).await
@@ -48,7 +48,7 @@ fn replace_in_monitor(
     fields: &Map<String, Value>,
     validation: &AccountValidation,
     total_growth: &mut usize,
-    faults: &mut FaultCollector,
+    faults: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
     let who = monitor_label(old.id);
     let request: ReplaceTextRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
@@ -118,7 +118,7 @@ fn replace_in_monitor(
 fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
     let error = match kind {
         MonitorType::BrowserScript => {
-            ScriptSummary::parse(script).err().or_else(|| new_script_fault(before, script))
+            ScriptSummary::parse(script).err().or_else(|| new_script_error(before, script))
         }
         MonitorType::Api => check_well_formed(script).err(),
         _ => None,
@@ -127,7 +127,7 @@ fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String>
 }
 
 /// Returns the first error of a script that was runnable before.
-fn new_script_fault(before: &str, script: &str) -> Option<ScriptError> {
+fn new_script_error(before: &str, script: &str) -> Option<ScriptError> {
     let error = Script::parse(script).err()?.into_iter().next();
     error.filter(|_| Script::parse(before).is_ok())
 }

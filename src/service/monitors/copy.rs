@@ -67,7 +67,7 @@ async fn copy_performance_alerts(
     copy: MonitorId,
 ) -> Result<(), ServiceError> {
     let filter = RecordFilter {
-        parent_id: vec![id.0],
+        parent_ids: vec![id.0],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found =

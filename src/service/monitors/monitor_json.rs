@@ -103,7 +103,7 @@ async fn records_of_monitors(
     monitors: &[Monitor],
 ) -> Result<Vec<Record>, ServiceError> {
     let filter = RecordFilter {
-        parent_id: monitors.iter().map(|monitor| monitor.id.0).collect(),
+        parent_ids: monitors.iter().map(|monitor| monitor.id.0).collect(),
         ..RecordFilter::new(kind).for_customer(caller.customer)
     };
     Ok(context.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)

@@ -46,7 +46,7 @@ impl PlanQuota {
         steps: &[MonitorChange],
     ) -> Result<QuotaReservation, ServiceError> {
         let mut reservation =
-            QuotaReservation { pending: self.clone(), customer, places: BTreeMap::default() };
+            QuotaReservation { pending: self.clone(), customer, counts: BTreeMap::default() };
         let Some(plans) = &facts.common.plans else { return Ok(reservation) };
         let mut pending = self.0.lock();
         for (code, count) in demand_by_plan(steps) {
@@ -67,7 +67,7 @@ impl PlanQuota {
                 return Err(ServiceError::Invalid(vec![error.with_value(code)]));
             }
             *pending_count += count;
-            reservation.places.insert(code, count);
+            reservation.counts.insert(code, count);
         }
         drop(pending);
         Ok(reservation)
@@ -95,7 +95,7 @@ fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
 pub(super) struct QuotaReservation {
     pending: PlanQuota,
     customer: CustomerId,
-    places: BTreeMap<String, usize>,
+    counts: BTreeMap<String, usize>,
 }
 
 impl QuotaReservation {
@@ -103,7 +103,7 @@ impl QuotaReservation {
     pub(super) fn release_with(&mut self, monitor_cache: impl FnOnce()) {
         let mut pending = self.pending.0.lock();
         monitor_cache();
-        release(&mut pending, self.customer, std::mem::take(&mut self.places));
+        release(&mut pending, self.customer, std::mem::take(&mut self.counts));
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_fault, merged_fields};
+use super::record_draft::{RecordDraft, conflict_error, merged_fields};
 use crate::domain::Record;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::caller::ServiceError;
@@ -57,11 +57,11 @@ fn check_locations(
         let path = format!("default_locations[{index}].id");
         if !cx.facts.locations.contains_key(id) {
             errors.push(
-                conflict_fault(body, &path, format!("`{path}`: location `{id}` does not exist"))
+                conflict_error(body, &path, format!("`{path}`: location `{id}` does not exist"))
                     .with_value(id.to_string()),
             );
         } else if ids[..index].contains(id) {
-            errors.push(conflict_fault(
+            errors.push(conflict_error(
                 body,
                 &path,
                 format!("`{path}`: location `{id}` is in the list already"),

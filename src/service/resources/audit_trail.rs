@@ -30,7 +30,7 @@ fn audit_row_to_json(row: AuditEntry) -> Map<String, Value> {
         "at": format_utc(row.at),
         "login": row.login,
         "address": row.address,
-        "via": row.via,
+        "via": row.entry_point,
         "action": row.action,
         "object": row.object,
         "object_id": row.object_id,

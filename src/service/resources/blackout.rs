@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_fault, invalid};
+use super::record_draft::{RecordDraft, conflict_error, invalid};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::catalog::timestamp_format::to_local;
 use crate::domain::{MonitorId, Record};
@@ -23,14 +23,14 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     if let Some(assoc) = assoc
         && let Some(message) = unknown_subject(cx, kind, assoc)
     {
-        errors.push(conflict_fault(body, "assoc_id", message).with_value(assoc.to_string()));
+        errors.push(conflict_error(body, "assoc_id", message).with_value(assoc.to_string()));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
     }
     fields.remove("assoc_id");
     set_defaults(&mut fields);
-    Ok(RecordDraft { assoc, ..RecordDraft::new(fields) })
+    Ok(RecordDraft { parent_id: assoc, ..RecordDraft::new(fields) })
 }
 
 /// Returns why `assoc` cannot have a blackout of this type.
@@ -59,7 +59,7 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
     let mut fields = blackout::patch(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and create another";
-        return Err(invalid(conflict_fault(body, "assoc_id", message)));
+        return Err(invalid(conflict_error(body, "assoc_id", message)));
     }
     Ok(RecordDraft::from_record(old, fields))
 }

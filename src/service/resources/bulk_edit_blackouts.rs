@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::audit_fields;
 use super::blackout::{is_past, set_defaults};
 use super::record_context::RecordContext;
-use super::record_draft::{conflict_fault, invalid};
+use super::record_draft::{conflict_error, invalid};
 use super::resource_kind::resource_kind;
 use super::resource_service::ResourceService;
 use crate::catalog::record_settings::settings_or_skip;
@@ -53,7 +53,7 @@ impl ResourceService {
             let message = format!(
                 "`monitors`: this creates and removes {max} blackouts; at most {MAX_BLACKOUTS} are allowed at once"
             );
-            return Err(invalid(conflict_fault(body, "monitors", message)));
+            return Err(invalid(conflict_error(body, "monitors", message)));
         }
         let (changes, entries) = build_writes(&cx, &monitors, &new, &replaced);
         if !changes.is_empty() {
@@ -80,7 +80,7 @@ impl ResourceService {
         }
         let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(cx.caller.customer);
         if monitors.len() <= FILTER_BY_MONITOR_MAX {
-            filter.parent_id = monitors.iter().copied().collect();
+            filter.parent_ids = monitors.iter().copied().collect();
         }
         let found =
             self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;

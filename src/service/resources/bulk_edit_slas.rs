@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::bulk_edit_blackouts::named_monitors;
 use super::record_context::RecordContext;
-use super::record_draft::{body_fields, conflict_fault};
+use super::record_draft::{body_fields, conflict_error};
 use super::resource_kind::resource_kind;
 use super::resource_service::ResourceService;
 use super::{audit_fields, sla};
@@ -34,10 +34,10 @@ impl ResourceService {
         sla::validate(&cx, &request, body, &mut errors);
         let agreements = self.agreements_by_monitor(&cx, &ids).await?;
         if request.get("name").is_some_and(Value::is_null) {
-            errors.push(conflict_fault(body, "name", "`name` must not be empty"));
+            errors.push(conflict_error(body, "name", "`name` must not be empty"));
         } else if !request.contains_key("name") && agreements.len() < ids.len() {
             let message = "`name` is required: some of the monitors have no agreement yet";
-            errors.push(conflict_fault(body, "name", message));
+            errors.push(conflict_error(body, "name", message));
         }
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
@@ -57,7 +57,7 @@ impl ResourceService {
     ) -> Result<BTreeMap<i64, Record>, ServiceError> {
         let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(cx.caller.customer);
         if ids.len() <= FILTER_BY_MONITOR_MAX {
-            filter.parent_id = ids.iter().copied().collect();
+            filter.parent_ids = ids.iter().copied().collect();
         }
         let found =
             self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;

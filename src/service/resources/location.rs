@@ -27,7 +27,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
     set_defaults(cx, &mut draft);
     let secret = generate_enrolment_secret()?;
-    draft.private = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
+    draft.private_data = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
     draft.shown_once.insert("enrolment_secret".to_owned(), json!(secret));
     Ok(draft)
 }
@@ -53,7 +53,7 @@ fn set_defaults(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
         draft.fields.insert("private".to_owned(), json!(true));
     }
     let name = cx.kind.name_of(&draft.fields);
-    draft.unique = Some(format!("{}:{name}", cx.caller.customer));
+    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
 }
 
 /// Generates 32 random bytes from the system, as URL-safe Base64.

@@ -33,5 +33,5 @@ mod user;
 
 pub use certificate::{CertificateWatcher, OpenedCertificate, open_pkcs12};
 pub use dependencies::ResourceDependencies;
-pub(super) use record_draft::{conflict_fault, fields_with_defaults as body_of};
+pub(super) use record_draft::{conflict_error, fields_with_defaults as body_of};
 pub use resource_service::ResourceService;

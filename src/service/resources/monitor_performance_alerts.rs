@@ -19,7 +19,7 @@ impl ResourceService {
         caller.require_right(resource_kind(RecordKind::PerformanceAlert).view_right)?;
         self.require_own_monitor(caller, monitor)?;
         let filter =
-            RecordFilter { parent_id: vec![monitor.0], ..RecordFilter::new(RecordKind::PerformanceAlert) };
+            RecordFilter { parent_ids: vec![monitor.0], ..RecordFilter::new(RecordKind::PerformanceAlert) };
         self.list(caller, filter, page).await
     }
 

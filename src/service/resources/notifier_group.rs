@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
+use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, merged_fields};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
 use crate::service::caller::ServiceError;
@@ -32,7 +32,7 @@ pub(super) async fn patch(
 
 fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
     let name = cx.kind.name_of(&draft.fields);
-    draft.unique = Some(format!("{}:{name}", cx.caller.customer));
+    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
 
@@ -54,7 +54,7 @@ async fn validate(
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !unique.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
-                errors.push(conflict_fault(body, &path, format!("`{path}` is already in the list")));
+                errors.push(conflict_error(body, &path, format!("`{path}` is already in the list")));
             }
         }
     }
@@ -64,7 +64,7 @@ async fn validate(
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
             if !known(id) {
                 let path = format!("{list}[{index}].id");
-                errors.push(unknown_id_fault(body, &path, what, id));
+                errors.push(unknown_id_error(body, &path, what, id));
             }
         }
     };
@@ -80,7 +80,7 @@ async fn validate(
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
-            views.push(conflict_fault(body, &path, message).with_value(view.to_string()));
+            views.push(conflict_error(body, &path, message).with_value(view.to_string()));
         }
     }
     let recipients: HashSet<i64> = cx.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
@@ -95,8 +95,8 @@ async fn validate(
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
-fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
-    conflict_fault(body, path, format!("`{path}`: {what} `{id}` does not exist")).with_value(id.to_string())
+fn unknown_id_error(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
+    conflict_error(body, path, format!("`{path}`: {what} `{id}` does not exist")).with_value(id.to_string())
 }
 
 /// Hides removed monitors, so that clients can send back what they read.

@@ -21,7 +21,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     }
     let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
     let filter = RecordFilter {
-        parent_id: vec![monitor],
+        parent_ids: vec![monitor],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(cx.caller.customer)
     };
     let existing = cx.dependencies.config.records(filter, Pagination { limit: 1, offset: 0 }).await?;
@@ -31,7 +31,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
         )));
     }
     let warnings = window_warnings(cx, monitor, &fields);
-    Ok(RecordDraft { assoc: Some(monitor), warnings, ..RecordDraft::new(fields) })
+    Ok(RecordDraft { parent_id: Some(monitor), warnings, ..RecordDraft::new(fields) })
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
+use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, merged_fields};
 use super::usage::monitors_using;
 use crate::domain::Record;
 use crate::schema::table::records::PROPERTY;
@@ -21,7 +21,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let mut fields = fields_with_defaults(&PROPERTY, body)?;
     assign_value_ids(&mut fields, &Map::new(), body)?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique = Some(unique_name(cx, &draft.fields));
+    draft.unique_key = Some(unique_name(cx, &draft.fields));
     Ok(draft)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
         }
     }
     let mut draft = RecordDraft::from_record(old, fields);
-    draft.unique = Some(unique_name(cx, &draft.fields));
+    draft.unique_key = Some(unique_name(cx, &draft.fields));
     Ok(draft)
 }
 
@@ -97,7 +97,7 @@ fn assign_value_ids(
                 let path = path("id");
                 let message =
                     format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
-                errors.push(conflict_fault(body, &path, message).with_value(id.to_string()));
+                errors.push(conflict_error(body, &path, message).with_value(id.to_string()));
                 continue;
             }
             Some(id) => id,
@@ -115,7 +115,7 @@ fn assign_value_ids(
         for (name, is_unique) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
             if !is_unique {
                 let path = path(name);
-                errors.push(conflict_fault(body, &path, format!("`{path}` is already in the list")));
+                errors.push(conflict_error(body, &path, format!("`{path}` is already in the list")));
             }
         }
         values.push(json!({"id": id, "value": text}));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
+use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, invalid, merged_fields};
 use crate::catalog::contacts::recipient_seal_context;
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
@@ -23,11 +23,11 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let password = take_password(&mut fields);
     if password.as_deref().is_some_and(|password| password == MASK) {
         let message = "`password` is masked, but no value is stored";
-        return Err(invalid(conflict_fault(body, "password", message)));
+        return Err(invalid(conflict_error(body, "password", message)));
     }
     validate(&fields, body, password.is_some())?;
     let private = password.map(|password| seal_password(cx, &password));
-    Ok(RecordDraft { private, ..RecordDraft::new(fields) })
+    Ok(RecordDraft { private_data: private, ..RecordDraft::new(fields) })
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -48,7 +48,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
         None => kept_password(old, &fields, body)?,
     };
     validate(&fields, body, private.is_some())?;
-    Ok(RecordDraft { private, ..RecordDraft::from_record(old, fields) })
+    Ok(RecordDraft { private_data: private, ..RecordDraft::from_record(old, fields) })
 }
 
 /// Masks an address for those who may not change it: everything of a webhook URL beyond its host is secret. `None`
@@ -71,7 +71,7 @@ fn kept_password(
     }
     let message =
         "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
-    Err(invalid(conflict_fault(body, "recipient", message)))
+    Err(invalid(conflict_error(body, "recipient", message)))
 }
 
 /// Returns where a password is sent: the method, and the scheme, host and port. Other addresses count as a whole.
@@ -172,7 +172,7 @@ fn is_phone_number(text: &str) -> bool {
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
     let mut changes = Vec::new();
     let filter = RecordFilter {
-        parent_id: vec![old.id],
+        parent_ids: vec![old.id],
         fields: vec![("type", json!("Notifier"))],
         ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
     };
@@ -226,7 +226,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
 /// Returns the ids of blackouts that are not past.
 fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
     let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.facts.time_zone);
-    let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
+    let subject = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
     let upcoming = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
         TimeWindow::Once { until: thru, .. } => thru > now,
         TimeWindow::Weekly { .. } => true,

@@ -15,9 +15,9 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 #[derive(Default)]
 pub(super) struct RecordDraft {
     pub(super) fields: Map<String, Value>,
-    pub(super) assoc: Option<i64>,
-    pub(super) unique: Option<String>,
-    pub(super) private: Option<Vec<u8>>,
+    pub(super) parent_id: Option<i64>,
+    pub(super) unique_key: Option<String>,
+    pub(super) private_data: Option<Vec<u8>>,
     /// Other changes in the same transaction.
     pub(super) further_changes: Vec<ConfigChange>,
     /// Held until the change of a user is written.
@@ -38,9 +38,9 @@ impl RecordDraft {
     pub(super) fn from_record(old: &Record, fields: Map<String, Value>) -> Self {
         Self {
             fields,
-            assoc: old.parent_id,
-            unique: old.unique_key.clone(),
-            private: old.private_data.clone(),
+            parent_id: old.parent_id,
+            unique_key: old.unique_key.clone(),
+            private_data: old.private_data.clone(),
             ..Self::default()
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn body_fields(
 }
 
 /// Creates the error of a field that its type and bounds do not cover.
-pub(in crate::service) fn conflict_fault(
+pub(in crate::service) fn conflict_error(
     body: &Node,
     path: &str,
     message: impl Into<String>,

@@ -101,12 +101,12 @@ impl ResourceService {
         let new = NewRecord {
             kind: kind.record,
             customer: Some(caller.customer),
-            parent_id: draft.assoc,
-            unique_key: draft.unique.clone(),
+            parent_id: draft.parent_id,
+            unique_key: draft.unique_key.clone(),
             created_at: cx.now,
             created_by: caller.login.to_string(),
             fields: draft.fields.clone(),
-            sealed: draft.private.clone(),
+            sealed: draft.private_data.clone(),
         };
         let ids = self.commit(kind, &draft, vec![ConfigChange::CreateRecord(new)], entry).await?;
         let id = ids.first().copied().unwrap_or_default();
@@ -136,23 +136,26 @@ impl ResourceService {
             _ => Map::new(),
         };
         before.extend(old.fields.clone());
-        if draft.fields == before && draft.private == old.private_data && draft.unique == old.unique_key {
+        if draft.fields == before
+            && draft.private_data == old.private_data
+            && draft.unique_key == old.unique_key
+        {
             return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
         }
         let mut entry = cx.audit_entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
         (entry.before, entry.after) = super::audit_fields::changed_fields(kind.table, &before, &draft.fields);
         let has_password = matches!(kind.record, RecordKind::User | RecordKind::Recipient);
-        if has_password && draft.private != old.private_data {
+        if has_password && draft.private_data != old.private_data {
             entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
         }
         let (expected, revision) = (old.revision, Revision(old.revision.0 + 1));
         let record = Record {
             revision,
             modified_at: cx.now,
-            parent_id: draft.assoc,
-            unique_key: draft.unique.clone(),
+            parent_id: draft.parent_id,
+            unique_key: draft.unique_key.clone(),
             fields: draft.fields.clone(),
-            private_data: draft.private.clone(),
+            private_data: draft.private_data.clone(),
             ..old
         };
         let update = ConfigChange::UpdateRecord { record: Box::new(record), expected };

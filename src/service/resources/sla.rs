@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
+use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, invalid, merged_fields};
 use crate::domain::{MonitorId, Record};
 use crate::schema::table::alerting::SLA;
 use crate::service::caller::ServiceError;
@@ -22,13 +22,17 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
         && cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none()
     {
         let message = format!("`monitor_id`: monitor `{monitor}` does not exist");
-        errors.push(conflict_fault(body, "monitor_id", message).with_value(monitor.to_string()));
+        errors.push(conflict_error(body, "monitor_id", message).with_value(monitor.to_string()));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
     }
     fields.shift_remove("monitor_id");
-    Ok(RecordDraft { assoc: monitor, unique: monitor.map(|id| id.to_string()), ..RecordDraft::new(fields) })
+    Ok(RecordDraft {
+        parent_id: monitor,
+        unique_key: monitor.map(|id| id.to_string()),
+        ..RecordDraft::new(fields)
+    })
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -37,7 +41,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     let mut fields = merged_fields(&SLA, &before, body)?;
     if fields.shift_remove("monitor_id") != Some(json!(old.parent_id)) {
         let message = "`monitor_id` of an agreement cannot be changed; remove it and create another";
-        return Err(invalid(conflict_fault(body, "monitor_id", message)));
+        return Err(invalid(conflict_error(body, "monitor_id", message)));
     }
     let mut errors = Vec::new();
     validate(cx, &fields, body, &mut errors);
@@ -59,7 +63,7 @@ pub(super) fn validate(
     for goal in ["availability", "uptime", "response_time"] {
         let number = fields.get(goal).and_then(Value::as_f64);
         if number.is_some_and(|number| !has_three_decimals(number)) {
-            errors.push(conflict_fault(body, goal, format!("`{goal}` must have at most three decimals")));
+            errors.push(conflict_error(body, goal, format!("`{goal}` must have at most three decimals")));
         }
     }
     if body.get("exclusions").is_none() {
@@ -71,13 +75,13 @@ pub(super) fn validate(
         // Both have the same format, so they compare as strings.
         if text("from_date") >= text("thru_date") {
             let path = format!("exclusions[{index}].thru_date");
-            errors.push(conflict_fault(body, &path, format!("`{path}` must be after `from_date`")));
+            errors.push(conflict_error(body, &path, format!("`{path}` must be after `from_date`")));
         }
         let location = exclusion.get("location_id").and_then(Value::as_i64);
         if let Some(location) = location.filter(|id| !cx.facts.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
             let message = format!("`{path}`: location `{location}` does not exist");
-            errors.push(conflict_fault(body, &path, message).with_value(location.to_string()));
+            errors.push(conflict_error(body, &path, message).with_value(location.to_string()));
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
 
 fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
     let name = cx.kind.name_of(&draft.fields);
-    draft.unique = Some(format!("{}:{name}", cx.caller.customer));
+    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
 
@@ -41,12 +41,12 @@ fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError
         return Ok(());
     }
     Err(ServiceError::Invalid(
-        errors.iter().map(|error| template_fault(body, error.part, &error.reason)).collect(),
+        errors.iter().map(|error| template_error(body, error.part, &error.reason)).collect(),
     ))
 }
 
 /// Creates the error of a part of a template.
-pub(in crate::service) fn template_fault(body: &Node, part: &'static str, reason: &str) -> ValidationError {
+pub(in crate::service) fn template_error(body: &Node, part: &'static str, reason: &str) -> ValidationError {
     let message = format!("`{part}` cannot be used: {reason}");
     ValidationError::new(ValidationErrorKind::Format, part, body.position_of(part), message)
 }

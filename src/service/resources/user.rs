@@ -23,8 +23,8 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     validate(body, Some(&fields), Some(&password))?;
     let permit = authorize_user_change(&*cx.dependencies.config, cx.caller, None, Some(&fields)).await?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique = Some(login_key(cx.kind.name_of(&draft.fields)));
-    draft.private = Some(hash_password(&password).await?);
+    draft.unique_key = Some(login_key(cx.kind.name_of(&draft.fields)));
+    draft.private_data = Some(hash_password(&password).await?);
     draft.user_guard = Some(permit);
     Ok(draft)
 }
@@ -52,13 +52,13 @@ pub(super) async fn patch(
             "The role {role} permits changing your own `name` and `password`, not `{field}`"
         )));
     }
-    draft.unique = Some(login_key(cx.kind.name_of(&draft.fields)));
+    draft.unique_key = Some(login_key(cx.kind.name_of(&draft.fields)));
     let closes = is_active(&old.fields) && !is_active(&draft.fields);
     if closes || password.is_some() {
         draft.further_changes.push(ConfigChange::RevokeTokens(UserId(old.id)));
     }
     if let Some(password) = password {
-        draft.private = Some(hash_password(&password).await?);
+        draft.private_data = Some(hash_password(&password).await?);
     }
     Ok(draft)
 }
@@ -84,7 +84,7 @@ fn validate(
     let login = fields.and_then(|fields| fields.get("login")).and_then(Value::as_str);
     let masked = password.filter(|password| *password == MASK).map(|_| {
         let message = "`password` is masked, but no value is stored";
-        super::record_draft::conflict_fault(body, "password", message)
+        super::record_draft::conflict_error(body, "password", message)
     });
     let short = if masked.is_some() { None } else { password.and_then(validate_password) };
     let errors: Vec<ValidationError> =

@@ -69,7 +69,7 @@ pub(in crate::service) async fn compute_report(
         goals: goal_reports(&agreement, &counted, from, &tails),
         total: FiguresRow::from_figures(&counted.total),
         locations: counted.locations.iter().map(|(id, stats)| location_row(*id, stats, facts)).collect(),
-        pieces: period_rows(query.by, facts, &starts, thru, &counted.buckets),
+        periods: period_rows(query.by, facts, &starts, thru, &counted.buckets),
         blackouts: blackout_rows(&agreement, facts, from, thru),
     })
 }

@@ -40,7 +40,8 @@ pub struct SlaReport {
     /// Figures by location.
     pub locations: Vec<LocationRow>,
     /// Figures by period.
-    pub pieces: Vec<PeriodRow>,
+    #[serde(rename = "pieces")]
+    pub periods: Vec<PeriodRow>,
     /// Blackouts of the monitor in the time range, which are not counted.
     pub blackouts: Vec<BlackoutRow>,
 }
@@ -51,9 +52,11 @@ pub struct GoalReport {
     /// `availability`, `uptime` or `response_time`.
     pub goal: &'static str,
     /// The goal, in percent or seconds.
-    pub wanted: f64,
+    #[serde(rename = "wanted")]
+    pub target: f64,
     /// The achieved value; `null` when nothing was counted.
-    pub reached: Option<f64>,
+    #[serde(rename = "reached")]
+    pub achieved: Option<f64>,
     /// Whether the goal is met.
     pub met: bool,
     /// Error budget of a goal in percent.
@@ -186,8 +189,8 @@ impl GoalReport {
         let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] = tails.each_ref().map(burned);
         Self {
             goal: name,
-            wanted: objective.as_percent(),
-            reached: status.achieved_percent,
+            target: objective.as_percent(),
+            achieved: status.achieved_percent,
             met: status.met,
             budget: Some(BudgetReport {
                 allowed: round_to_thousandths(budget.allowed),
@@ -206,7 +209,7 @@ impl GoalReport {
     pub(super) fn response_goal(goal: f64, total: &SlaStats) -> Self {
         let reached = total.mean_response_us().map(seconds);
         let met = reached.is_none_or(|reached| reached <= goal);
-        Self { goal: "response_time", wanted: goal, reached, met, budget: None }
+        Self { goal: "response_time", target: goal, achieved: reached, met, budget: None }
     }
 }
 
@@ -227,7 +230,7 @@ impl SlaReport {
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
              ok,warning,error,unknown,missed,blackout,excluded\r\n",
         );
-        for PeriodRow { period, from, thru, row } in &self.pieces {
+        for PeriodRow { period, from, thru, row } in &self.periods {
             push_csv_line(&mut text, period, *from, *thru, row);
         }
         push_csv_line(&mut text, "total", self.from, self.thru, &self.total);

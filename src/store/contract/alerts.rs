@@ -55,7 +55,7 @@ pub struct VerifiedCheck {
     /// The failed result.
     pub result: ResultKey,
     /// The verification.
-    pub answer: Verification,
+    pub verification: Verification,
 }
 
 /// A file added after its result.

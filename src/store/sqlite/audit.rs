@@ -101,7 +101,7 @@ fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
         at: Timestamp::from_micros(row.get(1)?),
         login: row.get(2)?,
         address: row.get(3)?,
-        via: row.get(4)?,
+        entry_point: row.get(4)?,
         action: row.get(5)?,
         object: row.get(6)?,
         object_id: row.get(7)?,

@@ -19,7 +19,7 @@ pub(super) struct ConfigChanges {
 
 enum PreparedChange {
     CreateMonitor(MonitorRow),
-    PutMonitor(MonitorRow, Revision),
+    UpdateMonitor(MonitorRow, Revision),
     RemoveMonitor(MonitorId, Revision),
     CreateRecord(NewRecordRow),
     PutRecord(UpdatedRecordRow, Revision),
@@ -34,7 +34,7 @@ impl ConfigChanges {
             .map(|write| match write {
                 ConfigChange::CreateMonitor(new) => PreparedChange::CreateMonitor(MonitorRow::from_new(new)),
                 ConfigChange::UpdateMonitor { monitor: stored, expected } => {
-                    PreparedChange::PutMonitor(MonitorRow::from_stored(*stored), expected)
+                    PreparedChange::UpdateMonitor(MonitorRow::from_stored(*stored), expected)
                 }
                 ConfigChange::RemoveMonitor { id, expected } => PreparedChange::RemoveMonitor(id, expected),
                 ConfigChange::CreateRecord(new) => {
@@ -98,7 +98,7 @@ impl PreparedChange {
         let found = match self {
             Self::CreateMonitor(row) => return row.insert(conn).map(Some),
             Self::CreateRecord(row) => return row.insert(conn).map(Some),
-            Self::PutMonitor(row, expected) => return row.update(conn, *expected).map(|()| None),
+            Self::UpdateMonitor(row, expected) => return row.update(conn, *expected).map(|()| None),
             Self::PutRecord(row, expected) => return row.update(conn, *expected).map(|()| None),
             Self::RemoveMonitor(id, expected) => monitors::mark_removed(conn, *id, Some(*expected))?,
             Self::RemoveRecord(kind, id, expected) => records::delete(conn, *kind, *id, *expected)?,

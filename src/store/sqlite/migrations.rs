@@ -15,7 +15,7 @@ const APPLICATION_ID: i64 = 0x5667_6965;
 const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("migrations/1.sql"), after_sql: |_| Ok(()) },
     Migration { sql: include_str!("migrations/2.sql"), after_sql: |_| Ok(()) },
-    Migration { sql: include_str!("migrations/3.sql"), after_sql: migrate_places_to_marks },
+    Migration { sql: include_str!("migrations/3.sql"), after_sql: migrate_location_pairs },
     Migration { sql: include_str!("migrations/4.sql"), after_sql: |_| Ok(()) },
     Migration { sql: include_str!("migrations/5.sql"), after_sql: |_| Ok(()) },
     Migration { sql: include_str!("migrations/6.sql"), after_sql: |_| Ok(()) },
@@ -29,7 +29,7 @@ struct Migration {
     after_sql: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-fn migrate_places_to_marks(conn: &Connection) -> rusqlite::Result<()> {
+fn migrate_location_pairs(conn: &Connection) -> rusqlite::Result<()> {
     let mut places = conn.prepare("SELECT monitor_id, location_id FROM places")?;
     let mut rows = places.query([])?;
     while let Some(row) = rows.next()? {

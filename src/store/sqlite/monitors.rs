@@ -30,7 +30,7 @@ pub(super) struct MonitorRow {
     modified_at: i64,
     document: String,
     sealed: Option<Vec<u8>>,
-    trail: Option<String>,
+    metadata: Option<String>,
 }
 
 impl MonitorRow {
@@ -46,7 +46,7 @@ impl MonitorRow {
             modified_at: monitor.modified_at.as_micros(),
             document: document_json(&monitor.document),
             sealed: None,
-            trail: authorship_json(&monitor.metadata),
+            metadata: authorship_json(&monitor.metadata),
         }
     }
 
@@ -67,7 +67,7 @@ impl MonitorRow {
             modified_at: new.modified_at.as_micros(),
             document: document_json(&new.document),
             sealed: new.sealed,
-            trail: authorship_json(&new.authorship),
+            metadata: authorship_json(&new.authorship),
         }
     }
 
@@ -87,7 +87,7 @@ impl MonitorRow {
                 self.modified_at,
                 self.document,
                 self.sealed,
-                self.trail
+                self.metadata
             ]);
         inserted.map_err(|error| conflict_error(error, self.key.as_deref()))
     }
@@ -110,7 +110,7 @@ impl MonitorRow {
                 self.modified_at,
                 self.document,
                 self.sealed,
-                self.trail,
+                self.metadata,
                 expected.0
             ]);
         match changed.map_err(|error| conflict_error(error, self.key.as_deref()))? {
@@ -250,7 +250,7 @@ pub(super) fn apply_changes(
             monitor.document,
             monitor.origin,
             monitor.sealed,
-            monitor.trail
+            monitor.metadata
         ])?;
     }
     for id in removed {

@@ -154,9 +154,9 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
             values.push(Sql::from(value));
         }
     }
-    if !filter.parent_id.is_empty() {
+    if !filter.parent_ids.is_empty() {
         conditions.push("assoc IN (SELECT value FROM json_each(?))");
-        values.push(Sql::from(Value::from(filter.parent_id.clone()).to_string()));
+        values.push(Sql::from(Value::from(filter.parent_ids.clone()).to_string()));
     }
     for (name, value) in &filter.fields {
         // Field names come from Vigie, not from users.

@@ -21,7 +21,7 @@ pub fn run(data: &[u8]) {
         bytes,
         &SessionRules { secure, may_expose_password: !require_tls, max_reply_lines: 202 },
     );
-    assert!(core.facts().mail_offers.len() <= 50);
+    assert!(core.facts().mail_capabilities.len() <= 50);
 
     let mut scanner = HeaderScanner::new("X-Token");
     for line in bytes.split(|&byte| byte == b'\n') {

@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
         text: "Subject: x\n\n.a line\n".to_owned(),
     };
     let mut core = SmtpSession::new(SmtpOptions {
-        hello: "localhost".to_owned(),
+        ehlo_name: "localhost".to_owned(),
         implicit_tls,
         require_tls,
         credentials: logs_in.then_some(credentials),

@@ -61,13 +61,13 @@ fn operations() -> Vec<Operation> {
     operations
 }
 
-fn walk<'v>(value: &'v Value, visit: &mut impl FnMut(&'v str, &'v Value)) {
+fn visit_entries<'v>(value: &'v Value, visit: &mut impl FnMut(&'v str, &'v Value)) {
     match value {
         Value::Object(entries) => entries.iter().for_each(|(name, value)| {
             visit(name, value);
-            walk(value, visit);
+            visit_entries(value, visit);
         }),
-        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        Value::Array(items) => items.iter().for_each(|item| visit_entries(item, visit)),
         _ => {}
     }
 }
@@ -104,7 +104,7 @@ fn every_operation_appears_once_with_its_parameters_and_responses() {
 fn every_reference_resolves_and_every_schema_is_used() {
     let document = document(&operations());
     let mut used = BTreeSet::new();
-    walk(&document, &mut |name, value| {
+    visit_entries(&document, &mut |name, value| {
         if name == "$ref" {
             let pointer = value.as_str().unwrap().strip_prefix('#').unwrap();
             assert!(document.pointer(pointer).is_some(), "{pointer}");
@@ -137,7 +137,7 @@ fn titled_responses_become_components_and_optional_bodies_are_not_required() {
 #[test]
 fn examples_contain_no_secret() {
     let document = document(&operations());
-    walk(&document, &mut |name, value| {
+    visit_entries(&document, &mut |name, value| {
         if name == "example"
             && let Some(entries) = value.as_object()
         {

@@ -45,7 +45,7 @@ pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &Ti
             let weekly = query.parse_one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.fields.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
             let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
-            filter.parent_id.extend(query.parse_one("assoc_id", "an id", id));
+            filter.parent_ids.extend(query.parse_one("assoc_id", "an id", id));
         }
         RecordKind::Event => {
             let event = query.text("event").map(Value::from);
@@ -67,7 +67,7 @@ pub(in crate::api::v3) fn time_range(
     if let (Some(from), Some(thru)) = (from, thru)
         && from >= thru
     {
-        query.push_fault("`from` must be before `thru`");
+        query.push_error("`from` must be before `thru`");
     }
     (from, thru)
 }

@@ -31,7 +31,7 @@ pub(super) async fn list(
     let first = queries.results(filter.clone(), next_page(left, offset)).await?;
     let count = first.total;
     let reader =
-        ResultReader { view: queries, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
+        ResultReader { queries, filter, offset, left, fetched: Some(first), sent_ids: HashSet::new() };
     Ok(list_response::stream_list(
         caller.role,
         count,

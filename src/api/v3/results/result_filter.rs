@@ -35,7 +35,7 @@ pub(super) fn parse_filter(
     if let (Some(from), Some(thru)) = (filter.from, filter.until)
         && from >= thru
     {
-        query.push_fault("`from` must be before `thru`");
+        query.push_error("`from` must be before `thru`");
     }
     let window = query.paging();
     query.into_result()?;

@@ -18,12 +18,12 @@ pub(super) fn next_page(left: u64, offset: u64) -> Pagination {
 
 /// Reads results page by page. New results push older ones into the next page; those are not sent twice.
 pub(super) struct ResultReader {
-    pub(super) view: Arc<StatusQueries>,
+    pub(super) queries: Arc<StatusQueries>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
     pub(super) left: u64,
     pub(super) fetched: Option<PaginatedResults>,
-    pub(super) seen: HashSet<CheckId>,
+    pub(super) sent_ids: HashSet<CheckId>,
 }
 
 impl ResultReader {
@@ -31,14 +31,14 @@ impl ResultReader {
         let fetched = match self.fetched.take() {
             Some(first) => first,
             None if self.left == 0 => return Ok(None),
-            None => self.view.results(self.filter.clone(), next_page(self.left, self.offset)).await?,
+            None => self.queries.results(self.filter.clone(), next_page(self.left, self.offset)).await?,
         };
         let rows = fetched.results.len() as u64;
         let times = fetched.results.first().zip(fetched.results.last());
         let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
         let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
         let at_last = at_last.count() as u64;
-        let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
+        let fresh = fetched.results.into_iter().filter(|result| !self.sent_ids.contains(&result.check_id));
         let fresh: Vec<CheckResult> = fresh.map(without_bodies).collect();
         match times {
             // Continue by time: with an offset, each page would read all earlier ones again.
@@ -50,7 +50,7 @@ impl ResultReader {
         }
         self.left =
             if rows < u64::from(PAGE_ROWS) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
-        self.seen = fresh.iter().map(|result| result.check_id).collect();
+        self.sent_ids = fresh.iter().map(|result| result.check_id).collect();
         Ok(Some((list_response::json_chunk(&fresh), self)))
     }
 }

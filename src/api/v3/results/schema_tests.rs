@@ -25,7 +25,7 @@ fn every_phase() -> Phases {
 }
 
 /// Returns a result in which every optional part is set.
-fn full() -> CheckResult {
+fn full_result() -> CheckResult {
     let at = Timestamp::from_seconds(1_772_323_200);
     let phases = every_phase();
     let run_id = RunId::new(MonitorId(7), at);
@@ -109,7 +109,7 @@ fn full() -> CheckResult {
             })),
             mail: Some(Box::new(MailFacts {
                 mail_banner: "x".to_owned(),
-                mail_offers: vec!["x".to_owned()],
+                mail_capabilities: vec!["x".to_owned()],
                 mail_auth: text(),
                 password_in_clear: true,
                 mailbox_messages: Some(1),
@@ -192,7 +192,7 @@ fn check_details() -> CheckDetails {
     let page = FullPage {
         total_us: 1,
         bytes: 1,
-        unlisted: 1,
+        unlisted_objects: 1,
         objects: [Image, Script, Style, Frame, Font, Media, Other].map(object).to_vec(),
         changes: vec![PageObjectChange {
             status: Status::OBJECT_SIZE_CHANGED,
@@ -250,7 +250,7 @@ fn played(objects: Vec<PageObject>) -> BrowserStep {
             layout_shift: Some(0.5),
         }),
         objects,
-        unlisted: 1,
+        unlisted_objects: 1,
         console: vec![ConsoleEntry {
             level: "x".into(),
             source: "x".into(),
@@ -303,7 +303,7 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
 
 #[test]
 fn the_schema_has_exactly_the_keys_of_a_result() {
-    let printed = serde_json::to_value(full()).unwrap();
+    let printed = serde_json::to_value(full_result()).unwrap();
     assert_eq!(differences("", &result_schema(), &printed), Vec::<String>::new());
     let strings = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
     let attempt = &result_schema()["properties"]["attempts"]["items"]["properties"];
@@ -319,7 +319,7 @@ fn the_schema_has_exactly_the_keys_of_a_result() {
                 .contains(&name.as_str().unwrap().to_owned())
         );
     }
-    for fault in [Fault::Target, Fault::Network, Fault::Ours] {
+    for fault in [Fault::Target, Fault::Network, Fault::Vigie] {
         let name = serde_json::to_value(fault).unwrap();
         assert!(
             strings(attempt["failure"]["properties"]["fault"]["enum"].clone())

@@ -99,7 +99,7 @@ const ENTRY: &[(&str, char)] = &[
     ("/timings/receive", 'n'),
 ];
 
-fn holds(value: &Value, members: &[(&str, char)]) {
+fn assert_members(value: &Value, members: &[(&str, char)]) {
     for (path, kind) in members {
         let found = value.pointer(path).unwrap_or_else(|| panic!("no {path}: {value}"));
         let fits = match kind {
@@ -112,24 +112,24 @@ fn holds(value: &Value, members: &[(&str, char)]) {
     }
 }
 
-fn checked(results: &[CheckResult]) -> Value {
+fn valid_har(results: &[CheckResult]) -> Value {
     let text = serde_json::to_string(&to_log(results)).unwrap();
     let har: Value = serde_json::from_str(&text).unwrap();
-    holds(&har, LOG);
+    assert_members(&har, LOG);
     assert_eq!(har["log"]["version"], "1.2");
     let pages = har["log"]["pages"].as_array().unwrap();
     for page in pages {
-        holds(page, PAGE);
+        assert_members(page, PAGE);
     }
     for entry in har["log"]["entries"].as_array().unwrap() {
-        holds(entry, ENTRY);
+        assert_members(entry, ENTRY);
         assert!(pages.iter().any(|page| page["id"] == entry["pageref"]), "{entry}");
         let timings = entry["timings"].as_object().unwrap();
         let shares = timings.iter().filter(|(name, _)| *name != "ssl").filter_map(|(_, time)| time.as_f64());
         let sum: f64 = shares.filter(|time| *time >= 0.0).sum();
         assert!((sum - entry["time"].as_f64().unwrap()).abs() < 0.001, "{entry}");
         if let Some(post) = entry["request"].get("postData") {
-            holds(post, &[("/mimeType", 's'), ("/text", 's')]);
+            assert_members(post, &[("/mimeType", 's'), ("/text", 's')]);
         }
     }
     har
@@ -137,7 +137,7 @@ fn checked(results: &[CheckResult]) -> Value {
 
 #[test]
 fn an_exchange_becomes_an_entry_with_all_required_members() {
-    let har = checked(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
+    let har = valid_har(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!(entry["startedDateTime"], "2026-11-22T06:00:00.0015Z");
     assert_eq!(entry["serverIPAddress"], "192.0.2.1");
@@ -163,7 +163,7 @@ fn an_exchange_without_a_response_is_an_entry_with_its_error() {
         failure: Some(failure.clone()),
         ..HttpExchange::default()
     };
-    let har = checked(&[result(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
+    let har = valid_har(&[result(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!((&entry["response"]["status"], &entry["timings"]["ssl"]), (&json!(0), &json!(-1.0)));
     assert_eq!(entry["response"]["_error"], failure.to_string());
@@ -206,7 +206,7 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
         exchanges: vec![HttpExchange { started_us: 0, ..exchange() }],
         ..CheckDetails::default()
     };
-    let har = checked(&[result(first), result(second), result(CheckDetails::default())]);
+    let har = valid_har(&[result(first), result(second), result(CheckDetails::default())]);
     let entries: Vec<(&str, &str)> = har["log"]["entries"]
         .as_array()
         .unwrap()
@@ -246,7 +246,7 @@ fn a_browser_step_is_a_page_with_its_timings() {
         page: Some(Box::new(object)),
         ..CheckDetails::default()
     };
-    let har = checked(&[result(details)]);
+    let har = valid_har(&[result(details)]);
     let pages = har["log"]["pages"].as_array().unwrap();
     let titles: Vec<(&str, &str)> =
         pages.iter().map(|page| (page["id"].as_str().unwrap(), page["title"].as_str().unwrap())).collect();

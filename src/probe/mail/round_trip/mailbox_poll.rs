@@ -35,7 +35,7 @@ pub(super) enum PollOutcome {
     /// Another session has the mailbox open, or the server asks to retry later.
     Locked,
     /// The message was found at `seen`, was read and marked as deleted at `fetched`, and was then deleted.
-    Fetched { seen: Instant, fetched: Instant },
+    Fetched { found: Instant, fetched: Instant },
     /// The poll failed.
     Failed(Failure),
 }
@@ -101,7 +101,7 @@ impl<'a> MailboxPoll<'a> {
         };
         let seen = Instant::now();
         if let Err(failure) = fetch_and_delete(search, &mut mailbox, &message).await {
-            if failure.kind == FailureKind::DialogueUnexpected {
+            if failure.kind == FailureKind::TcpReplyUnexpected {
                 let _ = timeout(QUIT_TIMEOUT, mailbox.reset()).await;
             }
             return Err(failure);
@@ -120,7 +120,7 @@ impl<'a> MailboxPoll<'a> {
         }
         mailbox.quit().await?;
         self.deleted_stale = deleted;
-        Ok(PollOutcome::Fetched { seen, fetched })
+        Ok(PollOutcome::Fetched { found: seen, fetched })
     }
 }
 
@@ -139,7 +139,7 @@ async fn delete_stale(mailbox: &mut Mailbox<'_, '_>, stale: &[MessageEntry]) -> 
     for message in stale {
         match mailbox.delete(message.number).await {
             Ok(()) => deleted += 1,
-            Err(failure) if failure.kind == FailureKind::DialogueUnexpected => {}
+            Err(failure) if failure.kind == FailureKind::TcpReplyUnexpected => {}
             Err(failure) => return Err(failure),
         }
     }

@@ -101,7 +101,7 @@ impl<'a> MessageSearch<'a> {
         let fail = |kind, detail: &str| Err(Failure::new(Phase::Fetch, kind, detail));
         match mailbox.retrieve(message.number, &mut scanner, MAX_MESSAGE_BYTES).await? {
             ReadOutcome::Refused => {
-                fail(FailureKind::DialogueUnexpected, "it lists the message, but refuses RETR")
+                fail(FailureKind::TcpReplyUnexpected, "it lists the message, but refuses RETR")
             }
             ReadOutcome::TooLong => {
                 fail(FailureKind::ResponseTooLarge, "the message came back with more than 1 MiB")

@@ -15,32 +15,32 @@ const FINAL_RESERVE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) struct PollSchedule {
     end: Instant,
-    pause: Duration,
+    delay: Duration,
     /// The shortest delay that the server allows (LOGIN-DELAY, RFC 2449 6.5).
     min: Duration,
-    longest_visit: Duration,
-    over: bool,
+    longest_poll: Duration,
+    is_last: bool,
 }
 
 impl PollSchedule {
     /// Creates a schedule that ends at `end`.
     pub(super) fn new(end: Instant) -> Self {
-        Self { end, pause: FIRST_DELAY, min: Duration::ZERO, longest_visit: Duration::ZERO, over: false }
+        Self { end, delay: FIRST_DELAY, min: Duration::ZERO, longest_poll: Duration::ZERO, is_last: false }
     }
 
     /// Returns the time of the next poll; `None` when there is no time for it. The last poll is as late as possible.
     pub(super) fn next_poll(&mut self, now: Instant) -> Option<Instant> {
-        let reserve = self.longest_visit * 2 + FINAL_RESERVE;
-        let latest = self.end.checked_sub(reserve).filter(|latest| *latest > now && !self.over)?;
-        let next = now + self.pause.max(self.min);
-        self.pause = (self.pause * 2).min(MAX_DELAY);
-        self.over = next >= latest;
+        let reserve = self.longest_poll * 2 + FINAL_RESERVE;
+        let latest = self.end.checked_sub(reserve).filter(|latest| *latest > now && !self.is_last)?;
+        let next = now + self.delay.max(self.min);
+        self.delay = (self.delay * 2).min(MAX_DELAY);
+        self.is_last = next >= latest;
         Some(next.min(latest))
     }
 
     /// Records the duration of a poll, and the shortest delay in seconds that the server allows.
     pub(super) fn record_poll(&mut self, duration: Duration, min: Option<u64>) {
-        self.longest_visit = self.longest_visit.max(duration);
+        self.longest_poll = self.longest_poll.max(duration);
         if let Some(seconds) = min {
             self.min = Duration::from_secs(seconds);
         }
@@ -48,7 +48,7 @@ impl PollSchedule {
 
     /// Polls again soon, since some messages were not examined yet.
     pub(super) fn poll_soon(&mut self) {
-        self.pause = FIRST_DELAY;
+        self.delay = FIRST_DELAY;
     }
 }
 

@@ -128,7 +128,7 @@ impl RoundTripProbe {
             let mut poll = MailboxPoll::new(cx);
             let outcome = poll.run(&self.pop, &mut search).await;
             schedule.record_poll(started.elapsed(), poll.login_delay());
-            state.facts.swept += poll.deleted_stale;
+            state.facts.deleted_stale += poll.deleted_stale;
             state.facts.mailbox_polls += u32::from(poll.was_opened());
             match outcome {
                 PollOutcome::NotFound { more: true } => schedule.poll_soon(),
@@ -136,17 +136,23 @@ impl RoundTripProbe {
                 PollOutcome::Locked => state.facts.mailbox_locked += 1,
                 PollOutcome::Failed(failure) => {
                     let failure = fetching_failure(failure, &self.pop);
-                    return build_observation(&self.pop, started - message.at, state, poll, Err(failure));
+                    return build_observation(
+                        &self.pop,
+                        started - message.accepted,
+                        state,
+                        poll,
+                        Err(failure),
+                    );
                 }
-                PollOutcome::Fetched { seen, fetched } => {
-                    state.facts.trip_transit_us = to_micros(seen - message.at);
+                PollOutcome::Fetched { found: seen, fetched } => {
+                    state.facts.trip_transit_us = to_micros(seen - message.accepted);
                     state.facts.trip_fetch_us = to_micros(fetched - seen);
-                    return build_observation(&self.pop, started - message.at, state, poll, Ok(()));
+                    return build_observation(&self.pop, started - message.accepted, state, poll, Ok(()));
                 }
             }
             last = poll;
         }
         let failure = not_delivered_failure(message, &state.facts);
-        build_observation(&self.pop, message.at.elapsed(), state, last, Err(failure))
+        build_observation(&self.pop, message.accepted.elapsed(), state, last, Err(failure))
     }
 }

@@ -31,7 +31,7 @@ impl RoundTripState {
         mail: &MailFacts,
     ) -> Self {
         Self {
-            facts: RoundTripFacts { trip_send_us: to_micros(message.at - started), ..facts },
+            facts: RoundTripFacts { trip_send_us: to_micros(message.accepted - started), ..facts },
             started,
             phases: session.trace.phases,
             transcript: session.transcript.to_capture(),
@@ -73,7 +73,7 @@ pub(super) fn build_observation(
 /// Returns the failure of a message that did not arrive.
 pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
     let (when, reply) = (message.accepted_at, &message.reply);
-    let waited = message.at.elapsed().as_secs_f64();
+    let waited = message.accepted.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let locked = match facts.mailbox_locked {
         0 => String::new(),

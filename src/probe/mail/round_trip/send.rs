@@ -17,7 +17,7 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// A message that the server accepted.
 #[derive(Debug)]
 pub(super) struct AcceptedMessage {
-    pub(super) at: Instant,
+    pub(super) accepted: Instant,
     /// The same as wall time.
     pub(super) accepted_at: Timestamp,
     /// The server's reply; many contain the queue id for its log.
@@ -36,7 +36,7 @@ pub(super) async fn send(
 ) -> Result<AcceptedMessage, Failure> {
     account.connect(session).await?;
     let mut smtp = SmtpSession::new(SmtpOptions {
-        hello: ehlo_name(configured_name, session),
+        ehlo_name: ehlo_name(configured_name, session),
         implicit_tls: account.service.implicit_tls,
         require_tls: account.require_tls,
         credentials: account.credentials.clone(),
@@ -60,7 +60,7 @@ async fn deliver(
         let (line, action) = session.step(smtp, account.host(), &account.options).await?;
         if smtp.delivered {
             let reply = crate::domain::replace_control_chars(&session.transcript.redact(&line));
-            let message = AcceptedMessage { at: Instant::now(), accepted_at: clock.now(), reply };
+            let message = AcceptedMessage { accepted: Instant::now(), accepted_at: clock.now(), reply };
             let phases = session.trace.phases;
             if let ProtocolAction::SendLine(quit) = action
                 && session.send(&quit).await.is_ok()

@@ -30,6 +30,6 @@ impl RequestChain<'_> {
     /// Takes the state of the login, if the server requested one.
     pub fn take_auth_state(&mut self) -> Option<AuthState> {
         let login = Arc::clone(self.request.credentials.as_ref()?);
-        Some(AuthState { login, session: self.session.take()? })
+        Some(AuthState { login, session: self.auth_scheme.take()? })
     }
 }

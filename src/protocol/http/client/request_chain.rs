@@ -50,10 +50,10 @@ pub struct RequestChain<'a> {
     is_secured: bool,
     version_fallback: Option<String>,
     /// Set once the server has asked for it.
-    pub(super) session: Option<AuthScheme>,
+    pub(super) auth_scheme: Option<AuthScheme>,
     /// Number of challenges answered so far.
-    logins: u32,
-    done: ChainTrace,
+    auth_attempts: u32,
+    finished: ChainTrace,
 }
 
 /// The trace of a chain, complete up to where it ended.
@@ -85,9 +85,9 @@ impl<'a> RequestChain<'a> {
             version: request.version,
             is_secured: false,
             version_fallback: None,
-            session: request.preemptive_auth.then_some(AuthScheme::Basic),
-            logins: 0,
-            done: ChainTrace::default(),
+            auth_scheme: request.preemptive_auth.then_some(AuthScheme::Basic),
+            auth_attempts: 0,
+            finished: ChainTrace::default(),
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a> RequestChain<'a> {
     fn authorize(&mut self) -> Option<HeaderValue> {
         let login = self.request.credentials.as_ref().filter(|login| login.applies_to(&self.url))?;
         let body = self.request.body.as_deref().filter(|_| self.has_body).unwrap_or_default();
-        login.authorization(self.session.as_mut()?, &self.method, &self.url, body)
+        login.authorization(self.auth_scheme.as_mut()?, &self.method, &self.url, body)
     }
 
     /// Whether the exchange in progress sends the body.
@@ -228,8 +228,8 @@ impl<'a> RequestChain<'a> {
         if self.request.follow_redirects && redirect::is_redirect(head.status) {
             self.follow_redirect(head)?;
         } else if self.can_authenticate(head) {
-            self.session = Some(AuthScheme::from_challenges(&head.headers)?);
-            self.logins += 1;
+            self.auth_scheme = Some(AuthScheme::from_challenges(&head.headers)?);
+            self.auth_attempts += 1;
         } else {
             return Ok(false);
         }
@@ -239,7 +239,7 @@ impl<'a> RequestChain<'a> {
 
     fn follow_redirect(&mut self, head: &ResponseHead) -> Result<(), Failure> {
         let to = redirect::redirect_target(&self.url, head.status, &head.headers)?;
-        if self.done.redirects.len() == redirect::MAX_REDIRECTS {
+        if self.finished.redirects.len() == redirect::MAX_REDIRECTS {
             let detail = format!(
                 "more than {} redirects, the next one to `{}`",
                 redirect::MAX_REDIRECTS,
@@ -247,7 +247,7 @@ impl<'a> RequestChain<'a> {
             );
             return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
         }
-        self.done.redirects.push(RedirectHop {
+        self.finished.redirects.push(RedirectHop {
             url: self.url.as_str().to_owned(),
             http_status: head.status.as_u16(),
             address: self.trace.address,
@@ -268,16 +268,16 @@ impl<'a> RequestChain<'a> {
 
     fn can_authenticate(&self, head: &ResponseHead) -> bool {
         head.status == StatusCode::UNAUTHORIZED
-            && self.logins < MAX_AUTH_ATTEMPTS
+            && self.auth_attempts < MAX_AUTH_ATTEMPTS
             && self.request.credentials.as_ref().is_some_and(|login| login.applies_to(&self.url))
-            && self.session.as_ref().is_none_or(|session| session.is_stale(&head.headers))
+            && self.auth_scheme.as_ref().is_none_or(|session| session.is_stale(&head.headers))
     }
 
     /// Merges the trace of the last exchange. Earlier name and TLS facts remain if it has none.
     fn close_exchange(&mut self) {
         let trace = std::mem::take(&mut self.trace);
-        self.done.phases.merge(&trace.phases);
-        let last = &mut self.done.trace;
+        self.finished.phases.merge(&trace.phases);
+        let last = &mut self.finished.trace;
         last.phases = trace.phases;
         last.address = trace.address.or(last.address);
         if !trace.resolved.is_empty() {
@@ -292,7 +292,7 @@ impl<'a> RequestChain<'a> {
     #[must_use]
     pub fn finish(mut self) -> ChainTrace {
         self.close_exchange();
-        self.done
+        self.finished
     }
 }
 

@@ -56,7 +56,7 @@ pub async fn send_http3_request(
 #[derive(Clone)]
 pub(in crate::protocol::http) struct Http3Connection {
     sender: Http3Sender,
-    told: FailureContext,
+    failure_context: FailureContext,
     timings: ExchangeTimings,
 }
 
@@ -76,12 +76,12 @@ impl Http3Connection {
             built.map_err(|error| context.closed_failure(timings.phase(), &error.to_string()))?;
         let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
         let driver = ConnectionDriver::new(connection, None, None);
-        Ok((Self { sender, told: context, timings }, driver))
+        Ok((Self { sender, failure_context: context, timings }, driver))
     }
 
     /// Whether it accepts no more exchanges.
     pub(in crate::protocol::http) fn is_closed(&self) -> bool {
-        self.told.connection.close_reason().is_some()
+        self.failure_context.connection.close_reason().is_some()
     }
 
     /// Runs one exchange up to the head of its response. The caller must drive the connection elsewhere.
@@ -133,9 +133,9 @@ impl Http3Connection {
         let failure = tokio::select! {
             result = exchange => match result {
                 Ok(result) => return Ok(result),
-                Err(error) => self.told.stream_failure(timings.phase(), &error),
+                Err(error) => self.failure_context.stream_failure(timings.phase(), &error),
             },
-            () = self.told.meter.over_limit() => too_large_failure(timings.phase()),
+            () = self.failure_context.meter.over_limit() => too_large_failure(timings.phase()),
         };
         // It answered other requests but not this one, so it is being closed (RFC 9114 5.2).
         let is_closing = matches!(failure.kind, FailureKind::NoResponse) && self.timings.has_head();
@@ -160,7 +160,7 @@ impl Http3Connection {
         let body = Http3Body {
             stream,
             _sender: self.sender,
-            failures: self.told,
+            failures: self.failure_context,
             content_length: declared,
             received: 0,
         };

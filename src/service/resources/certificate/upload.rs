@@ -15,7 +15,7 @@ use crate::domain::Record;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
 use crate::service::resources::record_context::RecordContext;
-use crate::service::resources::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid};
+use crate::service::resources::record_draft::{RecordDraft, conflict_error, fields_with_defaults, invalid};
 use crate::service::resources::usage::monitors_using;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -49,7 +49,7 @@ pub(in crate::service::resources) async fn create(
     let input = match (pem, pkcs12) {
         (Some(_), None) if password.is_some() => {
             let message = "`password` goes with `pkcs12` only; a key in `pem` must not be encrypted";
-            return Err(invalid(conflict_fault(body, "password", message)));
+            return Err(invalid(conflict_error(body, "password", message)));
         }
         (Some(pem), None) => CertificateInput::Pem(pem),
         (None, Some(text)) => {
@@ -59,7 +59,7 @@ pub(in crate::service::resources) async fn create(
             CertificateInput::Pkcs12 { bytes: packed, password: password.unwrap_or_default() }
         }
         (Some(_), Some(_)) => {
-            return Err(invalid(conflict_fault(body, "pkcs12", "`pkcs12` does not go with `pem`")));
+            return Err(invalid(conflict_error(body, "pkcs12", "`pkcs12` does not go with `pem`")));
         }
         (None, None) => {
             let message = "`pem` or `pkcs12` is required";
@@ -98,7 +98,7 @@ pub(in crate::service::resources) async fn create(
     ] {
         draft.fields.insert(name.to_owned(), value);
     }
-    draft.private =
+    draft.private_data =
         Some(cx.dependencies.vault.seal(&certificate_seal_context(cx.caller.customer), &parsed.pem));
     Ok(draft)
 }

@@ -12,7 +12,7 @@ use super::{episodes, outbox, result_updates};
 /// Alerting changes, ready to be written. The caller serializes JSON and compresses files, so that the writing thread
 /// does not.
 pub(in crate::store::sqlite) struct PreparedAlerts {
-    watches: Vec<(MonitorId, Option<String>)>,
+    alert_states: Vec<(MonitorId, Option<String>)>,
     episodes: Vec<episodes::EpisodeRow>,
     notifications: Vec<outbox::NotificationRow>,
     verified: Vec<VerifiedCheck>,
@@ -22,7 +22,7 @@ pub(in crate::store::sqlite) struct PreparedAlerts {
 impl PreparedAlerts {
     pub(in crate::store::sqlite) fn prepare(changes: AlertChanges) -> Self {
         Self {
-            watches: changes.alert_states,
+            alert_states: changes.alert_states,
             episodes: changes.episodes.into_iter().map(episodes::EpisodeRow::from_episode).collect(),
             notifications: changes
                 .notifications
@@ -40,7 +40,7 @@ impl PreparedAlerts {
 
     /// Writes all changes, after the results of the same transaction that they may refer to.
     pub(in crate::store::sqlite) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        for (monitor, body) in &self.watches {
+        for (monitor, body) in &self.alert_states {
             store_alert_state(writing.conn, *monitor, body.as_deref())?;
         }
         for episode in &self.episodes {

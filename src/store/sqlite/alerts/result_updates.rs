@@ -16,7 +16,7 @@ use crate::store::sqlite::writer::WriteContext;
 pub(super) struct CompressedEvidence {
     result: ResultKey,
     file: Capture,
-    pieces: Vec<CaptureChunk>,
+    chunks: Vec<CaptureChunk>,
 }
 
 impl CompressedEvidence {
@@ -24,7 +24,7 @@ impl CompressedEvidence {
     pub(super) fn from_evidence(evidence: Evidence) -> Option<Self> {
         let mut files = vec![evidence.file];
         let chunks = captures::compress_all(&mut files);
-        Some(Self { result: evidence.result, file: files.pop()?, pieces: chunks })
+        Some(Self { result: evidence.result, file: files.pop()?, chunks })
     }
 
     /// Adds it to its result, if that exists and has no file of this name.
@@ -39,7 +39,7 @@ impl CompressedEvidence {
         }
         details.captures.push(self.file.clone());
         stored.write_details(conn, &self.result, &details)?;
-        captures::insert(conn, stored.is_failed(), row_key(&self.result), &self.pieces)
+        captures::insert(conn, stored.is_failed(), row_key(&self.result), &self.chunks)
     }
 }
 
@@ -53,9 +53,9 @@ pub(super) fn apply_verification(
     let (key, conn) = (&verified.result, writing.conn);
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
     let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
-    details.verification = Some(verified.answer.clone());
+    details.verification = Some(verified.verification.clone());
     let is_downgraded =
-        verified.answer.status == Status::VERIFIED_NO_ERROR && stored.outcome == Outcome::Error;
+        verified.verification.status == Status::VERIFIED_NO_ERROR && stored.outcome == Outcome::Error;
     if is_downgraded {
         details.status_text = None;
     }
