@@ -265,7 +265,7 @@ impl AccountFacts {
             Ok(zone) => self.time_zone = zone,
             Err(_) if account.time_zone.is_empty() => {}
             Err(error) => {
-                tracing::warn!(customer_id = %self.customer, error = %error, "unknown time zone; used UTC")
+                tracing::warn!(customer_id = %self.customer, error = %error, "unknown time zone; used UTC");
             }
         }
         account.name.unwrap_or_default().clone_into(&mut self.name);

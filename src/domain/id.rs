@@ -132,8 +132,8 @@ impl CheckId {
         Self(mix(run.0, location.0))
     }
 
-    /// Returns the hash of its monitor (see [`MonitorId::hash`]) XORed with its planned time in microseconds, if
-    /// `location` is its location; otherwise an arbitrary number.
+    /// Returns the hash of its monitor (see [`MonitorId::hash`]) combined by XOR with its planned time in
+    /// microseconds, if `location` is its location; otherwise an arbitrary number.
     #[must_use]
     pub fn monitor_hash_xor_time(self, location: LocationId) -> u64 {
         unmix(unmix(self.0) ^ location.0.cast_unsigned())

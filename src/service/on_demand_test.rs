@@ -238,7 +238,7 @@ impl OnDemandTests {
             Ok(_) => {}
             // It was removed meanwhile, together with its monitor.
             Err(StoreError::Stale) => {
-                tracing::debug!(test = id, "a test on demand ended after it was removed")
+                tracing::debug!(test = id, "a test on demand ended after it was removed");
             }
             Err(error) => {
                 tracing::warn!(

@@ -109,7 +109,7 @@ impl Settings {
         self.plans = new.plans;
         let browser_pool = Arc::clone(&old.probe.browser_pool);
         let ehlo_name = old.probe.ehlo_name.clone();
-        self.probe = ProbeSettings { browser_pool, ehlo_name, ..new.probe };
+        self.probe = ProbeSettings { ehlo_name, browser_pool, ..new.probe };
         self.proxies = new.proxies;
         self.mobile = new.mobile;
         for setting in SETTINGS.iter().filter(|setting| setting.reloadable) {

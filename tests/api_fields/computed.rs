@@ -108,13 +108,13 @@ async fn follows_its_document(watched: &mut ComputedFields) {
     let fields = vec![("has_user_experience", no.clone(), yes.clone())];
     watched
         .check_change(fields, async |watched_monitor| {
-            watched_monitor.patch(json!({"user_experience_enabled": true})).await
+            watched_monitor.patch(json!({"user_experience_enabled": true})).await;
         })
         .await;
     let fields = vec![("has_capture", yes, no)];
     watched
         .check_change(fields, async |watched_monitor| {
-            watched_monitor.patch(json!({"capture": {"level": "Disabled"}})).await
+            watched_monitor.patch(json!({"capture": {"level": "Disabled"}})).await;
         })
         .await;
     let certificate = watched.world.client;
@@ -122,7 +122,7 @@ async fn follows_its_document(watched: &mut ComputedFields) {
         vec![("ssl_cert_name", Value::Null, json!("walk")), ("ssl_cert_format", Value::Null, json!("PEM"))];
     watched
         .check_change(fields, async |watched_monitor| {
-            watched_monitor.patch(json!({"ssl_cert_id": certificate})).await
+            watched_monitor.patch(json!({"ssl_cert_id": certificate})).await;
         })
         .await;
 }

@@ -528,15 +528,26 @@ fn other_value(setting: &Setting) -> Option<String> {
         ("alerts.trap_enterprise", _) => "1.3.6.1.4.1.4".to_owned(),
         ("mobile.profiles", _) => "[{subtype: 1, name: other}]".to_owned(),
         // These need files or other settings.
-        ("certificates" | "browser.remote" | "mail.server" | "sms.url" | "tls.ca_files", _) => return None,
-        ("server.tls_cert_file" | "server.tls_key_file", _) => return None,
-        ("location.proxy_username" | "location.proxy_password_file", _) => return None,
-        ("mail.username" | "mail.password_file" | "sms.username" | "sms.password_file", _) => return None,
+        (
+            "certificates"
+            | "browser.remote"
+            | "mail.server"
+            | "sms.url"
+            | "tls.ca_files"
+            | "server.tls_cert_file"
+            | "server.tls_key_file"
+            | "location.proxy_username"
+            | "location.proxy_password_file"
+            | "mail.username"
+            | "mail.password_file"
+            | "sms.username"
+            | "sms.password_file",
+            _,
+        ) => return None,
         (_, SettingType::Bool) => (default != json!(true)).to_string(),
         (_, SettingType::Int { min, max }) => (if default == json!(min) { max } else { min }).to_string(),
-        (_, SettingType::Text) => "other".to_owned(),
+        (_, SettingType::Text | SettingType::List(SettingType::Text)) => "other".to_owned(),
         (_, SettingType::Choice(names)) => names.iter().find(|name| default != json!(name))?.to_string(),
-        (_, SettingType::List(SettingType::Text)) => "other".to_owned(),
         (_, SettingType::TimeOfDay) => "04:44".to_owned(),
         _ => return None,
     })
@@ -555,10 +566,11 @@ fn load_with(setting: Option<(&Setting, &str)>) -> Settings {
     let mut sources = SettingSources::default();
     match setting {
         Some((setting, value)) if matches!(setting.setting_type, SettingType::MapList(_)) => {
-            text += &match setting.path.split_once('.') {
+            let line = match setting.path.split_once('.') {
                 Some((section, name)) => format!("{section}: {{{name}: {value}}}\n"),
                 None => format!("{}: {value}\n", setting.path),
             };
+            text.push_str(&line);
         }
         Some((setting, value)) => sources.flags = vec![(setting.path, value.to_owned())],
         None => {}

@@ -24,7 +24,7 @@ pub enum Act {
     Stall,
     /// Resets the connection.
     Reset,
-    /// Closes at once, without a TLS close_notify.
+    /// Closes at once, without a TLS `close_notify`.
     Cut,
 }
 

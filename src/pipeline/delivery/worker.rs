@@ -354,7 +354,7 @@ impl DeliveryWorker {
             }
             // They are part of the next digest: better twice than never.
             Err(error) => {
-                tracing::warn!(error = %error, "failed to store which notifications a digest contained")
+                tracing::warn!(error = %error, "failed to store which notifications a digest contained");
             }
         }
     }
