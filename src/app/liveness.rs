@@ -262,10 +262,10 @@ mod tests {
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default());
         let store = Arc::new(store.expect("it opens"));
         store.close().await;
-        let (stop, watched) = (CancellationToken::new(), Arc::clone(&liveness));
+        let (stop, probed) = (CancellationToken::new(), Arc::clone(&liveness));
         let running = tokio::spawn({
             let stop = stop.clone();
-            async move { watched.run(Vec::new(), store, stop).await }
+            async move { probed.run(Vec::new(), store, stop).await }
         });
         while unmet(liveness.readiness()).is_empty() {
             tokio::task::yield_now().await;

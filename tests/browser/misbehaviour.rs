@@ -190,7 +190,7 @@ async fn a_browser_over_its_memory_limit_is_killed_and_reported() {
         Check::new(kind, &site.url("/"), steps).with_pool_config(|config| config.memory_bytes = 900 << 20);
     let observation = check.fails(90).await;
     assert!(
-        failure_detail(&observation).contains("MiB, and `browser.memory_mb` is 900"),
+        failure_detail(&observation).contains("MiB; `browser.memory_mb` is 900"),
         "{}",
         failure_detail(&observation)
     );

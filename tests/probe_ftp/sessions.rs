@@ -41,7 +41,8 @@ async fn a_plain_session_lists_and_records_a_clear_text_password() {
     assert_eq!(reached, [P::Resolve, P::Connect, P::Banner, P::Auth, P::Passive, P::List, P::Quit]);
     let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
     let total = u64::try_from(observation.total.as_micros()).unwrap();
-    assert!(sum <= total && sum * 2 > total, "phases {sum} us, total {total} us");
+    // On a busy machine the scheduler adds gaps between the phases.
+    assert!(sum <= total && total - sum < 50_000, "phases {sum} us, total {total} us");
 }
 
 #[tokio::test]

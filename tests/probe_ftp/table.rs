@@ -385,7 +385,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "TLS of data stalls",
             good().with_act("data tls", Act::Stall),
-            (2, TimedOut, P::Passive, "on the data connection: nothing more"),
+            (2, TimedOut, P::Passive, "on the data connection: no data within"),
         )
         .stalls(),
         secure(
