@@ -16,6 +16,8 @@ use tokio_rustls::TlsAcceptor;
 pub enum Act {
     /// Sends these bytes; a data connection is closed afterwards.
     Send(Vec<u8>),
+    /// Sends these bytes after a delay.
+    SendAfter(Duration, Vec<u8>),
     /// Sends these bytes and closes.
     SendAndClose(Vec<u8>),
     /// Listens for a data connection and sends the text made of its address.
@@ -240,6 +242,10 @@ impl Session {
 async fn play(stream: &mut Box<dyn Io>, act: &Act) -> SessionResult {
     match act {
         Act::Send(bytes) => stream.write_all(bytes).await.ok(),
+        Act::SendAfter(delay, bytes) => {
+            tokio::time::sleep(*delay).await;
+            stream.write_all(bytes).await.ok()
+        }
         Act::SendAndClose(bytes) => {
             let _ = stream.write_all(bytes).await;
             let _ = stream.flush().await;

@@ -24,7 +24,9 @@ fn secure(authority: &Authority, names: &[&str]) -> Rules {
 
 #[tokio::test]
 async fn a_plain_session_lists_and_records_a_clear_text_password() {
-    let server = Server::start(Rules::default()).await;
+    // The delay makes the phases long beside the gaps that a busy machine adds between them.
+    let listed = Act::SendAfter(Duration::from_millis(200), b"226 listed\r\n".to_vec());
+    let server = Server::start(Rules::default().with_act("LIST done", listed)).await;
     let observation =
         attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     assert_passed(&observation);
@@ -41,8 +43,7 @@ async fn a_plain_session_lists_and_records_a_clear_text_password() {
     assert_eq!(reached, [P::Resolve, P::Connect, P::Banner, P::Auth, P::Passive, P::List, P::Quit]);
     let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
     let total = u64::try_from(observation.total.as_micros()).unwrap();
-    // On a busy machine the scheduler adds gaps between the phases.
-    assert!(sum <= total && total - sum < 50_000, "phases {sum} us, total {total} us");
+    assert!(sum <= total && sum * 2 > total, "phases {sum} us, total {total} us");
 }
 
 #[tokio::test]
