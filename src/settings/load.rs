@@ -28,21 +28,22 @@ impl Settings {
             }
             label = Some(name);
         }
+        let mut overridden = Vec::new();
         for setting in SETTINGS {
-            let variable = setting.env_var();
-            let is_variable = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
-            if let Some((name, text)) = sources.environment.iter().find(is_variable) {
+            if let Some((name, text)) = sources.environment_value(setting) {
                 validate::read_text(setting, name, text, &mut values, &mut errors);
+                overridden.push(setting.path);
             }
-            if let Some((path, text)) = sources.flags.iter().find(|(path, _)| *path == setting.path) {
-                let flag = format!("--{}", path.replace(['.', '_'], "-"));
+            if let Some(text) = sources.flag_value(setting) {
+                let flag = format!("--{}", setting.path.replace(['.', '_'], "-"));
                 validate::read_text(setting, &flag, text, &mut values, &mut errors);
+                overridden.push(setting.path);
             }
         }
         let mut settings = build::build(values, label.as_ref(), &mut errors);
         // The shipped file gives every default; a flag or variable with the default is meant.
-        settings.data_dir_is_set |= sources.overrides("data");
-        settings.monitor_paths_are_set |= sources.overrides("monitors");
+        settings.data_dir_is_set |= overridden.contains(&"data");
+        settings.monitor_paths_are_set |= overridden.contains(&"monitors");
         if errors.is_empty() {
             return Ok(settings);
         }

@@ -30,11 +30,16 @@ impl SettingSources {
         self
     }
 
-    /// Whether a flag or an environment variable gives the setting at `path`.
-    pub(super) fn overrides(&self, path: &str) -> bool {
-        let variable = SETTINGS.iter().find(|setting| setting.path == path).and_then(Setting::env_var);
-        self.flags.iter().any(|(flag, _)| *flag == path)
-            || self.environment.iter().any(|(name, _)| Some(name) == variable.as_ref())
+    /// Returns the name and the text of the environment variable that gives `setting`.
+    pub(super) fn environment_value(&self, setting: &Setting) -> Option<(&str, &str)> {
+        let variable = setting.env_var()?;
+        let (name, text) = self.environment.iter().find(|(name, _)| *name == variable)?;
+        Some((name, text))
+    }
+
+    /// Returns the text of the flag that gives `setting`.
+    pub(super) fn flag_value(&self, setting: &Setting) -> Option<&str> {
+        self.flags.iter().find(|(path, _)| *path == setting.path).map(|(_, text)| text.as_str())
     }
 
     /// Returns the names of variables that look like settings but are not, each with the likely name.
