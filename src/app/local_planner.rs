@@ -84,11 +84,10 @@ impl LocalPlanner {
         Self { agents, ingestor, accounts, blackouts, clock, probes, terms }
     }
 
-    /// Sets the settings for checks planned from now on. Keys and browsers stay the same.
+    /// Sets the settings for checks planned from now on. The keys stay the same.
     pub(super) fn update_probe_settings(&self, probes: ProbeSettings) {
         let mut before = self.probes.write();
-        let browser = Arc::clone(&before.browser_pool);
-        *before = ProbeSettings { keyring: before.keyring.take(), browser_pool: browser, ..probes };
+        *before = ProbeSettings { keyring: before.keyring.take(), ..probes };
     }
 
     /// Sets the proxies of the checks at every location.
