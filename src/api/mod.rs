@@ -7,6 +7,7 @@ mod etag;
 mod field_selection;
 pub mod legacy;
 mod list_response;
+mod monitor_chunk;
 mod operation;
 mod operation_router;
 mod path;

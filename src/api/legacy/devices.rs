@@ -1,6 +1,5 @@
 //! `GET /devices`: one, several or all monitors, sent in chunks.
 
-use std::io;
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
@@ -10,15 +9,11 @@ use super::call::LegacyCall;
 use super::device_filter::DeviceFilter;
 use super::response::{LegacyError, LegacyResponse};
 use crate::api::list_response::json_chunk;
+use crate::api::monitor_chunk::{CHUNK_MONITORS, cut_off_error, read_monitor_chunk};
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
-
-/// Most monitors in one chunk.
-const CHUNK_MONITORS: usize = 100;
-/// Most bytes of scripts in one chunk of several monitors.
-const MAX_CHUNK_SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
     let filter = DeviceFilter::from_query(call.request.uri(), &call.caller, &call.state.monitors)?;
@@ -53,12 +48,8 @@ impl MonitorReader {
         let Some(from) = self.next.take() else { return Ok((Vec::new(), self)) };
         let fits =
             |monitor: &Monitor| monitor.customer == self.caller.customer && self.filter.matches(monitor);
-        let mut monitors = self.monitors.list_from(from, CHUNK_MONITORS, fits);
-        let found = monitors.len();
-        monitors.truncate(fitting_count(&monitors));
-        if found == CHUNK_MONITORS || monitors.len() < found {
-            self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
-        }
+        let (monitors, next) = read_monitor_chunk(&self.monitors, from, CHUNK_MONITORS, fits);
+        self.next = next;
         let objects = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
         let records = monitors.iter().zip(objects).map(|(monitor, mut object)| {
             if !self.filter.include_scripts {
@@ -72,20 +63,4 @@ impl MonitorReader {
         });
         Ok((json_chunk(records), self))
     }
-}
-
-/// Returns how many of `monitors` fit in one chunk: at least one, limited by the size of their scripts.
-fn fitting_count(monitors: &[Monitor]) -> usize {
-    let mut bytes = 0;
-    let fitting = monitors.iter().take_while(|monitor| {
-        bytes += monitor.document.script().map_or(0, str::len);
-        bytes <= MAX_CHUNK_SCRIPT_BYTES
-    });
-    fitting.count().max(1)
-}
-
-/// Logs why a response is cut off after its start, and returns the error that ends the stream.
-fn cut_off_error(error: &ServiceError) -> io::Error {
-    tracing::warn!(error = ?error, "a list of monitors was cut short");
-    io::Error::other("the list was cut short")
 }

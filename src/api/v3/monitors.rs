@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
 use crate::api::field_selection::SELECT_PARAM;
+use crate::api::monitor_chunk::{CHUNK_MONITORS, cut_off_error, read_monitor_chunk};
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
@@ -22,11 +23,6 @@ use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
-
-/// Most monitors that are read and sent at a time.
-const CHUNK_MONITORS: usize = 100;
-/// Most bytes of scripts in one chunk of several monitors.
-const MAX_CHUNK_SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
@@ -176,13 +172,10 @@ impl MonitorReader {
     async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
         let max = usize::try_from(self.remaining).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
         let Some(from) = self.next.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
-        let mut monitors = self.monitors.list_from(from, max, |monitor| self.filter.matches(monitor));
-        let found = monitors.len();
-        monitors.truncate(fitting_count(&monitors));
+        let (monitors, next) =
+            read_monitor_chunk(&self.monitors, from, max, |monitor| self.filter.matches(monitor));
+        self.next = next;
         self.remaining = self.remaining.saturating_sub(monitors.len() as u64);
-        if found == max || monitors.len() < found {
-            self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
-        }
         let mut objects = monitors::monitors_to_json(&self.monitors, &self.filter.caller, &monitors).await?;
         for object in &mut objects {
             self.select_fields(object);
@@ -196,20 +189,4 @@ impl MonitorReader {
         }
         self.select.apply(object);
     }
-}
-
-/// Returns how many of `monitors` fit in one chunk: at least one, limited by the size of their scripts.
-fn fitting_count(monitors: &[Monitor]) -> usize {
-    let mut bytes = 0;
-    let fitting = monitors.iter().take_while(|monitor| {
-        bytes += monitor.document.large_text_bytes();
-        bytes <= MAX_CHUNK_SCRIPT_BYTES
-    });
-    fitting.count().max(1)
-}
-
-/// Logs why a response is cut off after its start, and returns the error that ends the stream.
-fn cut_off_error(error: &ServiceError) -> io::Error {
-    tracing::warn!(error = ?error, "a list of monitors was cut short");
-    io::Error::other("the list was cut short")
 }
