@@ -8,20 +8,9 @@ use std::time::{Duration, Instant};
 use vigie::cli;
 use vigie::manual::{self, PAGES};
 
-use super::root;
+use super::{fences, inline_code, root};
 use crate::support::daemon::Daemon;
 use crate::support::namespace::inside;
-
-/// A code block: the text after its opening back-ticks, and its lines.
-struct Fence<'a> {
-    info: &'a str,
-    text: &'a str,
-}
-
-fn fences(text: &str) -> Vec<Fence<'_>> {
-    let blocks = text.split("\n```").skip(1).step_by(2);
-    blocks.filter_map(|block| block.split_once('\n').map(|(info, text)| Fence { info, text })).collect()
-}
 
 /// Splits a command line into words as a shell does, up to a pipe, redirection or comment.
 fn words(line: &str) -> Vec<String> {
@@ -68,12 +57,9 @@ fn every_command_line_of_an_example_parses() {
 #[test]
 fn every_command_named_in_the_text_exists() {
     let (mut wrong, mut named) = (Vec::new(), 0);
-    for page in PAGES {
-        let prose: String = page.text.split("\n```").step_by(2).collect();
-        for span in prose.split('`').skip(1).step_by(2).filter(|span| span.starts_with("vigie ")) {
-            named += 1;
-            wrong.extend(unknown_part(span).map(|part| format!("{}: `{span}`: {part}", page.name)));
-        }
+    for (page, span) in inline_code().into_iter().filter(|(_, span)| span.starts_with("vigie ")) {
+        named += 1;
+        wrong.extend(unknown_part(span).map(|part| format!("{page}: `{span}`: {part}")));
     }
     assert!(named > 50, "only {named} commands: is the search broken?");
     assert!(wrong.is_empty(), "{wrong:#?}");

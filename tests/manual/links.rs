@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use vigie::manual::{self, PAGES, anchor};
 
-use super::root;
+use super::{fences, files_with_extension, inline_code, root};
 
 /// Returns the targets of all links of `text` to other pages or headings.
 fn links(text: &str) -> Vec<&str> {
@@ -60,18 +60,20 @@ fn every_path_that_a_page_names_exists() {
     const TOP: &[&str] = &["src/", "config/", "tests/", "benches/", "systemd/", ".ci/"];
     let mut wrong = Vec::new();
     let mut named = 0;
-    for page in PAGES {
-        let code = page.text.split('`').skip(1).step_by(2);
-        let words = code.flat_map(|code| code.split_whitespace());
-        for path in words.filter(|word| {
-            TOP.iter().any(|top| word.starts_with(top)) && !word.contains(['*', '<', '{', 'N'])
-        }) {
-            named += 1;
-            let path = path.trim_end_matches(['.', ',', '/', ':', ')']);
-            let path = path.split(':').next().unwrap();
-            if !root().join(path).exists() {
-                wrong.push(format!("{}: {path}", page.name));
-            }
+    let blocks =
+        PAGES.iter().flat_map(|page| fences(page.text).into_iter().map(|fence| (page.name, fence.text)));
+    let words = inline_code()
+        .into_iter()
+        .chain(blocks)
+        .flat_map(|(page, code)| code.split_whitespace().map(move |word| (page, word)));
+    for (page, path) in words.filter(|(_, word)| {
+        TOP.iter().any(|top| word.starts_with(top)) && !word.contains(['*', '<', '{', 'N'])
+    }) {
+        named += 1;
+        let path = path.trim_end_matches(['.', ',', '/', ':', ')']);
+        let path = path.split(':').next().unwrap();
+        if !root().join(path).exists() {
+            wrong.push(format!("{page}: {path}"));
         }
     }
     assert!(named > 100, "only {named} paths: is the search broken?");
@@ -83,7 +85,8 @@ fn every_path_that_a_page_names_exists() {
 fn every_section_cited_in_a_comment_exists() {
     let mut wrong = BTreeSet::new();
     let mut cited = 0;
-    for file in ["src", "tests", "benches"].iter().flat_map(|folder| sources(&root().join(folder))) {
+    let folders = ["src", "tests", "benches"].iter();
+    for file in folders.flat_map(|folder| files_with_extension(&root().join(folder), "rs")) {
         let text = fs::read_to_string(&file).unwrap();
         for (at, _) in text.match_indices(".md ") {
             let name = text[..at].rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap();
@@ -105,12 +108,4 @@ fn every_section_cited_in_a_comment_exists() {
     }
     assert!(cited > 200, "only {cited} citations: is the search broken?");
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries
-        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .collect()
 }

@@ -17,18 +17,37 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn markdown_files(folder: &Path) -> Vec<PathBuf> {
+/// Returns all files below `folder` whose name ends in `.extension`.
+fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
-        .flat_map(|path| if path.is_dir() { markdown_files(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .flat_map(|path| if path.is_dir() { files_with_extension(&path, extension) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
         .collect()
+}
+
+/// Returns the inline code of all pages, each with the name of its page. Code blocks are left out.
+fn inline_code() -> Vec<(&'static str, &'static str)> {
+    let prose = |text: &'static str| text.split("\n```").step_by(2);
+    let code = |part: &'static str| part.split('`').skip(1).step_by(2);
+    PAGES.iter().flat_map(|page| prose(page.text).flat_map(code).map(|span| (page.name, span))).collect()
+}
+
+/// A code block: the text after its opening back-ticks, and its lines.
+struct Fence<'a> {
+    info: &'a str,
+    text: &'a str,
+}
+
+fn fences(text: &str) -> Vec<Fence<'_>> {
+    let blocks = text.split("\n```").skip(1).step_by(2);
+    blocks.filter_map(|block| block.split_once('\n').map(|(info, text)| Fence { info, text })).collect()
 }
 
 #[test]
 fn every_file_is_exactly_one_page() {
     let folder = root().join("src/manual");
-    let files: BTreeSet<String> = markdown_files(&folder)
+    let files: BTreeSet<String> = files_with_extension(&folder, "md")
         .iter()
         .map(|path| path.strip_prefix(&folder).unwrap().with_extension("").to_str().unwrap().to_owned())
         .collect();

@@ -4,18 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use vigie::domain::{MonitorType, Role};
-use vigie::manual::PAGES;
-use vigie::settings::{EntryField, SECTIONS, SETTINGS, Setting, SettingType};
+use vigie::settings::{EntryField, SECTIONS, SETTINGS, Setting, SettingSources, SettingType};
 
-use super::root;
+use super::{inline_code, root};
 use crate::support::app::App;
-
-/// Returns the inline code of all pages, each with its page. Code blocks are left out.
-fn spans() -> Vec<(&'static str, &'static str)> {
-    let prose = |text: &'static str| text.split("\n```").step_by(2);
-    let code = |part: &'static str| part.split('`').skip(1).step_by(2);
-    PAGES.iter().flat_map(|page| prose(page.text).flat_map(code).map(|span| (page.name, span))).collect()
-}
 
 /// Requires that more than `least` spans were checked and none of them is in `wrong`.
 fn assert_known(checked: usize, least: usize, wrong: &BTreeSet<String>) {
@@ -29,7 +21,7 @@ fn every_setting_that_a_page_names_exists() {
         SECTIONS.iter().map(|section| section.0).filter(|name| !name.is_empty()).collect();
     let known: BTreeSet<String> = SETTINGS.iter().flat_map(setting_paths).collect();
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
-    for (page, span) in spans() {
+    for (page, span) in inline_code() {
         let path = span.split([':', ' ', '=']).next().unwrap();
         let Some((section, rest)) = path.split_once('.') else { continue };
         if !sections.contains(section) || rest.is_empty() {
@@ -53,12 +45,8 @@ fn setting_paths(setting: &Setting) -> Vec<String> {
     entries.chain([setting.path.to_owned()]).collect()
 }
 
-/// Environment variables that are not settings.
-const OTHERS: &[&str] = &[
-    "VIGIE_CONFIG",
-    "VIGIE_TOKEN",
-    "VIGIE_SERVER",
-    // Read by the tests.
+/// Environment variables that only the tests read.
+const TEST_VARIABLES: &[&str] = &[
     "VIGIE_FULL",
     "VIGIE_FUZZ_SECONDS",
     "VIGIE_GECKODRIVER",
@@ -69,15 +57,17 @@ const OTHERS: &[&str] = &[
 
 #[test]
 fn every_environment_variable_that_a_page_names_exists() {
-    let settings: BTreeSet<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
-    for (page, span) in spans().into_iter().filter(|(_, span)| span.starts_with("VIGIE_")) {
+    for (page, span) in inline_code().into_iter().filter(|(_, span)| span.starts_with("VIGIE_")) {
         let name = span.split([' ', '=']).next().unwrap();
         if matches!(name, "VIGIE_" | "VIGIE_…") {
             continue;
         }
         checked += 1;
-        if !settings.contains(name) && !OTHERS.contains(&name) {
+        let environment = vec![(name.to_owned(), String::new())];
+        let is_unknown =
+            !SettingSources { environment, ..SettingSources::default() }.unknown_variables().is_empty();
+        if is_unknown && !TEST_VARIABLES.contains(&name) {
             wrong.insert(format!("{page}: {span}"));
         }
     }
@@ -93,7 +83,7 @@ fn every_metric_that_a_page_names_exists() {
     let known: BTreeSet<&str> = texts.filter(|text| text.starts_with("vigie_")).collect();
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
     for (page, span) in
-        spans().into_iter().filter(|(_, span)| span.starts_with("vigie_") && *span != "vigie_")
+        inline_code().into_iter().filter(|(_, span)| span.starts_with("vigie_") && *span != "vigie_")
     {
         let name = span.split('{').next().unwrap();
         let family =
@@ -119,7 +109,7 @@ async fn every_call_that_a_page_names_exists() {
         })
         .collect();
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
-    for (page, span) in spans() {
+    for (page, span) in inline_code() {
         let Some((method, path)) = span.split_once(" /") else { continue };
         // Calls of the legacy API, which has no OpenAPI document.
         if path.starts_with("devices") || path == "login" || path == "openapi.json" {
