@@ -185,7 +185,7 @@ async fn the_tls_version_can_be_pinned() {
             continue;
         }
         assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95), "{observation:#?}");
-        let hint = if pin == "2" { "which is not supported" } else { "`--features legacy-tls`" };
+        let hint = if pin == "2" { "which is not supported" } else { "a build with `--features legacy-tls`" };
         assert!(failure.detail.contains(hint), "{failure}");
     }
 }
