@@ -69,11 +69,17 @@ impl From<ServiceError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(error_kind = error.kind(), error = %error, "failed to serve an API request");
-        if error.is_transient() || matches!(error, StoreError::Closed) {
-            Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is not available; try again later")
-        } else {
-            Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The store cannot be read; see the server log")
-        }
+        let (status, message) = match error {
+            StoreError::QueryTimeout => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The query timed out; request a shorter period or fewer monitors",
+            ),
+            StoreError::DiskFull(_) | StoreError::Locked(_) | StoreError::Closed => {
+                (StatusCode::SERVICE_UNAVAILABLE, "The store is not available; try again later")
+            }
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "The store cannot be read; see the server log"),
+        };
+        Self::new(status, message)
     }
 }
 
