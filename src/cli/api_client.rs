@@ -340,8 +340,8 @@ mod tests {
         };
         let one = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
         assert_eq!(message(409, one), "the server responded to `http://a/b` with 409 Conflict: `a` is there");
-        let two = r#"{"errors":[{"code":400,"message":"`x` is no number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
-        let expected = "the server responded to `http://a/b` with 400 Bad Request\nerror: `x` is no number\nhint: `1`\nerror: b";
+        let two = r#"{"errors":[{"code":400,"message":"`x` is not a number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
+        let expected = "the server responded to `http://a/b` with 400 Bad Request\nerror: `x` is not a number\nhint: `1`\nerror: b";
         assert_eq!(message(400, two), expected);
         assert!(
             message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?")

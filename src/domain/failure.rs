@@ -154,7 +154,7 @@ impl<'de> Deserialize<'de> for FailureKind {
             .iter()
             .copied()
             .find(|kind| kind.label() == text)
-            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no failure kind")))
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not a failure kind")))
     }
 }
 

@@ -79,7 +79,7 @@ macro_rules! hash_id {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
-                text.parse().map_err(|_| D::Error::custom(format!("`{text}` is no id")))
+                text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not an id")))
             }
         }
     };

@@ -70,6 +70,6 @@ impl Serialize for MonitorType {
 impl<'de> Deserialize<'de> for MonitorType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::from_name(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is no monitor type")))
+        Self::from_name(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not a monitor type")))
     }
 }

@@ -204,7 +204,7 @@ impl<'de> Deserialize<'de> for Phase {
         Self::ALL
             .into_iter()
             .find(|phase| phase.name() == text)
-            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no phase")))
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not a phase")))
     }
 }
 

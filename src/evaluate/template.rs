@@ -145,7 +145,7 @@ impl Template {
 
     fn unknown_variable(&self, name: &str) -> Failure {
         let reason =
-            if name.starts_with('$') { "is no built-in variable" } else { "was set by no step before" };
+            if name.starts_with('$') { "is not a built-in variable" } else { "was set by no step before" };
         let detail = format!("`{{{{{name}}}}}` in {} {reason}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableUnknown, detail)
     }

@@ -86,7 +86,7 @@ fn values_that_are_invalid_in_their_context_are_rejected() {
         (
             EscapeContext::Url,
             "http://{{user}}/",
-            "variable_invalid: `{{user}}` in the URL: its value is no host",
+            "variable_invalid: `{{user}}` in the URL: its value is not a host",
         ),
         (EscapeContext::Url, "http://a.test{{split}}", "variable_invalid"),
         (
@@ -104,7 +104,7 @@ fn values_that_are_invalid_in_their_context_are_rejected() {
         (
             EscapeContext::Body,
             "{{$uuidd}}",
-            "variable_unknown: `{{$uuidd}}` in the body is no built-in variable",
+            "variable_unknown: `{{$uuidd}}` in the body is not a built-in variable",
         ),
         (EscapeContext::Value, "{{ID}}", "variable_unknown"),
         (

@@ -31,7 +31,7 @@ pub(crate) fn run_dialogue(core: &mut impl LineProtocol, script: &str) -> Option
             assert_eq!(action, ProtocolAction::Done);
             action = ProtocolAction::ReadLine;
         } else {
-            panic!("`{line}` is no line of a script");
+            panic!("`{line}` is not a line of a script");
         }
     }
     assert_eq!(action, ProtocolAction::ReadLine, "the script ends before the session");

@@ -24,7 +24,7 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
                 ValidationErrorKind::Choice,
                 &path,
                 item.position,
-                format!("`{name}` is no monitor type{near}"),
+                format!("`{name}` is not a monitor type{near}"),
             );
         }
         let limit = |name: &str| int(name).and_then(|limit| usize::try_from(limit).ok());

@@ -147,7 +147,7 @@ fn check_entry(parts: &[EntryField], path: &str, node: &Node, errors: &mut Vec<V
             ValidationErrorKind::UnknownField,
             &inner,
             key.position,
-            format!("`{inner}` is no setting"),
+            format!("`{inner}` is not a setting"),
         );
         errors.push(with_suggestion(error, &key.name, parts.iter().map(|field| field.name)));
     }
@@ -163,7 +163,7 @@ fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
         ValidationErrorKind::UnknownField,
         path,
         key.position,
-        format!("`{path}` is no setting"),
+        format!("`{path}` is not a setting"),
     );
     let here = SETTINGS.iter().filter_map(|setting| match setting.path.split_once('.') {
         Some((section, name)) => (section == prefix).then_some(name),

@@ -30,7 +30,7 @@ impl Escape {
                 let host = value.split(['/', '?', '#']).next().unwrap_or_default();
                 let fits = |c: char| c.is_alphanumeric() || "-._:[]".contains(c);
                 if !host.chars().all(fits) || value.contains(char::is_control) {
-                    return Err("its value is no host");
+                    return Err("its value is not a host");
                 }
                 Cow::Borrowed(value)
             }

@@ -211,12 +211,12 @@ mod tests {
             ValidationErrorKind::UnknownField,
             "intervall",
             position,
-            "`intervall` is no field",
+            "`intervall` is not a field",
         );
         let error = error.with_file(&"a.yaml".into()).with_hint("did you mean `interval`?");
         assert_eq!(
             error.to_string(),
-            "a.yaml:3:7: `intervall` is no field\n  hint: did you mean `interval`?"
+            "a.yaml:3:7: `intervall` is not a field\n  hint: did you mean `interval`?"
         );
     }
 

@@ -57,7 +57,7 @@ pub(super) fn render_notice(title: &str, text: &str) -> Html<String> {
     )
 }
 
-/// Formats a time as `2026-11-20 12:00:00`, in UTC.
+/// Formats a time such as `2026-11-20 12:00:00`, in UTC.
 pub(super) fn format_time(at: Timestamp) -> String {
     let whole = Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string();
     whole.replace('T', " ").trim_end_matches('Z').to_owned()

@@ -128,6 +128,6 @@ pub fn vigie(args: &[&str]) -> Command {
 }
 
 pub fn fields(value: Value) -> Map<String, Value> {
-    let Value::Object(fields) = value else { panic!("{value} is no object") };
+    let Value::Object(fields) = value else { panic!("{value} is not an object") };
     fields
 }

@@ -290,7 +290,7 @@ impl Interpreter {
     /// Reports results: `A:ok B:7/3 C:- D:7/v4` is passed, status 7 in step 3, no result, status 7 in content view 4.
     fn report_run(&mut self, reports: &[&str], planned_at: Timestamp) {
         for reply in reports {
-            let (at, reply) = reply.split_once(':').unwrap_or_else(|| panic!("`{reply}` is no step"));
+            let (at, reply) = reply.split_once(':').unwrap_or_else(|| panic!("`{reply}` is not a step"));
             let at = location_of(at);
             let start = self.harness.policy.run_plan.start_at(planned_at, at).unwrap_or(planned_at);
             self.harness.advance_to(start + Duration::from_secs(1));
@@ -342,6 +342,6 @@ fn duration(text: &str) -> Duration {
         "s" => Duration::from_secs(number),
         "m" => Duration::from_mins(number),
         "h" => Duration::from_hours(number),
-        _ => panic!("`{text}` is no time"),
+        _ => panic!("`{text}` is not a time"),
     }
 }

@@ -79,7 +79,7 @@ async fn every_error_is_reported_with_a_hint() {
     let messages = user.send(Method::POST, "/monitors/website", &[JSON], body).await.refused(400);
     for part in [
         "`name` is given twice",
-        "`intervall` is no field",
+        "`intervall` is not a field",
         "did you mean `interval`?",
         "`interval` must be one of",
         "`timeout` must be one of",

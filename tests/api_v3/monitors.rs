@@ -162,7 +162,7 @@ async fn a_pause_ends_at_its_time_or_on_resume() {
         (json!({"until": "tomorrow"}), "`until` must be a time"),
         (json!({"until": 7}), "`until`"),
         (json!({"until": "2026-11-20 11:59:59"}), "`until` must be in the future"),
-        (json!({"until": "2030-01-01T00:00:00Z", "untill": 1}), "`untill` is no field"),
+        (json!({"until": "2030-01-01T00:00:00Z", "untill": 1}), "`untill` is not a field"),
     ] {
         let messages = user.post(&path, body).await.refused(400);
         assert!(messages[0].contains(part), "{part}: {messages:?}");

@@ -73,7 +73,7 @@ async fn lists_accept_only_the_documented_parameters() {
         assert!(unknown.text.contains("`no_such_parameter`"), "{}: {}", operation.path, unknown.text);
         for name in operation.query_names() {
             let reply = admin.get(&format!("{}?{name}=%00", operation.path)).await;
-            let error = format!("`{name}` is no parameter");
+            let error = format!("`{name}` is not a parameter");
             assert!(!reply.text.contains(&error), "{}: {}", operation.path, reply.text);
             tried += 1;
         }

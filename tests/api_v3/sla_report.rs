@@ -14,7 +14,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
 async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
-    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+    let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
     let record = NewRecord {
         kind,
         customer: Some(vigie::domain::CustomerId(1)),

@@ -141,7 +141,7 @@ fn every_field_of_the_type_is_covered_by_a_test() {
         // A test ends before the next attribute. Its setup may be elsewhere in the file.
         let test = text[start..].split("\n#[").next().unwrap_or_default();
         for name in *names {
-            assert!(fields.iter().any(|field| field.name == *name), "`{name}` is no field of the type");
+            assert!(fields.iter().any(|field| field.name == *name), "`{name}` is not a field of the type");
             assert!(test.contains(name) || text.contains(name), "tests/{file} says nothing of `{name}`");
             covered.insert(*name);
         }

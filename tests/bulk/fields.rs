@@ -89,7 +89,7 @@ async fn an_invalid_body_is_refused_with_all_its_errors() {
         (json!({"interval": null}), &["interval: `interval` is required"]),
         (
             json!({"mode": "Sometimes", "nmae": "x"}),
-            &["mode: `mode` must be one of", "nmae: `nmae` is no field"],
+            &["mode: `mode` must be one of", "nmae: `nmae` is not a field"],
         ),
         (json!({"monitors": []}), &["monitors: `monitors` must have at least 1"]),
         (json!({"monitors": 7}), &["monitors: `monitors` must be a list"]),

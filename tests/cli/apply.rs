@@ -131,7 +131,7 @@ fn errors_of_files_are_reported_with_their_position() {
     for (text, part) in [
         (
             "- {key: a, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1, intervall: 5}\n",
-            ":1:75: `intervall` is no field",
+            ":1:75: `intervall` is not a field",
         ),
         ("- {type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n", "`key` is required"),
         (

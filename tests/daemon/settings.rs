@@ -128,22 +128,22 @@ fn every_error_is_reported_at_once_with_position_and_hint() {
     )
     .unwrap_err();
     let expected = [
-        "F:1:1: `lissten` is no setting\n  hint: did you mean `listen`?",
+        "F:1:1: `lissten` is not a setting\n  hint: did you mean `listen`?",
         "F:2:9: `listen` must be an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`, not `localhost`",
         "F:4:10: `engine.total` must be a whole number from 1 to 1000000, not `0`",
         "F:5:10: `engine.light` must be a whole number from 1 to 1000000, not `many`",
         "F:6:3: `engine.light` is set twice",
-        "F:7:3: `engine.listen` is no setting\n  hint: did you mean `listen`?",
+        "F:7:3: `engine.listen` is not a setting\n  hint: did you mean `listen`?",
         "F:8:8: `store` must be a map of settings, not `a list`",
         "F:9:15: `log.format` must be one of `text`, `json`, not `xml`",
         "F:9:27: `log.level` must be `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`, not `loud`",
         "F:11:17: `location.egress_deny[0]` must be a network, such as `10.0.0.0/8` or `fd00::/8`, not `10.0.0.1/8`",
-        "F:14:13: `certificates[1].nam` is no setting\n  hint: did you mean `name`?",
+        "F:14:13: `certificates[1].nam` is not a setting\n  hint: did you mean `name`?",
         "F:14:5: `certificates[1].name` is missing",
         "F:13:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`",
         "F:14:10: `certificates[1].id` is set twice",
         "F:14:30: `certificates[1].ca_file`: the file `/nonexistent.pem` cannot be read: No such file or directory (os error 2)",
-        "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
+        "F:15:27: `tcpp` is not a monitor type; did you mean `tcp`?",
     ];
     for expected_error in &expected {
         assert!(
@@ -478,7 +478,7 @@ fn proxies_of_monitors_are_the_same_at_every_location() {
         "`proxies[4].password_file` needs `proxies[4].username` as well",
         "`proxies[5].username` needs `password_file` as well",
         "`proxies[7].password_file`: the file `/nonexistent` cannot be read",
-        "`proxies[8].knid` is no setting",
+        "`proxies[8].knid` is not a setting",
     ] {
         assert!(errors.iter().any(|error| error.contains(expected)), "{expected}: {errors:?}");
     }
@@ -498,7 +498,7 @@ fn every_error_of_a_location_is_reported_at_once() {
         "F:4:58: `locations[1].verifies` must be `true` or `false`, not `maybe`",
         "F:5:5: `locations[2].name` is missing",
         "F:5:10: `locations[2].id` is set twice",
-        "F:5:13: `locations[2].control` is no setting\n  hint: did you mean `control_name`?",
+        "F:5:13: `locations[2].control` is not a setting\n  hint: did you mean `control_name`?",
     ];
     assert_eq!(errors, expected);
 }

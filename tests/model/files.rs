@@ -71,7 +71,7 @@ fn all_errors_of_a_file_are_reported_with_their_position() {
     insta::assert_snapshot!(errors_of(text).join("\n"), @r#"
 a.yaml:1:3: `billing_plancode` is required
 a.yaml:3:9: `name` must not be empty
-a.yaml:4:3: `intervall` is no field of `tcp`
+a.yaml:4:3: `intervall` is not a field of `tcp`
   hint: did you mean `interval`?
 a.yaml:5:13: `interval` must be one of 1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120, not `7`
 a.yaml:6:13: `hostname` must be a host name or an address, not `a b`
@@ -156,10 +156,10 @@ a.yaml:6:14: `locations` must be a list, not `home`
 map for flag:
 a.yaml:6:12: `enabled` must be `true` or `false`, not a map
 unknown field:
-a.yaml:6:3: `hostnam` is no field of `tcp`
+a.yaml:6:3: `hostnam` is not a field of `tcp`
   hint: did you mean `hostname`?
 far unknown field:
-a.yaml:6:3: `colour` is no field of `tcp`
+a.yaml:6:3: `colour` is not a field of `tcp`
   hint: remove it
 duplicate key:
 a.yaml:6:3: `name` is given twice
@@ -178,7 +178,7 @@ a.yaml:6:17: `pop_password` is masked: `********` is not its value
 long URL:
 a.yaml:5:8: `url` must have at most 65535 characters, not 70009
 regex:
-a.yaml:7:19: `keyword_string` is no regular expression: unclosed group
+a.yaml:7:19: `keyword_string` is not a regular expression: unclosed group
 customer:
 a.yaml:6:13: `customer` must be the id of an account, not `me`
 "#);
@@ -268,8 +268,11 @@ fn a_file_of_many_monitors_is_loaded_completely() {
 
 #[test]
 fn scalar_keys_are_read_as_texts() {
-    assert_eq!(errors_of_tcp_line("5: x"), "a.yaml:6:3: `5` is no field of `tcp`\n  hint: remove it");
-    assert_eq!(errors_of_tcp_line("true: x"), "a.yaml:6:3: `true` is no field of `tcp`\n  hint: remove it");
+    assert_eq!(errors_of_tcp_line("5: x"), "a.yaml:6:3: `5` is not a field of `tcp`\n  hint: remove it");
+    assert_eq!(
+        errors_of_tcp_line("true: x"),
+        "a.yaml:6:3: `true` is not a field of `tcp`\n  hint: remove it"
+    );
     for key in ["~", "[a]", "{a: b}"] {
         assert_eq!(errors_of_tcp_line(&format!("{key}: x")), "a.yaml:6:3: a key must be a text", "{key}");
     }

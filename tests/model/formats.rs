@@ -170,7 +170,7 @@ fn assert_all_text(value: &Value) {
         Value::String(_) => {}
         Value::Array(items) => items.iter().for_each(assert_all_text),
         Value::Object(entries) => entries.values().for_each(assert_all_text),
-        other => panic!("{other} is no text"),
+        other => panic!("{other} is not a text"),
     }
 }
 

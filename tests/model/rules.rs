@@ -348,7 +348,7 @@ fn values_must_suit_the_comparison_of_an_assertion() {
             "a|b",
             "a(",
             "value",
-            "is no regular expression: unclosed group",
+            "is not a regular expression: unclosed group",
         ),
     ];
     for (source, comparison, property, valid, invalid, part, message) in cases {
@@ -384,7 +384,7 @@ fn bodies_keywords_scripts_and_dialogues_are_validated() {
             kind,
             json!({"keyword_string": "a(b", "keyword_match_type": "Plain Text"}),
             json!({"keyword_string": "a(b", "keyword_match_type": "Regular Expression"}),
-            "keyword_string: `keyword_string` is no regular expression: unclosed group",
+            "keyword_string: `keyword_string` is not a regular expression: unclosed group",
         );
     }
     assert_rule(
@@ -409,7 +409,7 @@ fn bodies_keywords_scripts_and_dialogues_are_validated() {
         T::Tcp,
         json!({"dialogue": [{"expect": "^220 "}]}),
         json!({"dialogue": [{"expect": "("}]}),
-        "dialogue[0].expect: `dialogue[0].expect` is no regular expression: unclosed group",
+        "dialogue[0].expect: `dialogue[0].expect` is not a regular expression: unclosed group",
     );
     assert_rule(
         T::HostAgent,

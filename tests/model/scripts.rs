@@ -42,7 +42,7 @@ fn the_summary_counts_steps_actions_and_protected_variables() {
     assert_eq!(summary(SHOP), Ok((2, 3, vec!["pass".to_owned(), "pin".to_owned()])));
     assert_eq!(summary("<script><step/></script>"), Ok((1, 0, Vec::new())));
     let nested = "<script><step><type><css>a</css></type><!-- c -->text<![CDATA[<x/>]]></step></script>";
-    assert_eq!(summary(nested), Ok((1, 1, Vec::new())), "what is inside of an act is no act");
+    assert_eq!(summary(nested), Ok((1, 1, Vec::new())), "what is inside of an act is not an act");
     let named = "<v:script xmlns:v='urn:v'><v:variable name='a' protected='true'/><v:step/></v:script>";
     assert_eq!(summary(named), Ok((1, 0, vec!["a".to_owned()])));
     let inner = "<script><step><variable name='a' protected='true' value='s'/></step></script>";
@@ -427,19 +427,27 @@ fn paths_of_assertions_and_variables_are_compiled_when_saved() {
     let text = json!({"source": "Status Code", "property": "", "comparison": "equals", "value": "{{co de}}"});
     assert_eq!(step(text, variable(None, "a")).len(), 1);
     for (assertion, variable, expected) in [
-        (assertion("JSON Response", "$.a["), variable(None, "a"), "assertions[0].property` is no JSONPath"),
-        (assertion("XML Response", "/a["), variable(None, "a"), "assertions[0].property` is no XPath"),
+        (
+            assertion("JSON Response", "$.a["),
+            variable(None, "a"),
+            "assertions[0].property` is not a JSONPath",
+        ),
+        (assertion("XML Response", "/a["), variable(None, "a"), "assertions[0].property` is not an XPath"),
         (
             assertion("XML Response", &"(".repeat(40)),
             variable(None, "a"),
-            "assertions[0].property` is no XPath",
+            "assertions[0].property` is not an XPath",
         ),
         (
             assertion("Header", "["),
             variable(Some("JSON Response"), "["),
-            "variables[0].property` is no JSONPath",
+            "variables[0].property` is not a JSONPath",
         ),
-        (assertion("Header", "["), variable(Some("Response"), "("), "variables[0].property` is no regular"),
+        (
+            assertion("Header", "["),
+            variable(Some("Response"), "("),
+            "variables[0].property` is not a regular",
+        ),
     ] {
         let found = step(assertion, variable);
         assert!(

@@ -84,7 +84,7 @@ async fn unknown_and_missing_variables_fail_their_step() {
     let service = service_with_value("x").await;
     for (step, text) in [
         (get("Use", &service.url("/{{gone}}")), "`{{gone}}` in the URL was set by no step before"),
-        (get("Use", &service.url("/{{$uuidd}}")), "`{{$uuidd}}` in the URL is no built-in variable"),
+        (get("Use", &service.url("/{{$uuidd}}")), "`{{$uuidd}}` in the URL is not a built-in variable"),
         (
             with(
                 get("Use", &service.url("/")),

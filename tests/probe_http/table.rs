@@ -362,7 +362,7 @@ fn redirects() -> Vec<Case> {
             .then(respond(page("x")))
             .fields(json!({"http_302_is_error": true})),
         case("no Location", respond("HTTP/1.1 302 Go\r\nContent-Length: 0\r\n\r\n"), invalid()),
-        case("a Location that is no URL", to(302, "http://[::1"), invalid()),
+        case("a Location that is not a URL", to(302, "http://[::1"), invalid()),
         case("a Location to ftp", to(302, "ftp://127.0.0.1/"), invalid()),
         case("a Location to script", to(302, "javascript:alert(1)"), invalid()),
         case(

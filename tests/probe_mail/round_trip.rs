@@ -49,7 +49,7 @@ impl Monitor {
     }
 
     pub async fn attempt(&self, fields: Value, trust: &[String], timeout: Duration) -> Observation {
-        let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+        let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
         let settings = ProbeSettings {
             monitor: MonitorId(self.id),
             keyring: Some(Arc::clone(&self.keyring)),
@@ -241,7 +241,7 @@ fn fetching_cases() -> Vec<Case> {
             "nonsense for UIDL",
             "UIDL",
             Reply("+OK\r\nnonsense\r\n."),
-            Some((3, ResponseInvalid, Phase::Select, "no line of UIDL")),
+            Some((3, ResponseInvalid, Phase::Select, "not a line of UIDL")),
         ),
         pop("UIDL without end", "UIDL", Flood("+OK 1 x\r\n"), Some((3, ResponseInvalid, Phase::Select, ""))),
         pop("no TOP", "TOP", Reply("-ERR what?"), None),

@@ -31,7 +31,7 @@ pub fn net(authorities: &[String]) -> Net {
 
 /// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.
 pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
-    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+    let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
     let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
@@ -82,7 +82,7 @@ pub fn parse_script(script: &str) -> Vec<Act> {
         _ => match line.split_at_checked(2) {
             Some(("< ", text)) => Act::Send(format!("{text}\r\n").into_bytes()),
             Some(("> ", start)) => Act::Expect(start.to_owned()),
-            _ => panic!("`{line}` is no act"),
+            _ => panic!("`{line}` is not an act"),
         },
     };
     lines.map(act).collect()

@@ -32,7 +32,7 @@ fn net() -> Net {
 
 /// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.
 async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
-    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+    let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
     let settings = ProbeSettings {
         dns_names: vec!["default.test".to_owned(), "second.test".to_owned()],
         ..ProbeSettings::default()

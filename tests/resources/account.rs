@@ -80,7 +80,7 @@ async fn invalid_values_are_refused_with_every_error() {
             &["`certificate_days` must be a whole number from 1 to 3650, not `3651`"],
         ),
         (json!({"brand": long(65)}), &["`brand` must have at most 64 characters, not 65"]),
-        (json!({"zone": "UTC"}), &["`zone` is no field of `Account`\n  hint: remove it"]),
+        (json!({"zone": "UTC"}), &["`zone` is not a field of `Account`\n  hint: remove it"]),
     ];
     for (body, expected) in cases {
         assert_eq!(change(body.clone()).await, *expected, "{body}");

@@ -141,7 +141,7 @@ async fn invalid_bodies_are_refused_with_every_error() {
                 json!({"name": 5, "privat": true}),
                 &[
                     "`name` must be a text, not `5`\n  hint: put it in quotes",
-                    "`privat` is no field of `LocationRecord`\n  hint: did you mean `private`?",
+                    "`privat` is not a field of `LocationRecord`\n  hint: did you mean `private`?",
                 ],
             ),
             (json!([]), &["this must be a map of fields, not a list"]),

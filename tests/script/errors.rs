@@ -116,7 +116,7 @@ pub const ACTS: &[(&str, &str)] = &[
     ),
     (
         "<open url='/{{$now}}'/>",
-        "2:7: `{{$now}}` is no built-in variable [built-in are $timestamp, $timestamp_ms, $isoTimestamp, $uuid, $randomInt]",
+        "2:7: `{{$now}}` is not a built-in variable [built-in are $timestamp, $timestamp_ms, $isoTimestamp, $uuid, $randomInt]",
     ),
     (
         "<click css='a' timeout='0'/>",
@@ -202,12 +202,12 @@ pub const ACTS: &[(&str, &str)] = &[
         "<assert-count css='a' equals='many'/>",
         "2:23: `equals` must be a whole number from 0 to 1000000, not `many`",
     ),
-    ("<assert-url matches='('/>", "2:13: `matches` is no regular expression: unclosed group"),
+    ("<assert-url matches='('/>", "2:13: `matches` is not a regular expression: unclosed group"),
     (
         "<assert-url matches='{{user}}'/>",
-        "2:13: `matches` is no regular expression: repetition operator missing expression [regular expressions have no placeholders]",
+        "2:13: `matches` is not a regular expression: repetition operator missing expression [regular expressions have no placeholders]",
     ),
-    ("<keyword text='(' regex='true'/>", "2:10: `text` is no regular expression: unclosed group"),
+    ("<keyword text='(' regex='true'/>", "2:10: `text` is not a regular expression: unclosed group"),
     ("<click/>", "2:1: `click` does not say which element is meant"),
     (
         "<click css='a' id='b'/>",
@@ -224,10 +224,16 @@ pub const ACTS: &[(&str, &str)] = &[
     ),
     ("<click><by idd='a' css='b'/></click>", "2:12: `by` has no attribute `idd` [did you mean `id`?]"),
     ("<click id=''/>", "2:8: `id` of `click` is empty"),
-    ("<click css='a['/>", "2:8: `css` is no CSS selector: a `]` is missing"),
-    ("<click xpath='//a['/>", "2:8: `xpath` is no XPath 1.0: a step is missing at the end"),
-    ("<click xpath='count(//a)'/>", "2:8: `xpath` is no XPath 1.0: it does not select elements"),
-    ("<click xpath='//svg:path'/>", "2:8: `xpath` is no XPath 1.0: namespace prefixes are not supported"),
+    ("<click css='a['/>", "2:8: `css` is not a CSS selector: a `]` is missing"),
+    ("<click xpath='//a['/>", "2:8: `xpath` is not an XPath 1.0 expression: a step is missing at the end"),
+    (
+        "<click xpath='count(//a)'/>",
+        "2:8: `xpath` is not an XPath 1.0 expression: it does not select elements",
+    ),
+    (
+        "<click xpath='//svg:path'/>",
+        "2:8: `xpath` is not an XPath 1.0 expression: namespace prefixes are not supported",
+    ),
 ];
 
 #[test]

@@ -206,7 +206,7 @@ fn parse_until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> 
     let until =
         fields.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
     if until.is_none() && reader.errors.is_empty() {
-        let message = "`until` must be a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
+        let message = "`until` must be a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
         reader.errors.push(ValidationError::new(
             ValidationErrorKind::Format,
             "until",

@@ -76,7 +76,8 @@ async fn read_report(
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
     let zone = state.resources.time_zone(caller).await?;
-    let time_rule = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let time_rule =
+        "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
         from: query.parse_one("from", time_rule, time),

@@ -33,7 +33,7 @@ impl Options {
         settings: &ProbeSettings,
     ) -> Result<Self, String> {
         let agent = HeaderValue::from_str(&settings.user_agent)
-            .map_err(|_| "`user_agent` cannot be used: it is no header value".to_owned())?;
+            .map_err(|_| "`user_agent` cannot be used: it is not a header value".to_owned())?;
         let fields: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
         let steps = steps(fields)?;
         Ok(Self {

@@ -182,7 +182,7 @@ impl Options {
         let text = base.render(variables)?;
         let reason = match Url::parse(&text) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => return Ok(Some(url)),
-            Ok(_) => "it is no http or https URL".to_owned(),
+            Ok(_) => "it is not an http or https URL".to_owned(),
             Err(error) => error.to_string(),
         };
         Err(invalid(Phase::Play, format!("`base` is `{}`: {reason}", truncate(&text, MAX_SHOWN_CHARS))))

@@ -84,7 +84,9 @@ impl QueryPlan {
         };
         let mut name = match Name::from_utf8(text) {
             Ok(name) => name,
-            Err(error) => return fail(FailureKind::Unsupported, format!("`{text}` is no DNS name: {error}")),
+            Err(error) => {
+                return fail(FailureKind::Unsupported, format!("`{text}` is not a DNS name: {error}"));
+            }
         };
         name.set_fqdn(true);
         let record_type = monitor.record_type;

@@ -144,7 +144,7 @@ fn pinned(settings: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSetti
         Some(text) if !settings.resolve_dns => text
             .parse()
             .map(Some)
-            .map_err(|_| invalid_setting("ip_address", format!("`{text}` is no address"))),
+            .map_err(|_| invalid_setting("ip_address", format!("`{text}` is not an address"))),
         _ => Ok(None),
     }
 }

@@ -36,7 +36,7 @@ impl RequestHeaders {
         method: &Method,
     ) -> Result<Self, InvalidSettings> {
         HeaderValue::from_str(&settings.user_agent)
-            .map_err(|_| invalid_setting("user_agent", "it is no header value"))?;
+            .map_err(|_| invalid_setting("user_agent", "it is not a header value"))?;
         let content_type = (method == Method::POST).then(|| content_type(website)).transpose()?;
         Ok(Self {
             agent: Arc::clone(&settings.user_agent),
@@ -78,7 +78,7 @@ impl RequestHeaders {
 fn content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
     let default = "application/x-www-form-urlencoded";
     let kind = Some(settings.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
-    HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is no header value"))
+    HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is not a header value"))
 }
 
 fn custom_headers(

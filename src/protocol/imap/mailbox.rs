@@ -183,7 +183,7 @@ impl<'a> Mailbox<'a> {
                 FailureKind::Unsupported,
                 "a name or password has a line break, which this protocol cannot carry".to_owned(),
             ),
-            _ => fail(FailureKind::ResponseInvalid, format!("`{last}` is no answer to {command}")),
+            _ => fail(FailureKind::ResponseInvalid, format!("`{last}` is not a reply to {command}")),
         }
     }
 }

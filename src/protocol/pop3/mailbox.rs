@@ -73,7 +73,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
                 Failure::new(
                     Phase::Select,
                     FailureKind::ResponseInvalid,
-                    format!("`{start}` is no line of UIDL"),
+                    format!("`{start}` is not a line of UIDL"),
                 )
             })?;
             entries.insert(number, uid);

@@ -169,7 +169,7 @@ impl<'a> FieldReader<'a> {
                 self.read_secret_reference(table, name, node, path, found);
             }
             InputFormat::V3 | InputFormat::File => {
-                let message = format!("`{}` is no field of `{}`", truncate_value(path), table.name);
+                let message = format!("`{}` is not a field of `{}`", truncate_value(path), table.name);
                 let error = ValidationError::new(ValidationErrorKind::UnknownField, path, position, message);
                 let known = table.fields().iter().map(|field| field.name);
                 self.errors.push(match closest_match(name, known) {

@@ -117,9 +117,9 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
 fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
     let problem = match source {
         "JSON Response" => {
-            paths::parse_json_path(property).err().map(|error| format!("is no JSONPath: {error}"))
+            paths::parse_json_path(property).err().map(|error| format!("is not a JSONPath: {error}"))
         }
-        "XML Response" => paths::parse_xpath(property).err().map(|error| format!("is no XPath: {error}")),
+        "XML Response" => paths::parse_xpath(property).err().map(|error| format!("is not an XPath: {error}")),
         _ => None,
     };
     if let (Some(problem), false) = (problem, property.is_empty()) {
@@ -137,7 +137,7 @@ fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
         cx.add_error(
             ValidationErrorKind::Format,
             &path,
-            format!("`{path}` is no regular expression: {problem}"),
+            format!("`{path}` is not a regular expression: {problem}"),
         );
     }
 }
@@ -149,7 +149,7 @@ fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &
     }
     let problem = match (source, comparison) {
         (_, "regular expression includes" | "regular expression excludes") => {
-            regex_error(value).map(|problem| format!("is no regular expression: {problem}"))
+            regex_error(value).map(|problem| format!("is not a regular expression: {problem}"))
         }
         ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
         ("Status Code", _) if !value.split(',').all(is_status) => Some(format!(

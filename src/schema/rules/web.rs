@@ -63,7 +63,7 @@ fn keyword(cx: &mut RuleContext<'_>) {
         return;
     }
     if let Some(problem) = document.text("keyword_string").and_then(regex_error) {
-        let message = format!("`keyword_string` is no regular expression: {problem}");
+        let message = format!("`keyword_string` is not a regular expression: {problem}");
         cx.add_error(ValidationErrorKind::Format, "keyword_string", message);
     }
 }
@@ -104,7 +104,7 @@ fn dialogue(cx: &mut RuleContext<'_>) {
             cx.add_error(
                 ValidationErrorKind::Format,
                 &path,
-                format!("`{path}` is no regular expression: {problem}"),
+                format!("`{path}` is not a regular expression: {problem}"),
             );
         }
     }

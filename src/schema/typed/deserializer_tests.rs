@@ -65,7 +65,7 @@ impl Deserializer<'static> for StructWalk<'_> {
     ) -> Result<V::Value, Self::Error> {
         self.seen.structs.borrow_mut().insert(name);
         for field in names.iter().filter(|field| self.table.field(field).is_none()) {
-            self.seen.add_error(name, format!("`{field}` is no field of `{}`", self.table.name));
+            self.seen.add_error(name, format!("`{field}` is not a field of `{}`", self.table.name));
         }
         visitor.visit_map(FieldWalk { names: names.iter(), next: None, walk: self })
     }

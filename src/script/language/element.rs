@@ -228,7 +228,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
                 .chain(BUILT_IN_VARIABLES);
             let near = closest_match(name, known).map(|near| format!("did you mean `{{{{{near}}}}}`?"));
             let message = if name.starts_with('$') {
-                format!("`{{{{{}}}}}` is no built-in variable", truncate_value(name))
+                format!("`{{{{{}}}}}` is not a built-in variable", truncate_value(name))
             } else {
                 format!("`{{{{{}}}}}` is not a variable, and no earlier act sets it", truncate_value(name))
             };
@@ -353,7 +353,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
                     has_placeholders(text).then(|| "regular expressions have no placeholders".to_owned());
                 self.add_attribute_error(
                     name,
-                    format!("`{name}` is no regular expression: {}", regex_error(&error)),
+                    format!("`{name}` is not a regular expression: {}", regex_error(&error)),
                     hint,
                 );
                 None

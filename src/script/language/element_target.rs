@@ -104,8 +104,8 @@ fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Opt
         _ => None,
     };
     if let Some(error) = error {
-        let kind = if name == "css" { "CSS selector" } else { "XPath 1.0" };
-        element.add_attribute_error(name, format!("`{name}` is no {kind}: {error}"), None);
+        let kind = if name == "css" { "a CSS selector" } else { "an XPath 1.0 expression" };
+        element.add_attribute_error(name, format!("`{name}` is not {kind}: {error}"), None);
         return None;
     }
     Some(match name {

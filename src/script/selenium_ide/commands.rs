@@ -179,7 +179,7 @@ fn convert_option(value: &str) -> Result<OptionSelector, String> {
         "label" => Ok(OptionSelector::Label(convert_placeholders(text))),
         "value" => Ok(OptionSelector::Value(convert_placeholders(text))),
         "index" => {
-            text.trim().parse().map(OptionSelector::Index).map_err(|_| "`index` is no number".to_owned())
+            text.trim().parse().map(OptionSelector::Index).map_err(|_| "`index` is not a number".to_owned())
         }
         "id" => Err("an option cannot be picked by its id".to_owned()),
         _ => Ok(OptionSelector::Label(convert_placeholders(value))),
@@ -191,7 +191,7 @@ fn convert_frame(converter: &Converter<'_>, command: &SideCommand) -> Result<Fra
         Some(("relative", "parent")) => Ok(FrameSelector::Parent),
         Some(("relative", "top")) => Ok(FrameSelector::Top),
         Some(("index", index)) => {
-            index.trim().parse().map(FrameSelector::Index).map_err(|_| "`index` is no number".to_owned())
+            index.trim().parse().map(FrameSelector::Index).map_err(|_| "`index` is not a number".to_owned())
         }
         _ => converter.convert_target(command).map(FrameSelector::Element),
     }

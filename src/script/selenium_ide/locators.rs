@@ -15,7 +15,7 @@ pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
         return Err(if target.is_empty() {
             "it does not say which element is meant".to_owned()
         } else {
-            format!("`{}` is no locator", crate::syntax::truncate_value(target))
+            format!("`{}` is not a locator", crate::syntax::truncate_value(target))
         });
     };
     let text = convert_placeholders(text);

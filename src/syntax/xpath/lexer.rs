@@ -61,7 +61,7 @@ fn number(rest: &str) -> Result<(Token, usize), String> {
     let whole = digits(rest);
     let decimals = rest[whole..].strip_prefix('.').map(digits);
     let end = whole + decimals.map_or(0, |decimals| 1 + decimals);
-    let number = rest[..end].parse().map_err(|_| format!("`{}` is no number", &rest[..end]))?;
+    let number = rest[..end].parse().map_err(|_| format!("`{}` is not a number", &rest[..end]))?;
     Ok((Token::Number(number), end))
 }
 

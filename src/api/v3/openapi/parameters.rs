@@ -80,7 +80,7 @@ pub(super) fn value_description(kind: ParamKind) -> String {
         ParamKind::Ids => "an id or a comma list of ids".to_owned(),
         ParamKind::Choice(names) => format!("one of {}", quoted(names)),
         ParamKind::Choices(names) => format!("one or several of {}", quoted(names)),
-        ParamKind::Time => "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
+        ParamKind::Time => "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
         ParamKind::Pattern(pattern) => format!("text that fits `{pattern}`"),
     }
 }

@@ -238,7 +238,7 @@ async fn list_occurrences(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let rule = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let rule = "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let after = query.parse_one("after", rule, |text| parse_time_in_zone(&zone, text));
     let window = query.paging();
     query.into_result()?;

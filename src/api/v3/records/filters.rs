@@ -10,7 +10,7 @@ use crate::domain::{RecordFilter, RecordKind};
 const BLACKOUT_TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const BOOLEANS: &[&str] = &["true", "false"];
 const TIME_RULE: &str =
-    "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
 
 const BLACKOUT_PARAMS: &[Param] = &[
     Param::new("type", ParamKind::Choice(BLACKOUT_TYPES), "Those of this type"),

@@ -21,7 +21,8 @@ pub(super) fn parse_filter(
     zone: &TimeZone,
 ) -> Result<(ResultFilter, Paging), ApiError> {
     let outcomes = format!("one or several of {}", quoted_list(&OUTCOMES));
-    let time_rule = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let time_rule =
+        "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| parse_time_in_zone(zone, text);
     let filter = ResultFilter {
         monitors: query

@@ -30,8 +30,9 @@ pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> R
     };
     let location = headers.get(LOCATION).ok_or_else(|| invalid("has no `Location`".to_owned()))?;
     let location = String::from_utf8_lossy(location.as_bytes());
-    let mut to =
-        from.join(&location).map_err(|error| invalid(format!("has a `Location` that is no URL: {error}")))?;
+    let mut to = from
+        .join(&location)
+        .map_err(|error| invalid(format!("has a `Location` that is not a URL: {error}")))?;
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
         return Err(invalid(format!("leads to `{}:`, which is not followed", to.scheme())));
     }
@@ -101,9 +102,9 @@ mod tests {
     fn an_invalid_redirect_gives_its_reason() {
         for (location, text) in [
             (None, "no `Location`"),
-            (Some("http://"), "no URL"),
+            (Some("http://"), "not a URL"),
             (Some(&format!("/{}", "x".repeat(65_000))), "more than 65000 bytes"),
-            (Some("http://a:99999/"), "no URL"),
+            (Some("http://a:99999/"), "not a URL"),
             (Some("ftp://a/"), "`ftp:`"),
             (Some("javascript:alert(1)"), "`javascript:`"),
             (Some("file:///etc/passwd"), "`file:`"),

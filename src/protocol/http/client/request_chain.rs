@@ -140,7 +140,7 @@ impl<'a> RequestChain<'a> {
         if self.version == Version::HTTP_3 {
             let text = display_url(&self.url);
             self.version_fallback =
-                Some(format!("`{text}` is no https URL, HTTP/1.1 was used instead of HTTP/3"));
+                Some(format!("`{text}` is not an https URL, HTTP/1.1 was used instead of HTTP/3"));
             self.version = Version::HTTP_11;
         }
         let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
