@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::{CheckMetadata, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::domain::{
+    CheckMetadata, CustomerId, EgressScope, LocationId, MonitorId, MonitorType, Revision, Timestamp,
+};
 use crate::probe::{Probe, Weight};
 use crate::schedule::{LocationRotation, LocationSlots, Slots};
 
@@ -14,6 +16,8 @@ pub struct Assignment {
     pub monitor_id: MonitorId,
     /// Account that owns it.
     pub customer: CustomerId,
+    /// On whose behalf its checks connect.
+    pub egress_scope: EgressScope,
     /// Revision of the monitor.
     pub revision: Revision,
     /// Name of the monitor.

@@ -55,7 +55,8 @@ async fn run_bounded(
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
-    let cx = ProbeContext::new(&execution.net, deadline, cancel, execution.clock.as_ref());
+    let net = execution.net.with_scope(assignment.egress_scope);
+    let cx = ProbeContext::new(&net, deadline, cancel, execution.clock.as_ref());
     let last_loaded_at =
         || execution.full_pages.last_loaded_at(assignment.monitor_id).or(assignment.full_page_at);
     let full_page_at = if execution.is_on_demand { None } else { last_loaded_at() };

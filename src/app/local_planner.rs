@@ -218,6 +218,7 @@ impl LocalPlanner {
         Assignment {
             monitor_id: monitor.id,
             customer: monitor.customer,
+            egress_scope: monitor.egress_scope(),
             revision: monitor.revision,
             name: monitor.name().into(),
             kind: monitor.monitor_type(),
@@ -268,7 +269,7 @@ impl Planner for LocalPlanner {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
-            let net = Arc::clone(&self.agent_at(location)?.net);
+            let net = self.agent_at(location)?.net.with_scope(monitor.egress_scope());
             let facts = self.account_facts(monitor.customer).await;
             let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
             let to = Endpoint {

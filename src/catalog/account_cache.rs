@@ -215,7 +215,7 @@ impl AccountCache {
         // Locations of account 1 are shared unless private; those of other accounts are their own.
         let shared = |record: &&Record| {
             record.customer == customer
-                || record.customer == CustomerId(1)
+                || record.customer == CustomerId::FIRST
                     && settings_or_skip(record)
                         .is_some_and(|location: LocationSettings<'_>| !location.private)
         };

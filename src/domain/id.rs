@@ -33,6 +33,12 @@ number_id!(
     /// The account that owns a monitor (interface.md 2.1 `customer_id`).
     CustomerId
 );
+
+impl CustomerId {
+    /// The account of whoever runs this host, which exists from the first start.
+    pub const FIRST: Self = Self(1);
+}
+
 number_id!(
     /// A user who logs in.
     UserId

@@ -11,6 +11,7 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 
 use super::deadline::Deadline;
+use super::egress::check_not_protected;
 use super::endpoint::{ConnectTrace, Endpoint};
 use super::proxy::UpstreamProxy;
 use super::socket;
@@ -65,7 +66,7 @@ impl Net {
         deadline: Deadline,
         trace: &mut ConnectTrace,
     ) -> Result<TcpStream, Failure> {
-        let allowed = self.allowed_addresses(addresses, trace)?;
+        let allowed = self.allowed_addresses(addresses, Some(port), trace)?;
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
         let race = happy_eyeballs(&targets, deadline, |to| {
@@ -87,23 +88,28 @@ impl Net {
         }
     }
 
-    /// Returns those of `addresses` that the egress policy allows. Fails (95) with the rule and the address when it
-    /// allows none.
+    /// Returns those of `addresses` that the egress policy allows and at which no service of Vigie listens on `port`
+    /// (`None` for protocols without ports). Fails (95) with the reason and the address when there are none.
     pub fn allowed_addresses(
         &self,
         addresses: &[IpAddr],
+        port: Option<u16>,
         trace: &mut ConnectTrace,
     ) -> Result<Vec<IpAddr>, Failure> {
         let mut denials = Vec::new();
         let mut allowed = Vec::with_capacity(addresses.len());
         for &address in addresses {
-            match self.egress.check(address) {
+            let check = self.stack.egress.check(self.scope, address).and_then(|()| match port {
+                Some(port) => check_not_protected(SocketAddr::new(address, port)),
+                None => Ok(()),
+            });
+            match check {
                 Ok(()) => allowed.push(address),
                 Err(denied) => denials.push(denied),
             }
         }
         if allowed.is_empty() {
-            trace.address = denials.first().map(|denied| SocketAddr::new(denied.address, 0));
+            trace.address = denials.first().map(|denied| SocketAddr::new(denied.address(), 0));
             let detail = join_first(&denials, "; ");
             return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
         }
@@ -113,7 +119,7 @@ impl Net {
     /// Opens a UDP socket that exchanges datagrams with `to` only, from a random port. The caller must have checked
     /// [`Self::allowed_addresses`].
     pub fn udp_socket(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
-        socket::udp_socket(&self.source, to)
+        socket::udp_socket(&self.stack.source, to)
             .and_then(UdpSocket::from_std)
             .map_err(|error| self.dial_failure(to, &error))
     }
@@ -121,7 +127,7 @@ impl Net {
     /// Returns the failure of `socket`, `bind` or `connect` towards `to`, and whose fault it is.
     #[must_use]
     pub fn dial_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
-        let unrouted = || socket::check_local_route(&self.source, to).is_err();
+        let unrouted = || socket::check_local_route(&self.stack.source, to).is_err();
         let kind = match socket::socket_failure_kind(error) {
             Some(FailureKind::Unreachable) if unrouted() => FailureKind::NoRoute,
             Some(kind) => kind,
@@ -140,7 +146,7 @@ impl Net {
             // On the heap, since few connections use a proxy; the others need no space for it.
             return (to, Box::pin(self.tunnel(proxy, to, deadline)).await);
         }
-        let connected = async { socket::tcp_socket(&self.source, to)?.connect(to).await };
+        let connected = async { socket::tcp_socket(&self.stack.source, to)?.connect(to).await };
         (to, connected.await.map_err(|error| self.dial_failure(to, &error)))
     }
 }

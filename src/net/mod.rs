@@ -30,7 +30,10 @@ pub use config::NetConfig;
 pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
 pub use echo::{EchoOutcome, EchoSocket, IcmpError, PendingEcho};
-pub use egress::{DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, effective_address};
+pub use egress::{
+    DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, ProtectedService, effective_address, protect_local_port,
+    protect_remote_service,
+};
 pub use endpoint::{AddressFamily, ConnectTrace, Endpoint};
 pub use error::NetError;
 pub use ip_network::{IpNetwork, ParseIpNetworkError};

@@ -48,7 +48,7 @@ impl Net {
             let detail = format!("`{}` is not a valid host name: {error}", to.host);
             Failure::new(Phase::Resolve, FailureKind::NameNotFound, detail)
         })?;
-        if let Some(addresses) = self.resolver.lookup_hosts_file(&name, to.family) {
+        if let Some(addresses) = self.stack.resolver.lookup_hosts_file(&name, to.family) {
             return if addresses.is_empty() {
                 Err(no_address_failure(to, "/etc/hosts has only addresses of another family"))
             } else {
@@ -56,7 +56,7 @@ impl Net {
             };
         }
         let timeout = LOOKUP_TIMEOUT.min(deadline.remaining() * 2 / 3);
-        match tokio::time::timeout(timeout, self.resolver.lookup(&name, to.family)).await {
+        match tokio::time::timeout(timeout, self.stack.resolver.lookup(&name, to.family)).await {
             Ok(Ok(addresses)) if addresses.is_empty() => {
                 Err(no_address_failure(to, "the response contains no address"))
             }
@@ -74,7 +74,8 @@ impl Net {
     /// Determines whether the name's servers or the resolver itself did not respond.
     async fn resolver_silence_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
         let timeout = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
-        let query = self.resolver.resolver.lookup(self.resolver.control_name.clone(), RecordType::NS);
+        let query =
+            self.stack.resolver.resolver.lookup(self.stack.resolver.control_name.clone(), RecordType::NS);
         let responded = match tokio::time::timeout(timeout, query).await {
             Ok(Ok(_)) => true,
             // An error of this host, such as no free socket, is not a response.
@@ -88,7 +89,7 @@ impl Net {
         if responded {
             Failure::new(Phase::Resolve, FailureKind::NameUnanswered, format!("`{host}`: {what}"))
         } else {
-            let control = &self.resolver.control_name;
+            let control = &self.stack.resolver.control_name;
             let detail =
                 format!("querying `{host}`: {what}; the control name `{control}` got no response either");
             Failure::new(Phase::Resolve, FailureKind::ResolverSilent, detail)
@@ -98,8 +99,9 @@ impl Net {
     /// Alternates between the families (RFC 8305 4), starting with the preferred one.
     fn order_addresses(&self, addresses: Vec<IpAddr>, family: AddressFamily) -> Vec<IpAddr> {
         let (six, four): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(IpAddr::is_ipv6);
-        let routed =
-            |address: &IpAddr| socket::check_local_route(&self.source, SocketAddr::new(*address, 53)).is_ok();
+        let routed = |address: &IpAddr| {
+            socket::check_local_route(&self.stack.source, SocketAddr::new(*address, 53)).is_ok()
+        };
         let six_first =
             family == AddressFamily::V6Preferred || four.is_empty() || six.first().is_some_and(routed);
         let (mut first, mut second) = if six_first { (six, four) } else { (four, six) };

@@ -1,7 +1,7 @@
 //! The network of one location.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::config::NetConfig;
 use super::echo::EchoSockets;
@@ -10,45 +10,55 @@ use super::error::NetError;
 use super::resolver::DnsResolver;
 use super::socket::SourceBinding;
 use super::tls::TlsContext;
+use crate::domain::EgressScope;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
-/// The network of one location. It is rebuilt when settings change; only certificates and named proxies change in
-/// between ([`Net::set_certificates`], [`Net::set_proxies`]).
-#[derive(Debug)]
+/// The network of one location, as those on whose behalf it connects may use it. It is rebuilt when settings change;
+/// only certificates and named proxies change in between ([`Net::set_certificates`], [`Net::set_proxies`]).
+#[derive(Clone, Debug)]
 pub struct Net {
+    pub(super) stack: Arc<NetStack>,
+    pub(super) scope: EgressScope,
+}
+
+/// What all users of the network of one location share.
+#[derive(Debug)]
+pub(super) struct NetStack {
     pub(super) resolver: DnsResolver,
     pub(super) egress: EgressPolicy,
     pub(super) source: SourceBinding,
-    pub(super) proxy: Option<UpstreamProxy>,
+    pub(super) default_proxy: OnceLock<UpstreamProxy>,
     pub(super) proxies: RwLock<BTreeMap<i64, Arc<UpstreamProxy>>>,
     pub(super) tls: TlsContext,
     pub(super) echo_sockets: EchoSockets,
 }
 
 impl Net {
-    /// Creates the network. Reads the system's resolver configuration and certificates if `config` uses them.
+    /// Creates the network for connections of the operator. Reads the system's resolver configuration and certificates
+    /// if `config` uses them.
     pub fn new(config: &NetConfig) -> Result<Self, NetError> {
-        Ok(Self {
+        let stack = NetStack {
             resolver: DnsResolver::new(&config.name_servers, &config.control_name, &config.source)?,
             egress: config.egress.clone(),
             source: config.source.clone(),
-            proxy: None,
+            default_proxy: OnceLock::new(),
             proxies: RwLock::default(),
             tls: TlsContext::new(&config.trust)?,
             echo_sockets: EchoSockets::default(),
-        })
+        };
+        Ok(Self { stack: Arc::new(stack), scope: EgressScope::Operator })
     }
 
-    /// Returns the egress policy.
+    /// Returns the same network for connections on behalf of `scope`.
     #[must_use]
-    pub fn egress(&self) -> &EgressPolicy {
-        &self.egress
+    pub fn with_scope(&self, scope: EgressScope) -> Self {
+        Self { stack: Arc::clone(&self.stack), scope }
     }
 
     /// Returns the source address and interface of connections.
     #[must_use]
     pub fn source(&self) -> &SourceBinding {
-        &self.source
+        &self.stack.source
     }
 }

@@ -11,7 +11,7 @@ use super::sms::SmsSettings;
 use super::snmp::{TrapChannel, parse_object_identifier};
 use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
-use crate::domain::NotificationMethod;
+use crate::domain::{EgressScope, NotificationMethod};
 use crate::net::Net;
 
 /// Default enterprise of traps: the one that Net-SNMP reserves for experiments.
@@ -66,6 +66,7 @@ impl Channels {
 
     async fn send_by_method(&self, message: &OutgoingMessage) -> Result<(), SendError> {
         let unset = |what: &str| SendError::transient(format!("{what} is not set in the settings"));
+        let mut scope = message.egress_scope;
         let call: WebhookRequest = match message.recipient.method {
             NotificationMethod::MailText | NotificationMethod::MailHtml => {
                 return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
@@ -74,6 +75,8 @@ impl Channels {
                 return self.traps.send(message, self.clock.now(), self.attempt_timeout).await;
             }
             NotificationMethod::Sms => {
+                // The settings name the gateway.
+                scope = EgressScope::Operator;
                 sms::to_request(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
             }
             NotificationMethod::FormPost => form_post::to_request(message)?,
@@ -84,7 +87,7 @@ impl Channels {
             NotificationMethod::Slack => slack::to_request(message)?,
             NotificationMethod::Alertmanager => alertmanager::to_request(message)?,
         };
-        self.http.send(call, self.attempt_timeout).await.map(drop)
+        self.http.send(call, scope, self.attempt_timeout).await.map(drop)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::send_error::SendError;
-use crate::domain::{Capture, NotificationContent, Recipient};
+use crate::domain::{Capture, EgressScope, NotificationContent, Recipient};
 
 /// A rendered message for one recipient.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct OutgoingMessage {
     pub content: NotificationContent,
     /// The recipient.
     pub recipient: Recipient,
+    /// On whose behalf channels connect to the address of the recipient.
+    pub egress_scope: EgressScope,
     /// Decrypted secret of the recipient; empty for none.
     pub secret: Secret,
     /// Rendered title or subject.

@@ -13,7 +13,7 @@ use url::{Host, Position, Url};
 
 use super::send_error::SendError;
 use crate::clock::Clock;
-use crate::domain::{Phases, Timestamp, replace_control_chars};
+use crate::domain::{EgressScope, Phases, Timestamp, replace_control_chars};
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 
@@ -167,14 +167,20 @@ impl WebhookClient {
     /// # Errors
     /// When the server cannot be reached or does not respond with a success status.
     pub async fn ping(&self, url: &str, within: Duration) -> Result<(), SendError> {
-        self.send(WebhookRequest::new(Method::GET, url)?, within).await.map(drop)
+        self.send(WebhookRequest::new(Method::GET, url)?, EgressScope::Operator, within).await.map(drop)
     }
 
-    /// Sends `call`; returns the beginning of the body of a successful response.
-    pub(super) async fn send(&self, mut call: WebhookRequest, within: Duration) -> Result<String, SendError> {
+    /// Sends `call` on behalf of `scope`; returns the beginning of the body of a successful response.
+    pub(super) async fn send(
+        &self,
+        mut call: WebhookRequest,
+        scope: EgressScope,
+        within: Duration,
+    ) -> Result<String, SendError> {
+        let net = self.net.with_scope(scope);
         let deadline = Deadline::within(within);
         for _ in 0..=MAX_REDIRECTS {
-            let (head, body) = self.exchange(&call, deadline).await?;
+            let (head, body) = exchange(&net, &call, deadline).await?;
             if matches!(head.status.as_u16(), 301..=303 | 307 | 308) {
                 call = call.follow_redirect(&head)?;
                 continue;
@@ -200,31 +206,6 @@ impl WebhookClient {
         Err(SendError::permanent(format!("more than {MAX_REDIRECTS} redirects")))
     }
 
-    async fn exchange(
-        &self,
-        call: &WebhookRequest,
-        deadline: Deadline,
-    ) -> Result<(ResponseHead, ResponseBody), SendError> {
-        let request = call.to_http_request()?;
-        let mut trace = ConnectTrace::default();
-        let host = match call.url.host() {
-            Some(Host::Domain(name)) => name.to_owned(),
-            Some(Host::Ipv4(address)) => address.to_string(),
-            Some(Host::Ipv6(address)) => address.to_string(),
-            None => String::new(),
-        };
-        let to = Endpoint::new(&host, call.url.port_or_known_default().unwrap_or(80));
-        let tcp = self.net.connect(&to, deadline, &mut trace).await?;
-        let response = if call.url.scheme() == "https" {
-            let options = TlsOptions { alpn: &[b"http/1.1"], ..TlsOptions::default() };
-            let stream = self.net.handshake(tcp, &host, &options, deadline, &mut trace).await?;
-            send_request(stream, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
-        } else {
-            send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
-        };
-        Ok(response?)
-    }
-
     /// Returns the pause that `Retry-After` requests (RFC 9110 10.2.3): seconds or a date, at most an hour.
     fn retry_after(&self, head: &ResponseHead) -> Option<Duration> {
         if !matches!(head.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
@@ -239,6 +220,31 @@ impl WebhookClient {
         };
         Some(pause.min(MAX_RETRY_AFTER))
     }
+}
+
+async fn exchange(
+    net: &Net,
+    call: &WebhookRequest,
+    deadline: Deadline,
+) -> Result<(ResponseHead, ResponseBody), SendError> {
+    let request = call.to_http_request()?;
+    let mut trace = ConnectTrace::default();
+    let host = match call.url.host() {
+        Some(Host::Domain(name)) => name.to_owned(),
+        Some(Host::Ipv4(address)) => address.to_string(),
+        Some(Host::Ipv6(address)) => address.to_string(),
+        None => String::new(),
+    };
+    let to = Endpoint::new(&host, call.url.port_or_known_default().unwrap_or(80));
+    let tcp = net.connect(&to, deadline, &mut trace).await?;
+    let response = if call.url.scheme() == "https" {
+        let options = TlsOptions { alpn: &[b"http/1.1"], ..TlsOptions::default() };
+        let stream = net.handshake(tcp, &host, &options, deadline, &mut trace).await?;
+        send_request(stream, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
+    } else {
+        send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
+    };
+    Ok(response?)
 }
 
 fn percent_decode(text: &str) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::monitor_document::MonitorDocument;
-use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::domain::{CustomerId, EgressScope, MonitorId, MonitorType, Revision, Timestamp};
 use crate::script::language::Script;
 
 /// Where a monitor is defined.
@@ -73,6 +73,15 @@ pub struct Monitor {
 }
 
 impl Monitor {
+    /// Returns on whose behalf its checks connect: who writes a monitor file has access to the host anyway.
+    #[must_use]
+    pub fn egress_scope(&self) -> EgressScope {
+        match self.origin {
+            Origin::File { .. } => EgressScope::Operator,
+            Origin::Api | Origin::Applied { .. } => EgressScope::for_account(self.customer),
+        }
+    }
+
     /// Returns its type.
     #[must_use]
     pub fn monitor_type(&self) -> MonitorType {

@@ -92,7 +92,7 @@ pub fn validate_files(
 pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument) -> Map<String, Value> {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(key));
-    if customer != CustomerId(1) {
+    if customer != CustomerId::FIRST {
         entry.insert("customer".to_owned(), Value::from(customer.0));
     }
     entry.insert("type".to_owned(), Value::from(document.monitor_type().name()));
@@ -200,7 +200,7 @@ impl FileReader<'_> {
 }
 
 fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
-    let Some(given) = node.get("customer") else { return CustomerId(1) };
+    let Some(given) = node.get("customer") else { return CustomerId::FIRST };
     if let NodeValue::Int(number @ 1..) = given.value {
         return CustomerId(number);
     }
@@ -209,7 +209,7 @@ fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
         ValidationError::new(ValidationErrorKind::Type, "customer", given.position, message)
             .with_value(display_value(given)),
     );
-    CustomerId(1)
+    CustomerId::FIRST
 }
 
 fn read_type(node: &Node, errors: &mut Vec<ValidationError>) -> Option<MonitorType> {

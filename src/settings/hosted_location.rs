@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::concurrency::{ConcurrencySettings, read_concurrency};
+use super::network::read_egress_accounts;
 use super::setting_type::{parse_endpoint, parse_name_server};
 use super::settings_reader::{SettingsReader, null_node};
 use crate::domain::{Location, LocationId};
@@ -32,6 +33,7 @@ pub struct HostedLocation {
 /// Reads the entries of `locations`.
 pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<HostedLocation> {
     let first = reader.number("location.id");
+    let allowed_to_accounts = read_egress_accounts(reader);
     let mut others = Vec::new();
     for (at, entry) in reader.entries("locations") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
@@ -43,7 +45,9 @@ pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<Hoste
             reader.add_error(ValidationErrorKind::DuplicateField, &path, position, message);
         }
         let proxy = read_proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
-        others.push(HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) });
+        let mut other = HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) };
+        other.net.egress = other.net.egress.with_accounts(allowed_to_accounts.clone());
+        others.push(other);
     }
     others
 }

@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::certificates::read_named_certificates;
 use super::hosted_location::{read_net_config, read_proxy};
 use super::settings_reader::SettingsReader;
-use crate::net::{NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
+use crate::domain::CustomerId;
+use crate::net::{IpNetwork, NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
+use crate::syntax::node::Node;
 
 pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
     let with_value = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
@@ -18,7 +20,19 @@ pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<Upstream
 
 pub(super) fn read_net(reader: &mut SettingsReader<'_>) -> NetConfig {
     let config = read_net_config(|name| reader.node(&format!("location.{name}")));
-    NetConfig { trust: read_trust(reader), ..config }
+    let egress = config.egress.with_accounts(read_egress_accounts(reader));
+    NetConfig { trust: read_trust(reader), egress, ..config }
+}
+
+/// Reads the networks that are allowed to single accounts, at every location.
+pub(super) fn read_egress_accounts(reader: &mut SettingsReader<'_>) -> BTreeMap<CustomerId, Vec<IpNetwork>> {
+    let entries = reader.entries("egress.accounts");
+    let accounts = entries.iter().filter_map(|(_, entry)| {
+        let account = entry.get("account")?.to_json().as_i64()?;
+        let networks = entry.get("allow")?.items().iter().filter_map(Node::as_text);
+        Some((CustomerId(account), networks.filter_map(|text| text.parse().ok()).collect()))
+    });
+    accounts.collect()
 }
 
 fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {

@@ -98,6 +98,7 @@ impl SettingsReader<'_> {
                 "plans" => "code",
                 "mobile.profiles" => "subtype",
                 "browser.remote" => "browser",
+                "egress.accounts" => "account",
                 _ => "id",
             };
             let Some(key) = item.get(name) else { continue };

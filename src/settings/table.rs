@@ -123,6 +123,8 @@ const DEFAULT_DEVICES: &str = "\
     {subtype: 3, name: tablet, width: 820, height: 1106, scale: 2, mobile: true, touch: true,
      user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36'},
   ]";
+static EGRESS_ACCOUNT: &[EntryField] =
+    &[entry_field("account", ID, true), entry_field("allow", SettingType::List(&SettingType::Network), true)];
 static DNS_NAME: &[EntryField] = &[entry_field("id", ID, true), entry_field("name", SettingType::Text, true)];
 static PLAN: &[EntryField] = &[
     entry_field("code", SettingType::Text, true),
@@ -140,6 +142,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("engine", "Concurrency limits. A run that cannot start within its interval is recorded as missed."),
     ("store", "The database, `vigie.db` in the data folder (SQLite)."),
     ("location", "This monitoring location."),
+    ("egress", "What the monitors and recipients of single accounts may connect to."),
     ("tls", "Trusted certificate authorities."),
     ("dns", "Name-server monitors."),
     ("checks", "Defaults of all checks."),
@@ -309,6 +312,12 @@ pub static SETTINGS: &[Setting] = &[
         SettingType::List(&SettingType::Endpoint),
         "[]",
         "Hosts with a port that never fail together. If a check fails and none of them accepts a connection, the\nfailure counts as unknown, since the location itself is offline. Failures of loopback targets are not\nchecked this way.",
+    ),
+    Setting::new(
+        "egress.accounts",
+        SettingType::MapList(EGRESS_ACCOUNT),
+        "[]",
+        "Networks that single accounts may connect to, beside `location.egress_allow`. Loopback and the other\naddresses of this host are denied to all accounts but 1; monitor files may always use them.\nExample: [{account: 2, allow: [127.0.0.0/8]}]",
     ),
     Setting::new("tls.system_roots", SettingType::Bool, "true", "Whether to trust the CAs of the operating system."),
     Setting::new("tls.ca_files", SettingType::List(&SettingType::Text), "[]", "PEM files of further CAs that every check trusts."),

@@ -11,8 +11,8 @@ use vigie::agent::{
 };
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    CheckResult, CustomerId, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase,
-    Revision, Timestamp,
+    CheckResult, CustomerId, EgressScope, Failure, FailureKind, LocationId, MonitorId, MonitorType,
+    Observation, Phase, Revision, Timestamp,
 };
 use vigie::net::{Net, NetConfig};
 use vigie::probe::{AttemptFuture, Probe, ProbeContext, Weight};
@@ -116,6 +116,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
         customer: CustomerId(1),
+        egress_scope: EgressScope::Operator,
         revision: Revision(1),
         name: format!("monitor {id}").into(),
         kind: MonitorType::Tcp,

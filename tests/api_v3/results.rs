@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use vigie::agent::{Assignment, ExecutionContext, run_check};
-use vigie::domain::{LocationId, MonitorId, Role, Timestamp};
+use vigie::domain::{EgressScope, LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::{ProbeSettings, build};
@@ -45,6 +45,7 @@ async fn run_and_store(app: &App, id: i64, second: i64) {
     let assignment = Assignment {
         monitor_id: monitor.id,
         customer: monitor.customer,
+        egress_scope: EgressScope::Operator,
         revision: monitor.revision,
         name: monitor.name().into(),
         kind: monitor.monitor_type(),

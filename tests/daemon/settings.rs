@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::domain::{LocationId, MonitorType};
+use vigie::domain::{CustomerId, EgressScope, LocationId, MonitorType};
 use vigie::net::NameServers;
 use vigie::settings::{SETTINGS, Setting, SettingSources, SettingType, Settings, render_default_file};
 use vigie::syntax::node::Node;
@@ -73,7 +73,7 @@ fn settings_are_converted_for_the_components() {
     assert_eq!((settings.location.id, settings.location.region), (LocationId(4), 9));
     let servers = ["192.0.2.1:53".parse().unwrap(), "[::1]:5353".parse().unwrap()];
     assert_eq!(settings.net.name_servers, NameServers::Explicit(servers.to_vec()));
-    assert!(settings.net.egress.check("10.1.1.1".parse().unwrap()).is_err());
+    assert!(settings.net.egress.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err());
     assert_eq!(settings.net.source.v4, Some("127.0.0.2".parse().unwrap()));
     assert_eq!(settings.net.trust.roots, vigie::net::Roots::None);
     assert_eq!(settings.probe.dns_names, ["a.test", "", "b.test"]);
@@ -383,7 +383,7 @@ fn the_certificate_of_the_server_is_checked_with_the_settings() {
 fn every_location_has_its_own_network_and_limits() {
     let settings = load(
         "engine: {total: 50, heavy: 3}\nlocation: {id: 4, name: here, source_ipv4: 127.0.0.4, connectivity_targets: ['[::1]:53']}\n\
-         tls: {system_roots: false}\nlocations:\n  - {id: 9, name: far, region: 2, source_ipv4: 127.0.0.9, name_servers: [192.0.2.9],\n\
+         egress: {accounts: [{account: 2, allow: [127.0.0.0/8]}]}\ntls: {system_roots: false}\nlocations:\n  - {id: 9, name: far, region: 2, source_ipv4: 127.0.0.9, name_servers: [192.0.2.9],\n\
          \x20    egress_deny: [10.0.0.0/8], verifies: true, connectivity_targets: ['a.test:443'], total: 7, proxy: 'proxy.test:3128'}\n  - {id: 5, name: plain}\n",
     )
     .unwrap();
@@ -394,8 +394,14 @@ fn every_location_has_its_own_network_and_limits() {
     assert_eq!(settings.location_ids(), [4, 9, 5]);
     let sources: Vec<_> = hosted.iter().map(|at| at.net.source.v4.map(|v4| v4.octets()[3])).collect();
     assert_eq!(sources, [Some(4), Some(9), None], "a source address is not inherited");
-    let denied = |at: usize| hosted[at].net.egress.check("10.1.1.1".parse().unwrap()).is_err();
+    let denied =
+        |at: usize| hosted[at].net.egress.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err();
     assert_eq!([denied(0), denied(1), denied(2)], [false, true, false]);
+    let loopback = |at: usize, account| {
+        let scope = EgressScope::Account(CustomerId(account));
+        hosted[at].net.egress.check(scope, "127.0.0.1".parse().unwrap()).is_ok()
+    };
+    assert!((0..3).all(|at| loopback(at, 2) && !loopback(at, 3)), "the accounts apply at every location");
     let server = "192.0.2.9:53".parse().unwrap();
     assert_eq!(hosted[1].net.name_servers, NameServers::Explicit(vec![server]));
     assert_eq!((&hosted[2].net.name_servers, &*hosted[2].net.control_name), (&NameServers::System, "."));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::clock::SystemClock;
 use vigie::domain::{
-    CustomerId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NewNotification,
+    CustomerId, EgressScope, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NewNotification,
     NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId, Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TrustConfig};
@@ -109,6 +109,7 @@ pub fn message(
         key: "site_error-4711-1795262400000000-1".to_owned(),
         content: sample_content,
         recipient: recipient(1, method, address),
+        egress_scope: EgressScope::Operator,
         secret: Secret(secret.to_owned()),
         subject: rendered.subject,
         text: rendered.text,

@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::domain::{CheckResult, CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
+use crate::domain::{
+    CheckResult, CustomerId, EgressScope, LocationId, MissedReason, MonitorType, Observation, Revision,
+};
 use crate::probe::{AttemptFuture, Probe, ProbeContext};
 use crate::schedule::{LocationRotation, MissedSlots, RunPlan, Slots};
 
@@ -32,6 +34,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
     Assignment {
         monitor_id: MonitorId(id),
         customer: CustomerId(1),
+        egress_scope: EgressScope::Operator,
         revision: Revision(1),
         name: "monitor".into(),
         kind: MonitorType::Tcp,

@@ -64,6 +64,7 @@ fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId)
     Assignment {
         monitor_id: monitor.id,
         customer: monitor.customer,
+        egress_scope: monitor.egress_scope(),
         revision: monitor.revision,
         name: monitor.name().into(),
         kind: monitor.monitor_type(),

@@ -15,7 +15,7 @@ use crate::agent::{
 };
 use crate::cli::output::{InvalidInput, UsageError};
 use crate::clock::SystemClock;
-use crate::domain::{CheckResult, CustomerId, MonitorId, MonitorType, Revision};
+use crate::domain::{CheckResult, CustomerId, EgressScope, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
 use crate::pipeline::{IngestSettings, Ingestor};
 use crate::schedule::LocationRotation;
@@ -192,6 +192,7 @@ pub(super) fn build_monitors(
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
             customer: CustomerId(1),
+            egress_scope: EgressScope::Operator,
             revision: Revision(1),
             name: document.name().into(),
             kind,

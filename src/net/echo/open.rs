@@ -11,8 +11,8 @@ impl Net {
     /// Returns the socket for echo requests to `address`: the unprivileged kind where the host permits it, otherwise a
     /// raw one. Fails with [`FailureKind::NoPermission`] (95) when neither is permitted.
     pub async fn echo_socket(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
-        let cell = if address.is_ipv4() { &self.echo_sockets.v4 } else { &self.echo_sockets.v6 };
-        cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
+        let cell = if address.is_ipv4() { &self.stack.echo_sockets.v4 } else { &self.stack.echo_sockets.v6 };
+        cell.get_or_try_init(async || EchoSocket::open(&self.stack.source, address))
             .await
             .map_err(|error| self.echo_socket_failure(address, &error))
     }

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use super::failure::{proxy_failure, proxy_io_failure};
 use super::proxy_config::{ProxyKind, UpstreamProxy};
 use super::{http_connect, socks5};
-use crate::domain::{Failure, FailureKind, Phase};
+use crate::domain::{EgressScope, Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::{ConnectTrace, Endpoint};
 use crate::net::socket;
@@ -21,10 +21,12 @@ use crate::net::stack::Net;
 const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Net {
-    /// Sets the default proxy of TCP connections. Connections to loopback do not use it.
+    /// Sets the default proxy of TCP connections, once. Connections to loopback do not use it.
     #[must_use]
-    pub fn with_default_proxy(mut self, proxy: Option<impl Into<UpstreamProxy>>) -> Self {
-        self.proxy = proxy.map(Into::into);
+    pub fn with_default_proxy(self, proxy: Option<impl Into<UpstreamProxy>>) -> Self {
+        if let Some(proxy) = proxy {
+            let _ = self.stack.default_proxy.set(proxy.into());
+        }
         self
     }
 
@@ -38,7 +40,7 @@ impl Net {
     /// Replaces the proxies named by id. Existing connections continue.
     pub fn set_proxies(&self, proxies: BTreeMap<i64, UpstreamProxy>) {
         let proxies = proxies.into_iter().map(|(id, proxy)| (id, Arc::new(proxy))).collect();
-        *self.proxies.write() = proxies;
+        *self.stack.proxies.write() = proxies;
     }
 
     /// Returns the proxy that `to` names; `None` when it names none.
@@ -51,7 +53,7 @@ impl Net {
             let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
             Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
         };
-        let proxies = self.proxies.read();
+        let proxies = self.stack.proxies.read();
         proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
     }
 
@@ -61,7 +63,7 @@ impl Net {
         to: SocketAddr,
         named: Option<&'a UpstreamProxy>,
     ) -> Option<&'a UpstreamProxy> {
-        named.or_else(|| self.proxy.as_ref().filter(|_| !to.ip().to_canonical().is_loopback()))
+        named.or_else(|| self.stack.default_proxy.get().filter(|_| !to.ip().to_canonical().is_loopback()))
     }
 
     /// Opens a connection to `to` through `proxy`.
@@ -87,13 +89,16 @@ impl Net {
         let mut trace = ConnectTrace::default();
         let addresses = self.resolve(&proxy.endpoint, deadline, &mut trace).await;
         let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
-        let allowed = self.allowed_addresses(&addresses, &mut trace).map_err(|failure| {
+        // The settings name the proxy, so it may be on this host.
+        let operator = self.with_scope(EgressScope::Operator);
+        let port = proxy.endpoint.port;
+        let allowed = operator.allowed_addresses(&addresses, Some(port), &mut trace).map_err(|failure| {
             let detail = format!("the proxy {proxy}: {}", failure.detail);
             Failure { detail, ..failure }
         })?;
         let mut last = proxy_failure(proxy, "its name has no address");
         for address in allowed {
-            let at = SocketAddr::new(address, proxy.endpoint.port);
+            let at = SocketAddr::new(address, port);
             let connected = async { socket::tcp_socket(self.source(), at)?.connect(at).await };
             match tokio::time::timeout_at(deadline.at, connected).await {
                 Ok(Ok(stream)) => return Ok(stream),

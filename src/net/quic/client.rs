@@ -75,7 +75,7 @@ impl Net {
         trace: &mut ConnectTrace,
     ) -> Result<QuicConnection, Failure> {
         let named = self.proxy_by_id(to)?;
-        let allowed = self.allowed_addresses(addresses, trace)?;
+        let allowed = self.allowed_addresses(addresses, Some(to.port), trace)?;
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
         if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_for(at, named.as_deref())) {
             let detail = format!("HTTP/3 uses UDP, which the proxy {proxy} does not relay");

@@ -27,7 +27,7 @@ impl Net {
         authorities: BTreeMap<i64, Pem>,
         clients: BTreeMap<i64, Pem>,
     ) -> Vec<(i64, NetError)> {
-        self.tls.trust_store.set_dynamic(authorities, clients)
+        self.stack.tls.trust_store.set_dynamic(authorities, clients)
     }
 
     /// Runs a TLS handshake over `stream` with the server `server_name`, a host name (sent as SNI) or an address.
@@ -54,10 +54,10 @@ impl Net {
     ) -> Result<TlsSession, Failure> {
         let name = parse_server_name(server_name)?;
         let recorder = Arc::new(RecordingVerifier::new(
-            self.tls.trust_store.anchors_for_ca(options.ca_id)?,
+            self.stack.tls.trust_store.anchors_for_ca(options.ca_id)?,
             options.verify,
         ));
-        let backend = self.tls.backend(options, &recorder, resumes)?;
+        let backend = self.stack.tls.backend(options, &recorder, resumes)?;
         Ok(TlsSession { name, server_name: server_name.into(), backend, verifier: recorder })
     }
 }

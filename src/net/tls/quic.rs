@@ -33,10 +33,10 @@ impl Net {
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;
         let recorder = Arc::new(RecordingVerifier::new(
-            self.tls.trust_store.anchors_for_ca(options.ca_id)?,
+            self.stack.tls.trust_store.anchors_for_ca(options.ca_id)?,
             options.verify,
         ));
-        let config = Arc::new(self.tls.client_config(options, recorder.clone())?);
+        let config = Arc::new(self.stack.tls.client_config(options, recorder.clone())?);
         Ok(QuicTlsSession { server_name: server_name.into(), config, recorder })
     }
 }

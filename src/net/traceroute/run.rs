@@ -26,7 +26,7 @@ impl Net {
     ) -> Result<Traceroute, Failure> {
         let mut trace = ConnectTrace::default();
         let addresses = self.resolve(to, deadline, &mut trace).await?;
-        let address = self.allowed_addresses(&addresses, &mut trace)?[0].to_canonical();
+        let address = self.allowed_addresses(&addresses, None, &mut trace)?[0].to_canonical();
         let trace_with = |method| self.trace_route(address, method, options, deadline);
         let (route, other) = match options.method {
             Some(method) => (trace_with(method).await?, String::new()),

@@ -15,7 +15,7 @@ use super::recipient_queue::NextAction;
 use super::recipient_queues::{RecipientQueues, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event, digest};
-use crate::domain::{Notification, NotificationKind, Recipient, RecipientId, Timestamp};
+use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
 use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::Wakeup;
 use crate::store::{DeliveryOutcome, StoreError};
@@ -391,6 +391,7 @@ async fn render_and_send(
         key: new.key.clone(),
         content,
         recipient,
+        egress_scope: EgressScope::for_account(new.content.customer),
         secret,
         subject: rendered.subject,
         text: rendered.text,

@@ -88,7 +88,7 @@ impl DnsProbe {
         state: &mut DnsState,
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.server, cx.deadline, &mut state.trace).await?;
-        let addresses = cx.net.allowed_addresses(&addresses, &mut state.trace)?;
+        let addresses = cx.net.allowed_addresses(&addresses, Some(self.server.port), &mut state.trace)?;
         let servers = sort_routed_first(cx, &addresses, self.server.port);
         let mut kind = plan.record_type;
         let (server, mut response) = self.query_any(plan, &servers, cx, state).await?;

@@ -92,7 +92,7 @@ impl PingProbe {
         facts: &mut Option<PingFacts>,
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.target, cx.deadline, trace).await?;
-        let allowed = cx.net.allowed_addresses(&addresses, trace)?;
+        let allowed = cx.net.allowed_addresses(&addresses, None, trace)?;
         let to = match allowed.as_slice() {
             [only] => *only,
             several => self.first_to_reply(cx, several).await,

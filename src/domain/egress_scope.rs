@@ -1,0 +1,20 @@
+//! On whose behalf a connection is made.
+
+use super::id::CustomerId;
+
+/// On whose behalf a connection is made, which decides what it may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EgressScope {
+    /// The operator of this host: Vigie itself, account 1, and monitor files of any account.
+    Operator,
+    /// A user of this account.
+    Account(CustomerId),
+}
+
+impl EgressScope {
+    /// Returns the scope of what a user of `account` configured.
+    #[must_use]
+    pub fn for_account(account: CustomerId) -> Self {
+        if account == CustomerId::FIRST { Self::Operator } else { Self::Account(account) }
+    }
+}
