@@ -17,7 +17,7 @@ use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verifica
 /// A new, restored or closed state expects no run. Call [`AlertState::on_tick`] when the monitor starts or resumes,
 /// so that a missing first run is noticed too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct AlertState {
     /// Planned time of the last resolved run. Later results of it and of earlier runs cause no alert.
     #[serde(rename = "settled")]

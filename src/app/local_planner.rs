@@ -162,8 +162,10 @@ impl LocalPlanner {
             }
             // Prevents that newer revisions are planned meanwhile and replaced by older ones.
             let _lock = monitor_cache.lock_exclusive().await;
-            let all = monitor_cache.len();
-            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, |m| m.customer == customer);
+            // The terms do not matter to others, whose tests on demand would be cancelled.
+            let (all, time) = (monitor_cache.len(), self.clock.now());
+            let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_planned(time);
+            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, is_affected);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
             self.terms.lock().insert(customer, now);
         }

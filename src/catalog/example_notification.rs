@@ -47,7 +47,7 @@ pub(crate) fn example_notification(
         status,
         status_text: status.text().to_owned(),
         reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
-        errcount: u32::from(failing),
+        errcount: if kind == NotificationKind::NoData { 5 } else { u32::from(failing) },
         http_status: None,
         location_id: Some(location),
         location: name,

@@ -42,7 +42,7 @@ async fn calls_and_bodies() {
     let user = app.login(Role::Admin).await;
     let monitor = user.post("/monitors/website", website("Shop", json!({}))).await.id();
     let path = format!("/monitors/{monitor}");
-    let rows: Vec<(Method, &str, Vec<(&str, &str)>, String, u16, &str)> = vec![
+    let rows: [(Method, &str, Vec<(&str, &str)>, String, u16, &str); 6] = [
         (POST, "/monitors/website", vec![JSON], " ".into(), 400, "The body is empty; send a JSON object"),
         (
             POST,

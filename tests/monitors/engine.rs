@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use vigie::clock::Clock;
-use vigie::domain::{Outcome, Timestamp};
+use vigie::domain::{LocationId, Outcome, Timestamp};
+use vigie::pipeline::Planner;
 use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 use vigie::syntax::node::Node;
@@ -88,16 +90,11 @@ async fn only_monitors_with_this_location_in_their_pool_run_here() {
     process.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn changed_default_locations_move_monitors_without_their_own() {
-    use vigie::domain::{CustomerId, RecordKind};
+/// Changes the default locations of account 1 to location 2.
+async fn change_default_locations(process: &Process) {
+    use vigie::domain::RecordKind;
     use vigie::store::{ConfigChange, ConfigStore};
 
-    let process = Process::start().await;
-    let (port, _) = listener().await;
-    process.create(port, json!({})).await;
-    process.create(port, json!({"locations": [{"id": 1}]})).await;
-    assert_eq!(process.planned().await, 2);
     let mut account = process.store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
     let expected = account.revision;
     account.revision.0 += 1;
@@ -108,6 +105,36 @@ async fn changed_default_locations_move_monitors_without_their_own() {
         .await
         .unwrap();
     process.monitors.accounts().invalidate();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_the_account_does_not_cancel_the_test_of_a_disabled_monitor() {
+    let process = Process::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let dialogue = json!({"enabled": false, "dialogue": [{"expect": "hello"}]});
+    let id = process.create(listener.local_addr().unwrap().port(), dialogue).await;
+    let monitor = process.monitors.monitors().get(id).unwrap();
+    let planner = Arc::clone(&process.planner);
+    let test = tokio::spawn(async move { planner.run_once(monitor, LocationId(1)).await.unwrap() });
+    let (mut stream, _) = listener.accept().await.unwrap();
+    change_default_locations(&process).await;
+    process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
+    stream.write_all(b"hello\r\n").await.unwrap();
+    let result = test.await.unwrap();
+    assert_eq!(result.outcome, Outcome::Ok, "{result:?}");
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changed_default_locations_move_monitors_without_their_own() {
+    use vigie::domain::CustomerId;
+
+    let process = Process::start().await;
+    let (port, _) = listener().await;
+    process.create(port, json!({})).await;
+    process.create(port, json!({"locations": [{"id": 1}]})).await;
+    assert_eq!(process.planned().await, 2);
+    change_default_locations(&process).await;
     // A monitor created in between must not hide the change for the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
     process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();

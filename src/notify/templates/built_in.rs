@@ -12,7 +12,7 @@ pub(super) const fn subject(kind: NotificationKind) -> &'static str {
             "[{{ brand }}] Site/Device Clear (ST=0) - {{ device_name }} is up again"
         }
         NotificationKind::NoData => {
-            "[{{ brand }}] No Data - {{ device_name }} no result in {{ errcount }} runs"
+            "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times"
         }
         NotificationKind::PerformanceError => {
             "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}"

@@ -127,7 +127,7 @@ impl RecordOperations {
     ) -> OperationRouter {
         let operation = Operation::new(Verb::Delete, self.item_path, id, self.tag, about)
             .with_right(Some(right))
-            .with_status(409, "Still in use; the message names the user")
+            .with_status(409, "Still in use; the message names what uses it")
             .with_if_match();
         let kind = self.kind;
         routes.route(
