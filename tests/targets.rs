@@ -16,5 +16,6 @@ mod probe_http;
 mod probe_mail;
 mod probe_net;
 mod responder;
+mod security;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;

@@ -19,8 +19,12 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     let mut config = settings.browser.clone();
     config.folder = config.folder.take().or_else(|| default_folder(&settings.data_dir, &config));
     let pool = Arc::new(BrowserPool::new(config));
-    let orphan_pool = Arc::clone(&pool);
-    let orphaned = tokio::task::spawn_blocking(move || orphan_pool.reap_orphans()).await.unwrap_or_default();
+    let prepared_pool = Arc::clone(&pool);
+    let prepare = move || {
+        prepared_pool.protect_remote_drivers();
+        prepared_pool.reap_orphans()
+    };
+    let orphaned = tokio::task::spawn_blocking(prepare).await.unwrap_or_default();
     if orphaned > 0 {
         tracing::warn!(browsers = orphaned, "ended browsers that an earlier process had left");
     }

@@ -13,6 +13,7 @@ use super::binaries::BrowserBinaries;
 use super::config::{BrowserPoolConfig, RemoteWebDriver};
 use super::failure::launch_failure;
 use super::process::{BrowserProcess, ProcessGuard};
+use super::remote::ProtectedDrivers;
 use super::session_options::{BrowserKind, SessionOptions};
 use super::tls_policy::intercepts_tls;
 use super::{addon, binaries, chrome, failure, firefox, remote};
@@ -55,6 +56,7 @@ pub struct BrowserPool {
     max: u32,
     orphans_reaped: OnceCell<usize>,
     processes: Arc<ProcessTable>,
+    protected_drivers: ProtectedDrivers,
 }
 
 impl Default for BrowserPool {
@@ -76,7 +78,20 @@ impl BrowserPool {
         // Drivers are started in another folder.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let permits = Arc::new(Semaphore::new(max as usize));
-        Self { config, folder, permits, max, orphans_reaped: OnceCell::new(), processes: Arc::default() }
+        Self {
+            config,
+            folder,
+            permits,
+            max,
+            orphans_reaped: OnceCell::new(),
+            processes: Arc::default(),
+            protected_drivers: ProtectedDrivers::default(),
+        }
+    }
+
+    /// Keeps all checks from the remote drivers. Blocks while their names are resolved.
+    pub fn protect_remote_drivers(&self) {
+        self.protected_drivers.protect_all(&self.config.remotes);
     }
 
     /// Returns how many local browsers may be open at once.
@@ -190,7 +205,9 @@ impl BrowserPool {
             Some(remote) => {
                 let start_deadline = Deadline::within(time);
                 let client = async {
-                    let client = remote::open(remote, options, net, forward, start_deadline).await?;
+                    let client =
+                        remote::open(remote, options, net, forward, &self.protected_drivers, start_deadline)
+                            .await?;
                     self.prepare_session(&client, options)
                         .await
                         .map_err(|error| failure::command_failure(&error, ""))?;
@@ -232,6 +249,7 @@ impl BrowserPool {
             BrowserProcess::new(guard, Some(log), self.config.memory_bytes, Arc::clone(&self.processes));
         let session = async {
             let port = launch.wait_for_driver(&mut process).await?;
+            process.protect_ports().await;
             let mut builder = ClientBuilder::new(BoundedConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -254,7 +272,7 @@ impl BrowserPool {
         let client =
             opened.unwrap_or_else(|_| Err(start_timed_out(start_deadline, &process.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
-        process.mark_opened();
+        process.mark_opened().await;
         Ok((client, process, Some(driver)))
     }
 

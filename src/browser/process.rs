@@ -1,5 +1,6 @@
 //! The processes of a browser. Dropping a `BrowserProcess` kills them and removes the profile.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -9,6 +10,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::failure::with_driver_output;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::{ProtectedService, protect_local_port};
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::driver_log::DriverLog;
 use crate::subprocess::process_group::ProcessGroup;
@@ -27,6 +29,8 @@ pub struct BrowserProcess {
     /// Scans of the process table from before this time are ignored.
     opened_at: Instant,
     processes: Arc<ProcessTable>,
+    /// Its ports for `WebDriver`, `DevTools` and the like, which no check may reach.
+    protected_ports: BTreeMap<u16, ProtectedService>,
 }
 
 /// What must be released with the browser. The permit is released last.
@@ -67,6 +71,7 @@ impl BrowserProcess {
             is_opened: false,
             opened_at: Instant::now(),
             processes,
+            protected_ports: BTreeMap::new(),
         }
     }
 
@@ -81,12 +86,23 @@ impl BrowserProcess {
             is_opened: true,
             opened_at: Instant::now(),
             processes,
+            protected_ports: BTreeMap::new(),
         }
     }
 
-    /// Records that the browser was started.
-    pub(super) fn mark_opened(&mut self) {
+    /// Records that the browser was started, and protects its ports.
+    pub(super) async fn mark_opened(&mut self) {
         (self.is_opened, self.opened_at) = (true, Instant::now());
+        self.protect_ports().await;
+    }
+
+    /// Keeps all checks from the ports that the driver and its browser listen on: they accept commands from every
+    /// process of this host.
+    pub(super) async fn protect_ports(&mut self) {
+        let Some(group) = self.guard.as_ref().and_then(|guard| guard.group.as_ref()) else { return };
+        for port in self.processes.listening_ports(group.leader()).await {
+            self.protected_ports.entry(port).or_insert_with(|| protect_local_port(port));
+        }
     }
 
     /// Kills the driver before it has started a browser, and starts another one with `start` in the same profile.
@@ -127,6 +143,10 @@ impl BrowserProcess {
                     _ = ticks.tick() => {}
                 },
                 None => drop(ticks.tick().await),
+            }
+            if !self.is_opened {
+                // A starting browser opens its ports one after another.
+                self.protect_ports().await;
             }
             if let Some(failure) = self.check_health().await {
                 return failure;

@@ -1,6 +1,9 @@
 //! Browsers at a WebDriver end point on another host, or in another unit on this one. They reach Vigie's forward proxy
 //! over the network; the end point cleans up after them.
 
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
 use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
@@ -9,10 +12,11 @@ use super::config::RemoteWebDriver;
 use super::failure::launch_failure;
 use super::session_options::{BrowserKind, SessionOptions};
 use super::{chrome, failure, firefox};
-use crate::domain::{Failure, FailureKind};
+use crate::domain::{EgressScope, Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net, ProtectedService, protect_address};
 use crate::subprocess::bounded_connector::BoundedConnector;
+use crate::sync::Mutex;
 
 /// Opens a session at `remote`, with a browser that uses `forward`.
 ///
@@ -24,12 +28,15 @@ pub(super) async fn open(
     options: &SessionOptions,
     net: &Net,
     forward: &ForwardProxy,
+    protected: &ProtectedDrivers,
     deadline: Deadline,
 ) -> Result<Client, Failure> {
     let host = remote.url.host_str().unwrap_or_default();
     let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
     // The library gives no reason for a failed connection, and does not apply the egress policy.
-    let reached = net.connect(&to, deadline, &mut ConnectTrace::default()).await;
+    let (net, mut trace) = (net.with_scope(EgressScope::Vigie), ConnectTrace::default());
+    let reached = net.connect(&to, deadline, &mut trace).await;
+    protected.protect(&trace.resolved, to.port);
     reached.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
@@ -43,6 +50,31 @@ pub(super) async fn open(
     let mut builder = ClientBuilder::new(BoundedConnector::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
     connecting.map_err(|error| failure::session_failure(&error, ""))
+}
+
+/// The remote drivers that no check may reach: they accept commands from everybody.
+#[derive(Debug, Default)]
+pub(super) struct ProtectedDrivers(Mutex<BTreeMap<SocketAddr, ProtectedService>>);
+
+impl ProtectedDrivers {
+    /// Protects `port` at all of `addresses`, until this is dropped.
+    pub(super) fn protect(&self, addresses: &[IpAddr], port: u16) {
+        let mut protected = self.0.lock();
+        for address in addresses.iter().map(|ip| SocketAddr::new(*ip, port)) {
+            protected.entry(address).or_insert_with(|| protect_address(address));
+        }
+    }
+
+    /// Resolves the hosts of `remotes` and protects their ports. Blocks while names are resolved; a name that does not
+    /// resolve is protected when it is first used.
+    pub(super) fn protect_all(&self, remotes: &[RemoteWebDriver]) {
+        for url in remotes.iter().map(|remote| &remote.url) {
+            let addresses = url.socket_addrs(|| None).unwrap_or_default();
+            for address in addresses {
+                self.protect(&[address.ip()], address.port());
+            }
+        }
+    }
 }
 
 /// Returns the capabilities of a session with Internet Explorer. It supports neither a user agent nor a page size.

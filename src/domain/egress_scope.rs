@@ -5,7 +5,9 @@ use super::id::CustomerId;
 /// On whose behalf a connection is made, which decides what it may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EgressScope {
-    /// The operator of this host: Vigie itself, account 1, and monitor files of any account.
+    /// Vigie itself, for the services that it uses, such as a remote WebDriver.
+    Vigie,
+    /// The operator of this host: settings, account 1, and monitor files of any account.
     Operator,
     /// A user of this account.
     Account(CustomerId),

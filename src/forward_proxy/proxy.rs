@@ -10,6 +10,7 @@ use super::target_log::{TargetConnection, TargetLog};
 use super::tls_interception::TlsInterceptor;
 use super::trace_context::TraceContext;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::{ProtectedService, protect_local_port};
 
 /// A forward proxy of one check.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct ForwardProxy {
     pub(super) target_log: TargetLog,
     pub(super) interceptor: Option<TlsInterceptor>,
     trace_context: Option<Arc<TraceContext>>,
+    /// Keeps checks from its port.
+    _protected: ProtectedService,
 }
 
 impl ForwardProxy {
@@ -48,6 +51,7 @@ impl ForwardProxy {
             target_log: TargetLog::default(),
             interceptor,
             trace_context: tracing,
+            _protected: protect_local_port(address.port()),
         })
     }
 

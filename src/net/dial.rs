@@ -16,7 +16,7 @@ use super::endpoint::{ConnectTrace, Endpoint};
 use super::proxy::UpstreamProxy;
 use super::socket;
 use super::stack::Net;
-use crate::domain::{Failure, FailureKind, Fault, Phase};
+use crate::domain::{EgressScope, Failure, FailureKind, Fault, Phase};
 
 /// How long an address is tried alone before the next one is tried in parallel (RFC 8305 8).
 pub const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -100,8 +100,10 @@ impl Net {
         let mut allowed = Vec::with_capacity(addresses.len());
         for &address in addresses {
             let check = self.stack.egress.check(self.scope, address).and_then(|()| match port {
-                Some(port) => check_not_protected(SocketAddr::new(address, port)),
-                None => Ok(()),
+                Some(port) if self.scope != EgressScope::Vigie => {
+                    check_not_protected(SocketAddr::new(address, port))
+                }
+                _ => Ok(()),
             });
             match check {
                 Ok(()) => allowed.push(address),

@@ -31,8 +31,8 @@ pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
 pub use echo::{EchoOutcome, EchoSocket, IcmpError, PendingEcho};
 pub use egress::{
-    DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, ProtectedService, effective_address, protect_local_port,
-    protect_remote_service,
+    DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, ProtectedService, effective_address, protect_address,
+    protect_local_port,
 };
 pub use endpoint::{AddressFamily, ConnectTrace, Endpoint};
 pub use error::NetError;

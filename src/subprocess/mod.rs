@@ -3,6 +3,7 @@
 pub(crate) mod bounded_connector;
 pub(crate) mod browser_profile;
 pub(crate) mod driver_log;
+mod listening_ports;
 pub(crate) mod os_user;
 pub(crate) mod process_group;
 pub(crate) mod process_table;

@@ -1,8 +1,10 @@
 //! The processes of this host, scanned once for all browsers and never on a thread of the runtime.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::listening_ports::listening_ports;
 use super::procfs::{self, Process};
 use crate::sync::Mutex;
 
@@ -39,6 +41,16 @@ impl ProcessTable {
     pub(crate) async fn health(self: &Arc<Self>, leader: i32, not_before: Instant) -> Option<BrowserHealth> {
         let table = Arc::clone(self);
         tokio::task::spawn_blocking(move || health(&table.recent_scan(not_before), leader)).await.ok()
+    }
+
+    /// Returns the TCP ports that the processes of the driver `leader` listen on; none when the runtime shuts down.
+    pub(crate) async fn listening_ports(self: &Arc<Self>, leader: i32) -> BTreeSet<u16> {
+        let (table, now) = (Arc::clone(self), Instant::now());
+        let find = move || {
+            let members = procfs::browser_members(&table.recent_scan(now), Some(leader), None);
+            listening_ports(members.iter().map(|process| process.id))
+        };
+        tokio::task::spawn_blocking(find).await.unwrap_or_default()
     }
 
     /// Blocks: concurrent callers wait for the scan in progress, and share it.

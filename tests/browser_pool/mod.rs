@@ -5,4 +5,4 @@ mod cleanup;
 mod forward_proxy;
 mod isolation;
 mod sessions;
-mod test_pool;
+pub mod test_pool;

@@ -5,7 +5,7 @@ mod locations;
 mod metrics;
 mod pages;
 mod panics;
-mod process;
+pub mod process;
 mod refused_start;
 mod serving;
 mod settings;

@@ -109,10 +109,18 @@ impl Daemon {
 
     /// Calls the API with the token of the host.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.call_with_token(&self.token(), method, path, body)
+    }
+
+    /// Like [`Self::call`], in `account`.
+    pub fn call_in(&self, account: i64, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.call_with_token(&format!("{}~{account}", self.token()), method, path, body)
+    }
+
+    fn call_with_token(&self, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let headers = format!(
-            "Authorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
-            self.token(),
+            "Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
             body.len()
         );
         let (status, response) = self.send(method, &format!("/api/v3{path}"), &headers, &body);

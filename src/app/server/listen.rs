@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::connection::{HttpService, serve_connection};
 use super::connection_limiter::{ConnectionLimiter, ConnectionPermit};
 use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE};
+use crate::net::protect_local_port;
 
 /// Binds all addresses, so that a port in use is reported before anything else starts.
 pub(in crate::app) async fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
@@ -47,7 +48,9 @@ pub(in crate::app) async fn serve(
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
         let (slots, connections) = (slots.clone(), connections.clone());
+        let protected = listener.local_addr().map(|address| protect_local_port(address.port()));
         acceptors.spawn(async move {
+            let _protected = protected;
             while let Some((stream, peer, permits)) = accept(&listener, &slots, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
                 connections.spawn(async move {

@@ -8,4 +8,4 @@ mod protected_services;
 pub use effective_address::effective_address;
 pub use policy::{DENIED_BY_DEFAULT, EgressDenied, EgressPolicy};
 pub(in crate::net) use protected_services::check_not_protected;
-pub use protected_services::{ProtectedService, protect_local_port, protect_remote_service};
+pub use protected_services::{ProtectedService, protect_address, protect_local_port};

@@ -29,10 +29,13 @@ pub(super) fn own_addresses() -> Arc<HashSet<IpAddr>> {
     {
         return Arc::clone(addresses);
     }
-    let addresses = read_interface_addresses().map(Arc::new).unwrap_or_else(|error| {
-        tracing::warn!(error = %error, "failed to read the addresses of this host");
-        cache.as_ref().map(|(_, addresses)| Arc::clone(addresses)).unwrap_or_default()
-    });
+    let addresses = match read_interface_addresses() {
+        Ok(addresses) => Arc::new(addresses),
+        Err(error) => {
+            tracing::warn!(error = %error, "failed to read the addresses of this host");
+            cache.as_ref().map(|(_, addresses)| Arc::clone(addresses)).unwrap_or_default()
+        }
+    };
     *cache = Some((Instant::now(), Arc::clone(&addresses)));
     addresses
 }

@@ -132,7 +132,7 @@ impl EgressPolicy {
     /// that no IPv6 form of an IPv4 address bypasses a rule.
     pub fn check(&self, scope: EgressScope, address: IpAddr) -> Result<(), EgressDenied> {
         match scope {
-            EgressScope::Operator => self.check_forms(&[], address, |_| None),
+            EgressScope::Vigie | EgressScope::Operator => self.check_forms(&[], address, |_| None),
             EgressScope::Account(_) => self.check_with_own_addresses(scope, address, &own_addresses()),
         }
     }

@@ -1,8 +1,8 @@
-//! Services of Vigie itself, which no check, no notification and no browser may reach: WebDriver and DevTools accept
+//! Services of Vigie itself, which no check, no notification and no browser may reach: `WebDriver` and `DevTools` accept
 //! commands from every local process, and the pages of Vigie may trust this host.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 
 use super::effective_address;
 use super::own_addresses::is_own_address;
@@ -19,17 +19,13 @@ type Registry = HashMap<(Option<IpAddr>, u16), usize>;
 #[derive(Debug)]
 #[must_use = "dropping it ends the protection"]
 pub struct ProtectedService {
-    keys: Vec<(Option<IpAddr>, u16)>,
+    key: (Option<IpAddr>, u16),
 }
 
 impl ProtectedService {
-    fn register(keys: Vec<(Option<IpAddr>, u16)>) -> Self {
-        let mut registry = REGISTRY.write();
-        let registry = registry.get_or_insert_default();
-        for key in &keys {
-            *registry.entry(*key).or_default() += 1;
-        }
-        Self { keys }
+    fn register(key: (Option<IpAddr>, u16)) -> Self {
+        *REGISTRY.write().get_or_insert_default().entry(key).or_default() += 1;
+        Self { key }
     }
 }
 
@@ -37,12 +33,10 @@ impl Drop for ProtectedService {
     fn drop(&mut self) {
         let mut registry = REGISTRY.write();
         let Some(registry) = registry.as_mut() else { return };
-        for key in &self.keys {
-            if let Some(count) = registry.get_mut(key) {
-                *count -= 1;
-                if *count == 0 {
-                    registry.remove(key);
-                }
+        if let Some(count) = registry.get_mut(&self.key) {
+            *count -= 1;
+            if *count == 0 {
+                registry.remove(&self.key);
             }
         }
     }
@@ -50,19 +44,14 @@ impl Drop for ProtectedService {
 
 /// Protects `port` on all addresses of this host.
 pub fn protect_local_port(port: u16) -> ProtectedService {
-    ProtectedService::register(vec![(None, port)])
+    ProtectedService::register((None, port))
 }
 
-/// Protects the service at `host` and `port`, such as a remote WebDriver, at all addresses that the name has now. Blocks
-/// while the name is resolved. A name that does not resolve protects nothing: call this again when it is used.
-pub fn protect_remote_service(host: &str, port: u16) -> ProtectedService {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let addresses = (bare, port).to_socket_addrs().into_iter().flatten();
-    let keys = addresses.map(|address| {
-        let effective = effective_address(address.ip());
-        (if is_own_address(effective) { None } else { Some(effective) }, port)
-    });
-    ProtectedService::register(keys.collect())
+/// Protects the service at `address`, such as a remote WebDriver.
+pub fn protect_address(address: SocketAddr) -> ProtectedService {
+    let effective = effective_address(address.ip());
+    let ip = if is_own_address(effective) { None } else { Some(effective) };
+    ProtectedService::register((ip, address.port()))
 }
 
 /// Checks that no protected service listens at `address`.
@@ -102,8 +91,8 @@ mod tests {
 
     #[test]
     fn a_remote_service_is_protected_at_its_address() {
-        let remote = protect_remote_service("192.0.2.9", 773);
-        let local = protect_remote_service("localhost", 774);
+        let [remote, local] =
+            ["192.0.2.9:773", "[::1]:774"].map(|address| protect_address(address.parse().unwrap()));
         assert!(is_protected("192.0.2.9:773") && is_protected("[64:ff9b::c000:209]:773"));
         assert!(!is_protected("192.0.2.10:773") && !is_protected("127.0.0.1:773"));
         assert!(is_protected("127.0.0.1:774") && is_protected("[::1]:774"));

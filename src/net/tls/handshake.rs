@@ -22,6 +22,7 @@ impl Net {
     /// Replaces the certificates that are set at run time: authorities (`ca_cert_id`) and client certificates with
     /// their keys (`ssl_cert_id`), by id. Those of the settings remain, and have precedence for the same id. Unusable
     /// ones are skipped; returns their errors. Handshakes in progress continue with the old ones.
+    #[must_use = "these certificates are not used"]
     pub fn set_certificates(
         &self,
         authorities: BTreeMap<i64, Pem>,

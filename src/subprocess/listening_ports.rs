@@ -1,0 +1,54 @@
+//! TCP ports that processes of this host listen on, from `/proc` (proc(5)).
+
+use std::collections::BTreeSet;
+use std::fs;
+
+/// State of a listening socket in `/proc/net/tcp`.
+const LISTEN: &str = "0A";
+
+/// Returns the TCP ports that these processes listen on. Processes of another user show their sockets to root only.
+pub(crate) fn listening_ports(processes: impl Iterator<Item = i32>) -> BTreeSet<u16> {
+    let inodes: BTreeSet<u64> = processes.flat_map(socket_inodes).collect();
+    let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
+    let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
+    let sockets = tables.iter().flat_map(|table| table.lines().filter_map(parse_listener));
+    sockets.filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port).collect()
+}
+
+fn socket_inodes(process: i32) -> Vec<u64> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{process}/fd")) else { return Vec::new() };
+    let targets = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+    targets
+        .filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
+        .collect()
+}
+
+/// Parses the port and the inode of a listening socket.
+fn parse_listener(line: &str) -> Option<(u16, u64)> {
+    let mut fields = line.split_ascii_whitespace().skip(1);
+    let (_, port) = fields.next()?.rsplit_once(':')?;
+    if fields.nth(1)? != LISTEN {
+        return None;
+    }
+    // The fields in between are the queues, the timer, the retransmissions, the user and the timeout.
+    Some((u16::from_str_radix(port, 16).ok()?, fields.nth(5)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn only_listening_sockets_of_the_processes_count() {
+        let listeners = ["127.0.0.1:0", "[::1]:0"].map(|address| TcpListener::bind(address).unwrap());
+        let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
+        let client = TcpStream::connect(("127.0.0.1", ports[0])).unwrap();
+        let own = i32::try_from(std::process::id()).unwrap();
+        let found = listening_ports([own].into_iter());
+        assert!(ports.iter().all(|port| found.contains(port)), "{ports:?} {found:?}");
+        assert!(!found.contains(&client.local_addr().unwrap().port()));
+        assert!(listening_ports([1_000_000_000].into_iter()).is_empty());
+    }
+}
