@@ -17,6 +17,9 @@ const PATCH: Method = Method::PATCH;
 /// Method, path, body, expected status and messages, one per line.
 type Rows<'a> = Vec<(Method, &'a str, Value, u16, &'a str)>;
 
+/// Method, path, headers, body, expected status and message.
+type RawCall<'a> = (Method, &'a str, Vec<(&'a str, &'a str)>, String, u16, &'a str);
+
 /// Sends every row and compares status and messages. Prints all rows that differ.
 async fn check(client: &Client, rows: Rows<'_>) {
     let mut wrong = Vec::new();
@@ -42,7 +45,7 @@ async fn calls_and_bodies() {
     let user = app.login(Role::Admin).await;
     let monitor = user.post("/monitors/website", website("Shop", json!({}))).await.id();
     let path = format!("/monitors/{monitor}");
-    let rows: [(Method, &str, Vec<(&str, &str)>, String, u16, &str); 6] = [
+    let rows: [RawCall<'_>; 6] = [
         (POST, "/monitors/website", vec![JSON], " ".into(), 400, "The body is empty; send a JSON object"),
         (
             POST,
