@@ -1,4 +1,4 @@
-//! Admission control: limits the checks that run at once, in total, by weight class and by target host.
+//! Admission control: limits the checks that run at once, in total, by concurrency class and by target host.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,15 +8,15 @@ use crate::probe::Weight;
 /// Limits of running and waiting checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdmissionLimits {
-    /// Most checks that run at once, at least 1.
+    /// Maximum number of checks that run at once, at least 1.
     pub total: usize,
-    /// Most light checks among them.
+    /// Maximum number of light checks among them.
     pub light: usize,
-    /// Most heavy checks among them.
+    /// Maximum number of heavy checks among them.
     pub heavy: usize,
-    /// Most checks of one target host at once.
+    /// Maximum number of checks of one target host at once.
     pub per_target: usize,
-    /// Most checks that wait for admission; a run beyond that is missed.
+    /// Maximum number of checks that wait for admission; a run beyond that is missed.
     pub queue: usize,
 }
 
@@ -50,14 +50,14 @@ impl TargetKey {
 /// Id of one waiting or running check, shared by the admission and its owner.
 pub type TicketId = u32;
 
-/// Admits checks, the longest waiting one that fits first: a check whose target or weight class is at its limit does
-/// not hold up those behind it.
+/// Admits the longest waiting check that the limits allow: a check whose target or concurrency class is full does
+/// not block those behind it.
 #[derive(Debug)]
 pub struct Admission {
     limits: AdmissionLimits,
     sequence: u64,
     tickets: HashMap<TicketId, TicketEntry>,
-    /// Waiting checks whose target had capacity when last checked, by class and age.
+    /// Waiting checks whose target had capacity when last checked, by class and sequence number.
     ready: [BTreeMap<u64, TicketId>; 2],
     targets: HashMap<TargetKey, TargetQueue>,
     running: [usize; 2],
@@ -75,7 +75,7 @@ struct TicketEntry {
 #[derive(Debug, Default)]
 struct TargetQueue {
     running: usize,
-    /// Waiting checks for which this target has no capacity, by class and age.
+    /// Waiting checks for which this target has no capacity, by class and sequence number.
     parked: [BTreeMap<u64, TicketId>; 2],
 }
 
@@ -132,7 +132,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Admits the longest waiting check that fits; `None` when none does.
+    /// Admits the longest waiting check that the limits allow; `None` when there is none.
     pub fn admit(&mut self) -> Option<TicketId> {
         while self.in_flight() < self.limits.total {
             let (weight, age, ticket) = WEIGHTS
@@ -191,7 +191,7 @@ impl Admission {
         self.running.iter().sum()
     }
 
-    /// Returns the number of running checks of a weight class.
+    /// Returns the number of running checks of a concurrency class.
     #[must_use]
     pub fn in_flight_by_weight(&self, weight: Weight) -> usize {
         self.running[weight as usize]
@@ -203,7 +203,7 @@ impl Admission {
             && target.is_none_or(|key| !self.must_queue_at_target(key, weight))
     }
 
-    /// Whether a new check of `weight` must queue at the target itself.
+    /// Whether a new check of this class must wait for the target.
     fn must_queue_at_target(&self, key: TargetKey, weight: Weight) -> bool {
         match self.targets.get(&key) {
             Some(target) => {

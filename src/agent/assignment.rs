@@ -16,7 +16,7 @@ pub struct Assignment {
     pub monitor_id: MonitorId,
     /// Account that owns it.
     pub customer: CustomerId,
-    /// On whose behalf its checks connect.
+    /// Whose egress policy its connections must follow.
     pub egress_scope: EgressScope,
     /// Revision of the monitor.
     pub revision: Revision,
@@ -28,7 +28,7 @@ pub struct Assignment {
     pub interval: Duration,
     /// Start of the grid after 00:00 UTC, instead of the hashed slot (fields.md 3 `monitor_offset`).
     pub offset: Option<Duration>,
-    /// Which of its runs are checked here, and when.
+    /// Which of its runs are checked at this location, and when.
     pub rotation: LocationRotation,
     /// Time limit of one attempt.
     pub timeout: Duration,
@@ -38,7 +38,7 @@ pub struct Assignment {
     pub location: LocationId,
     /// Probe that runs.
     pub probe: Arc<dyn Probe>,
-    /// Its weight class.
+    /// Its concurrency class.
     pub weight: Weight,
     /// Planned time of its last run that was recorded before this process started: the runs from there to now are
     /// recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.

@@ -15,10 +15,10 @@ use crate::net::Deadline;
 use crate::probe::ProbeContext;
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe ignores it, and at once when `cancel`
-/// is cancelled. A panic of the probe becomes Vigie's own fault.
+/// is cancelled. A panic of the probe counts as an error of Vigie.
 ///
-/// A failure while this process stalled says nothing about the target and becomes Vigie's own fault: peers give up on a
-/// connection that is not read, and timeouts pass unnoticed.
+/// A failure while this process stalled says nothing about the target and counts as Vigie's error: peers give up on a
+/// connection that is not read, and responses in time are read too late.
 pub async fn run_attempt(
     assignment: &Assignment,
     cx: &ExecutionContext,
@@ -46,7 +46,7 @@ pub async fn run_attempt(
 /// Extra time for a probe to report its timeout itself, before the agent ends the attempt.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// An attempt that ended this much after its timeout was not polled: the process stalled.
+/// If an attempt ends this long after its timeout, the process stalled.
 const STALL_MARGIN: Duration = Duration::from_secs(2);
 
 async fn run_bounded(
@@ -63,7 +63,7 @@ async fn run_bounded(
     let cx = ProbeContext { record_exchanges: execution.record_exchanges, full_page_at, ..cx };
     tokio::select! {
         biased;
-        // The probe first: its own report of a timeout or cancellation says more.
+        // Poll the probe first: its own report of a timeout or cancellation has more details.
         result = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
             result.unwrap_or_else(|_| Observation::from_failure(timeout_failure(deadline.timeout)))
         }
@@ -96,7 +96,7 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
     Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Panicked, "see the log for details"))
 }
 
-/// Marks `failure` as Vigie's own fault and adds the reason.
+/// Marks `failure` as an error of Vigie itself, not of the target, and adds the reason.
 pub(super) fn mark_own_fault(mut failure: Failure, reason: &str) -> Failure {
     if failure.fault != Fault::Vigie {
         failure.detail.push_str("; ");

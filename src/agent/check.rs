@@ -12,9 +12,9 @@ use crate::domain::{
 };
 use crate::evaluate as judge;
 
-/// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first failed and the
+/// Runs the check that was planned for `planned_at`: one attempt, and at once a second one if the first failed and the
 /// monitor has a retry (behaviour.md 3). A cancelled attempt is not retried. An error becomes unknown if this location
-/// reached nothing at all at that time (behaviour.md 5).
+/// could not reach any own-connectivity target at that time (behaviour.md 5).
 pub async fn run_check(
     assignment: &Assignment,
     planned_at: Timestamp,
@@ -65,7 +65,7 @@ pub async fn run_check(
     }
 }
 
-/// Reason for failures while no own-connectivity target of the location responded either.
+/// The reason added to failures that occurred while no own-connectivity target of the location could be reached.
 const ISOLATED_REASON: &str = "the location itself reached nothing at that time";
 
 /// Returns the record of a run planned at `planned_at` that was suppressed by a blackout for `reason`.

@@ -34,11 +34,11 @@ struct ProbeState {
 
 /// Time allowed for connecting to a target.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a failed probe counts. Failing checks probe again, passing ones do not.
+/// How long the location counts as isolated after the last probe. Failing checks probe again, passing ones do not.
 const RESULT_TTL: Duration = Duration::from_mins(2);
 
 impl Connectivity {
-    /// Creates a detector with `targets`; `None` without any, so that failures count as they are.
+    /// Creates a detector with `targets`; `None` without any: failures are then never attributed to isolation.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
         let (probe_lock, seen) = (tokio::sync::Mutex::default(), Mutex::default());

@@ -1,11 +1,11 @@
-//! The last load of the objects of each page.
+//! When each monitor last loaded the objects of its page.
 
 use std::collections::HashMap;
 
 use crate::domain::{MonitorId, Timestamp};
 use crate::sync::{Mutex, MutexGuard};
 
-/// The last load of the objects of each page. Only covers the time since the start of this process; earlier loads are
+/// When each monitor last loaded the objects of its page, since the start of this process; earlier loads are
 /// in the assignments.
 #[derive(Debug, Default)]
 pub struct FullPageTimes(Mutex<HashMap<MonitorId, Timestamp>>);

@@ -1,4 +1,4 @@
-//! Missed runs that wait for delivery, merged meanwhile.
+//! The backlog of missed runs that wait for delivery to the sink.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp}
 use crate::schedule::{LocationSlots, MissedSlots};
 
 /// Series of missed runs, at most [`MAX_SERIES_PER_MONITOR`] for each monitor. A series is merged into the last one
-/// when it continues it for the same reason, or when the monitor has no room for more. So memory is bounded however
-/// long the receiver is full, and every slot is counted.
+/// when it directly follows it for the same reason, or when the monitor has its maximum. So memory is bounded however
+/// long the sink accepts nothing, and every slot is counted.
 #[derive(Debug, Default)]
 pub struct MissedBacklog {
     waiting: HashMap<MonitorId, VecDeque<MissedSeries>>,
@@ -34,7 +34,7 @@ pub struct MissedSeries {
 pub const MAX_SERIES_PER_MONITOR: usize = 4;
 
 impl MissedBacklog {
-    /// Adds `series`, whose monitor has the grid `grid`.
+    /// Adds `series` of a monitor with the slots of `slot_grid`.
     pub fn push(&mut self, series: MissedSeries, grid: &LocationSlots) {
         let id = series.assignment.monitor_id;
         let waiting = self.waiting.entry(id).or_default();

@@ -1,4 +1,4 @@
-//! Interfaces between an agent and its process.
+//! Interfaces that the agent needs from the rest of the process.
 
 use std::pin::Pin;
 
@@ -7,7 +7,7 @@ use crate::domain::{CheckResult, Timestamp};
 
 /// Looks up blackouts of monitors (behaviour.md 6). Called before every planned check, so it must respond from memory.
 pub trait BlackoutLookup: Send + Sync + 'static {
-    /// Returns why no check of the monitor is made at `at`; `None` when one is made.
+    /// Returns the reason of the blackout of the monitor at `at`; `None` without a blackout.
     fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String>;
 }
 

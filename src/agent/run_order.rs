@@ -1,10 +1,10 @@
-//! Orders of single runs on demand: their reply channel and errors.
+//! Single runs on demand: their result channel and errors.
 
 use tokio::sync::oneshot;
 
 use crate::domain::CheckResult;
 
-/// Why an order was refused.
+/// Why an on-demand run was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunOrderError {
     /// The monitor is not planned here.
@@ -18,5 +18,5 @@ pub enum RunOrderError {
     Stopped,
 }
 
-/// Receives the result of an order.
+/// Receives the result of an on-demand run.
 pub type ResultReply = oneshot::Sender<Result<CheckResult, RunOrderError>>;

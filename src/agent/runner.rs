@@ -67,10 +67,10 @@ const COMMAND_QUEUE: usize = 64;
 /// Missed series on their way to the sink; further ones wait in the backlog and are merged there.
 const MISSED_QUEUE: usize = 16;
 
-/// The longest sleep: a suspended host and a stepped clock are detected within it.
+/// Longest sleep between two ticks, and so the time to detect a suspended host or a stepped clock.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Changes that are applied between two ticks.
+/// Maximum number of changes applied between two ticks.
 const CHANGES_PER_TICK: usize = 1024;
 
 /// Time between two updates of the gauges.
@@ -95,7 +95,7 @@ struct Runner {
     /// Whether every handle was dropped.
     is_orphaned: bool,
     gauges_updated_at: Option<Instant>,
-    /// The load in the gauges at that time.
+    /// The load that the gauges show.
     last_load: SchedulerLoad,
 }
 
@@ -117,7 +117,7 @@ impl Runner {
             if let Some(gap) = self.stall_detector.beat(now) {
                 tracing::warn!(gap_s = gap.as_secs(), "the process stalled or its clock jumped");
             }
-            // Tick first: finished checks and commands must find every slot in its current state.
+            // Tick first, so that all due slots are handled before finished checks and commands.
             let more_due = self.queue.tick(now, &mut starts);
             for index in finished.drain(..) {
                 self.running.remove(&index);
@@ -206,11 +206,11 @@ impl Runner {
         let delivery = self.delivery.clone();
         let finish_guard = FinishGuard { index, finished_sender: self.finished_sender.clone() };
         self.tracker.spawn(async move {
-            // Held to the end: the running slot is freed once the result was delivered, or when anything panics.
+            // Held to the end: admission is released once the result was delivered, or when anything panics.
             let _finish_guard = finish_guard;
             let now = cx.clock.now();
             let blackout_reason = cx.blackouts.as_ref().filter(|_| reply.is_none()).and_then(|blackouts| {
-                // A run that was planned in a blackout, or would start in one, is suppressed by it.
+                // A blackout suppresses runs that were planned in it, and runs that would start in it.
                 blackouts
                     .blackout_at(&assignment, planned_at)
                     .or_else(|| blackouts.blackout_at(&assignment, now))
@@ -312,7 +312,7 @@ struct ResultDelivery {
 }
 
 impl ResultDelivery {
-    /// Delivers `result`; `due_at` is when the check was due here.
+    /// Delivers `result`; the check was due at this location at `location_start_at`.
     async fn deliver(&self, result: CheckResult, due_at: Timestamp) {
         self.metrics.record_result_due_at(&result, due_at);
         let monitor_id = result.monitor_id;

@@ -12,9 +12,9 @@ use crate::domain::{CheckResult, MonitorId};
 /// A change of the planned monitors.
 #[derive(Clone)]
 pub enum AssignmentChange {
-    /// Plans a monitor, or updates it to a new revision; a running check of the old one ends first.
+    /// Plans a monitor, or updates it to a new revision. A running check of the old revision is not interrupted.
     Put(Arc<Assignment>),
-    /// Stops planning a monitor.
+    /// Removes a monitor from the plan.
     Remove {
         /// Id of the monitor.
         monitor_id: MonitorId,
@@ -67,7 +67,7 @@ impl RunnerHandle {
             .unwrap_or(Err(RunOrderError::Stopped))
     }
 
-    /// Like [`RunnerHandle::run_now`], for a monitor that need not be planned; a planned one runs with its planned
+    /// Like [`RunnerHandle::run_now`], but the monitor need not be planned; if it is, it runs with its planned
     /// revision.
     pub async fn run_once(&self, assignment: Arc<Assignment>) -> Result<CheckResult, RunOrderError> {
         self.request(|reply| RunnerCommand::RunOnce { assignment, reply })
@@ -86,7 +86,7 @@ impl RunnerHandle {
         !self.commands.is_closed()
     }
 
-    /// Starts nothing any more, waits up to `limit` for running checks, and cancels the rest. Returns once the sink has
+    /// Starts no more checks, waits up to `timeout` for running ones, and cancels the rest. Returns once the sink has
     /// accepted every result, including those of cancelled checks as unknown, and all missed runs.
     pub async fn shutdown(&self, limit: Duration) {
         // An error means that it has already shut down.

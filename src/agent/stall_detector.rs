@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::domain::Timestamp;
 
 /// Receives a heartbeat from the runner at least once a second. A check that failed during a gap does not mean that the
-/// target failed: peers give up on connections that are not read, and timeouts pass unnoticed.
+/// target failed: peers give up on connections that are not read, and responses in time are read too late.
 #[derive(Debug)]
 pub struct StallDetector {
     last_beat: AtomicI64,
@@ -14,7 +14,7 @@ pub struct StallDetector {
     stalled_until: AtomicI64,
 }
 
-/// A gap between two heartbeats that a busy host does not explain.
+/// A gap between two heartbeats of more than this is a stall; a busy host alone causes shorter ones.
 const STALL_THRESHOLD: Duration = Duration::from_secs(3);
 
 impl StallDetector {
@@ -29,7 +29,7 @@ impl StallDetector {
         let last = Timestamp::from_micros(self.last_beat.swap(now.as_micros(), Ordering::Relaxed));
         if now < last {
             tracing::warn!(back_s = last.since(now).as_secs(), "the clock was set back");
-            // A gap that ended in the future of the new time must not affect later failures.
+            // The end of the last gap may now be in the future, and must not affect failures until then.
             self.stalled_until.fetch_min(now.as_micros(), Ordering::Relaxed);
         }
         let gap = now.since(last);

@@ -1,5 +1,5 @@
-//! A Firefox extension for what preferences cannot do: it adds header fields to every request, and refuses downloads.
-//! Its driver installs it for one session.
+//! A Firefox extension for what preferences cannot do: it adds header fields to every request and cancels downloads.
+//! Geckodriver installs it for one session.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -37,7 +37,7 @@ pub(super) struct BidiConnection {
 }
 
 impl BidiConnection {
-    /// Connects to `address`, as returned by the driver (`webSocketUrl`). Messages of more than `longest` bytes are
+    /// Connects to `address`, the driver's `webSocketUrl`. Messages of more than `max_message_bytes` are
     /// skipped.
     ///
     /// # Errors

@@ -62,9 +62,9 @@ pub struct RemoteWebDriver {
     pub kind: BrowserKind,
     /// Its `http` URL.
     pub url: url::Url,
-    /// Address of this host that browsers there connect to. Without it the egress policy cannot be enforced, and such
-    /// checks do not run.
+    /// Address of this host at which remote browsers reach the forward proxy. Without it the egress policy cannot be
+    /// enforced, and such checks do not run.
     pub proxy_host: Option<std::net::IpAddr>,
-    /// Networks that browsers there connect from.
+    /// Networks that the remote browsers connect from.
     pub client_networks: Vec<IpNetwork>,
 }

@@ -31,7 +31,7 @@ pub enum WebDriverError {
     /// The element or its document no longer exists.
     #[error("the element no longer exists")]
     StaleElement,
-    /// The page was left while a script ran in it.
+    /// The page was unloaded while a script ran in it.
     #[error("the page was left meanwhile")]
     Unloaded,
     /// The element, frame or window does not exist.

@@ -35,7 +35,7 @@ pub(super) fn command_failure(error: &CmdError, printed: &str) -> Failure {
     launch_failure(FailureKind::BrowserFailed, with_driver_output(&first_line(&error.to_string()), printed))
 }
 
-/// Whether a driver with this output ended because its port was taken. Chromedriver looks for a port that is free in
+/// Whether a driver with this output ended because its port was in use. Chromedriver looks for a port that is free in
 /// one address family, and then uses it in the other.
 pub(super) fn is_port_taken(printed: &str) -> bool {
     printed.contains("Address already in use") || printed.contains("port not available")

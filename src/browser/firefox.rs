@@ -74,7 +74,7 @@ const ENABLED_PREFS: &[&str] = &[
     "network.dns.disablePrefetchFromHTTPS",
     "dom.disable_open_during_load",
 ];
-/// Preferences with addresses, replaced so that nothing is fetched from them.
+/// Preferences with a text: addresses that are replaced so that nothing is fetched from them.
 const DISABLED_URLS: &[(&str, &str)] = &[
     ("network.proxy.no_proxies_on", ""),
     ("browser.aboutHomeSnippets.updateUrl", ""),

@@ -29,7 +29,7 @@ use crate::subprocess::{browser_profile, process_group, procfs};
 
 /// How long a check waits for a free browser of this host, in addition to the limit of its script.
 pub const PERMIT_TIMEOUT: Duration = Duration::from_mins(2);
-/// Maximum number of times that a driver is started when its port is taken by another process.
+/// Maximum number of times that a driver is started when another process already uses its port.
 const MAX_DRIVER_STARTS: usize = 3;
 /// Limit of a query that only collects facts.
 const FACTS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,7 +47,7 @@ pub struct OpenBrowser {
     pub driver: Option<SocketAddr>,
 }
 
-/// The browsers of this process; one pool is enough.
+/// The pool of browsers; a process has one.
 #[derive(Debug)]
 pub struct BrowserPool {
     config: BrowserPoolConfig,
@@ -75,7 +75,7 @@ impl BrowserPool {
         let default_folder =
             || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
         let folder = config.folder.clone().unwrap_or_else(default_folder);
-        // Drivers are started in another folder.
+        // Drivers have another working directory, so the path must be absolute.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let permits = Arc::new(Semaphore::new(max as usize));
         Self {
@@ -175,7 +175,7 @@ impl BrowserPool {
         })
     }
 
-    /// Kills the processes that an earlier process left, removes its profiles, and returns how many there were. Blocks.
+    /// Kills the browsers left by an earlier process, removes their profiles, and returns how many there were. Blocks.
     pub fn reap_orphans(&self) -> usize {
         reap_orphans(&self.folder)
     }
@@ -186,7 +186,7 @@ impl BrowserPool {
     }
 
     /// Starts a driver and a browser with a new profile in their own process group, and opens a session. The caller
-    /// must serve `forward` meanwhile: the driver waits for the browser, which waits for its first requests.
+    /// must serve `forward_proxy` meanwhile: the driver waits for the browser, which waits for its first requests.
     ///
     /// # Errors
     /// Fails with [`FailureKind::BrowserMissing`] (95) when the browser or driver is missing, or their versions do not
@@ -290,7 +290,7 @@ impl BrowserPool {
         })
     }
 
-    /// Removes orphans before the first browser of this process: for commands in a terminal, this is the only time.
+    /// Removes orphans before the first browser of this process is opened; terminal commands do it at no other time.
     async fn reap_orphans_once(&self) {
         let folder = self.folder.clone();
         let reap =

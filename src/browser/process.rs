@@ -26,7 +26,7 @@ pub struct BrowserProcess {
     memory_limit: u64,
     /// Whether the driver has started its browser.
     is_opened: bool,
-    /// Scans of the process table from before this time are ignored.
+    /// When the browser was opened: earlier scans of the process table are ignored.
     opened_at: Instant,
     processes: Arc<ProcessTable>,
     /// Its ports for `WebDriver`, `DevTools` and the like, which no check may reach.
@@ -188,7 +188,7 @@ impl BrowserProcess {
         Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
     }
 
-    /// Returns the highest memory usage seen, in bytes; `None` when it was not measured.
+    /// Returns the highest measured memory usage, in bytes; `None` when it was not measured.
     #[must_use]
     pub fn peak_memory_bytes(&self) -> Option<u64> {
         Some(self.memory.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)

@@ -33,7 +33,7 @@ pub(super) async fn open(
 ) -> Result<Client, Failure> {
     let host = remote.url.host_str().unwrap_or_default();
     let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
-    // The library gives no reason for a failed connection, and does not apply the egress policy.
+    // Connect once ourselves: the library reports no reason of a failure and does not apply the egress policy.
     let (net, mut trace) = (net.with_scope(EgressScope::Vigie), ConnectTrace::default());
     let reached = net.connect(&to, deadline, &mut trace).await;
     protected.protect(&trace.resolved, to.port);

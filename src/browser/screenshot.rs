@@ -1,4 +1,4 @@
-//! Screenshots, also where drivers take none: while a dialog is open, and while the page computes.
+//! Screenshots, also when the driver cannot take them: while a dialog is open, and while the page is busy.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -19,7 +19,7 @@ use super::error::WebDriverError;
 /// The key of an element reference (WebDriver 12.1).
 const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Limit of further commands while the driver is busy with an abandoned one: it runs them in order.
+/// Limit of each further command while the driver is busy with an abandoned one: drivers run commands in order.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Limit for a driver of this host to respond at all.
 const LIVENESS_TIMEOUT: Duration = Duration::from_secs(3);
@@ -51,7 +51,7 @@ pub struct BrowserSession {
     driver: Option<SocketAddr>,
     /// Whether a command was abandoned that may still keep the driver busy.
     busy: AtomicBool,
-    /// The last current window.
+    /// Handle of the window that was current last.
     current_window: Mutex<Option<String>>,
 }
 
@@ -79,7 +79,7 @@ impl BrowserSession {
     }
 
     /// Whether the driver responds to a new connection. A driver that waits for its browser, such as for a page that
-    /// computes forever, does; one that hangs does not. A remote driver counts as alive, since nothing is known about
+    /// runs an endless loop, does; a driver that hangs does not. A remote driver counts as alive: it cannot be tested.
     /// it.
     pub async fn is_alive(&self) -> bool {
         let Some(driver) = self.driver else { return true };
@@ -238,7 +238,7 @@ impl BrowserSession {
         self.post("actions", json!({ "actions": sources }), until).await.map(drop)
     }
 
-    /// Switches to a frame: that of an element or of an index, or with `null` the page itself.
+    /// Switches to the frame given by an element or an index, or with `null` to the top-level page.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
@@ -304,7 +304,7 @@ impl BrowserSession {
         }
     }
 
-    /// Closes the open dialog with OK or without, after entering `text` if given.
+    /// Accepts or dismisses the open dialog, after entering `text` if given.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`], and with [`WebDriverError::NoDialog`] without a dialog.

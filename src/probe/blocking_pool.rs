@@ -11,7 +11,7 @@ use crate::net::Deadline;
 
 /// Largest text that is searched on the async thread, in bytes.
 pub(super) const INLINE_SEARCH_BYTES: usize = 32 * 1024;
-/// Concurrent tasks per processor. A task that is abandoned at its deadline runs to its end and keeps its permit until
+/// Concurrent tasks per processor. A task abandoned at its deadline still runs to its end and keeps its permit until
 /// then; otherwise threads would pile up.
 const TASKS_PER_CPU: usize = 2;
 
@@ -22,7 +22,7 @@ static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 });
 
 /// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `what` names it in the failure.
-/// The target has delivered by then, so exceeding the deadline is Vigie's own fault.
+/// The target has responded by then, so exceeding the deadline is an error of Vigie, not of the target.
 ///
 /// # Errors
 /// Fails with [`FailureKind::Internal`] in phase `Validate`.

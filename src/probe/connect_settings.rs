@@ -22,7 +22,7 @@ pub(super) fn proxy_id(document: &MonitorDocument) -> Result<Option<i64>, Invali
     Ok(document.to_typed::<ProxySettings>()?.id())
 }
 
-/// Returns versions, trust and client certificate; ALPN follows from the request.
+/// Returns TLS versions, server verification and client certificate; ALPN follows from the request.
 pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let version: TlsVersionSettings = document.to_typed()?;
     Ok(TlsOptions {
@@ -31,13 +31,13 @@ pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, Inva
     })
 }
 
-/// Returns trust and client certificate, with the default versions: for types without a choice of versions.
+/// Returns server verification and client certificate with the default TLS versions, for types without that field.
 pub(super) fn default_tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let client: ClientCertificateSettings = document.to_typed()?;
     Ok(TlsOptions { client_certificate_id: client.certificate_id(), ..trust_options(document)? })
 }
 
-/// Returns the trust options only.
+/// Returns only how the server's certificate is verified: whether at all, and by which CA.
 pub(super) fn trust_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.to_typed()?;
     let ca = trust.ca_cert_id.filter(|&id| id != 0);

@@ -6,13 +6,13 @@ use std::time::Duration;
 use crate::domain::{Failure, FailureKind, Fault, FullPage, PageObject, Phase, Timestamp};
 use crate::schema::typed::alerting::FullPageSettings;
 
-/// How much earlier than its interval a full page is due again: runs start a little early or late.
+/// How much before the end of its interval a full page check is due again: runs start a little early or late.
 const SLACK: Duration = Duration::from_secs(30);
 
 /// The full page settings of a monitor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FullPageRule {
-    /// Interval between two full pages.
+    /// Interval between two full page checks.
     interval: Duration,
     /// Limit of each object.
     pub(super) object_timeout: Duration,
@@ -43,8 +43,8 @@ impl FullPageRule {
     pub(super) fn is_due(&self, last: Option<Timestamp>, now: Timestamp) -> bool {
         last.is_none_or(|last| now.since(last) + SLACK >= self.interval)
     }
-    /// Returns the failure of the objects, if any: the deadline first, then the first object with a failure that is not
-    /// Vigie's own fault.
+    /// Returns the failure of the objects, if any: the exceeded deadline, else the first object failure that is not
+    /// an error of Vigie itself, else the first failure.
     pub(super) fn evaluate(&self, page: &FullPage, timed_out: bool, timeout: Duration) -> Option<Failure> {
         let failed: Vec<(&PageObject, &Failure)> =
             page.objects.iter().filter_map(|object| Some((object, object.failure.as_ref()?))).collect();

@@ -11,7 +11,7 @@ pub(super) struct InvalidProbe {
 }
 
 impl InvalidProbe {
-    /// Creates a probe whose attempts fail with `detail`, as Vigie's own fault.
+    /// Creates a probe whose attempts fail with `detail`, as an error of Vigie itself.
     pub(super) fn new(detail: impl Into<String>) -> Self {
         Self::from(Failure::new(Phase::Prepare, FailureKind::Internal, detail.into()))
     }

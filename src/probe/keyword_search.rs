@@ -27,7 +27,7 @@ pub(super) fn keyword_rule(document: &MonitorDocument) -> Result<Option<Box<Keyw
 }
 
 /// Evaluates a body by `rule`. A long body is searched on a blocking thread, until `deadline` at most: a few
-/// expressions take seconds per page. The target has delivered by then, so exceeding the deadline is Vigie's own fault.
+/// expressions take seconds per page. The target has responded by then, so exceeding the deadline is Vigie's error.
 pub(super) async fn search_keyword(
     rule: Box<KeywordRule>,
     body: Arc<Vec<u8>>,

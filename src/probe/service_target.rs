@@ -11,7 +11,7 @@ use crate::net::{AddressFamily, ConnectTrace, Endpoint};
 use crate::protocol::LineSession;
 use crate::schema::typed::connection::AddressSettings;
 
-/// Longest detail that is kept, in characters. Servers can send long texts.
+/// Longest failure detail that is kept, in characters. Servers can send long texts.
 const MAX_DETAIL_CHARS: usize = 400;
 
 /// Returns the host and port of a monitor. With `resolve_dns` false, uses the address in `ipv4` instead of resolving
@@ -71,7 +71,7 @@ pub(super) fn session_observation(
     let transcript = session.transcript.to_capture().filter(|_| outcome.is_err());
     let mut observation = build_observation(started, session.trace, outcome);
     observation.captures.extend(transcript);
-    // A failure caused by an earlier response has taken no time.
+    // A failure in a phase that was not timed gets a duration of zero, so that results list the phase.
     if let Some(phase) = observation.failure.as_ref().map(|failure| failure.phase)
         && observation.phases.micros(phase).is_none()
     {

@@ -22,8 +22,8 @@ pub struct ProbeSettings {
     pub ehlo_name: Option<Arc<str>>,
     /// The id of the monitor; 0 for one that is not stored, as with `vigie check`.
     pub monitor: MonitorId,
-    /// Signs what checks leave at a target, so that later checks recognise it. Without it a key of this process is
-    /// used: `vigie check` reads no keys, so later checks do not recognise what it leaves.
+    /// Signs the test messages that checks leave at a target, so that later checks recognise them. Without it,
+    /// a key of this process is used, as in `vigie check`; later checks then do not recognise those messages.
     pub keyring: Option<Arc<Keyring>>,
     /// The pool that browsers come from.
     pub browser_pool: Arc<BrowserPool>,
@@ -40,7 +40,7 @@ pub struct ProbeSettings {
 pub struct AuthoringOptions {
     /// Shows the browser's windows.
     pub headful: bool,
-    /// Keeps a screenshot of each act, whatever the monitor's setting.
+    /// Keeps a screenshot of each action, whatever the monitor's setting.
     pub screenshots: bool,
 }
 

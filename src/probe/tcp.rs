@@ -173,7 +173,7 @@ impl TcpProbe {
 
 /// Reads until `pattern` matches in `received`, removes the match and all input before it, and returns both. When the
 /// peer sent other input until it closed, or whole lines until the time was over, the failure is that input, not the
-/// timeout; a peer that stops within a line has stalled.
+/// timeout. A peer that stops within a line has stalled, and the failure is the timeout.
 async fn expect<S: AsyncRead + Unpin>(
     stream: &mut S,
     received: &mut Vec<u8>,

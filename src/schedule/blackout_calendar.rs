@@ -1,7 +1,7 @@
 //! Blackout windows: one-time, or weekly in the account's time zone, across its daylight saving changes
 //! (interface.md 2.4, behaviour.md 6 "Blackout kinds").
 //!
-//! A window is never lost to a change of the clocks, and never shorter than the wall clock shows it: a start that the
+//! A change of the clocks never removes a window and never makes it shorter than on the wall clock: a start that the
 //! clock skips is the moment of the change, and an end that it skips moves later by as much as the clock went ahead. In
 //! an hour that occurs twice, a start is the first occurrence and an end the second.
 
@@ -76,7 +76,7 @@ impl BlackoutCalendar {
         Self { zone, windows: by_target }
     }
 
-    /// Returns the blackouts of `subject`, past ones included.
+    /// Returns the blackouts of `target`, past ones included.
     #[must_use]
     pub fn windows_for(&self, target: BlackoutTarget) -> &[BlackoutWindow] {
         self.windows.get(&target).map(Vec::as_slice).unwrap_or_default()
@@ -102,7 +102,7 @@ impl BlackoutCalendar {
         window.window.occurrences(&self.zone, after).take(max).collect()
     }
 
-    /// Returns every blackout of `target` between `from` and `thru`, as start and end. They are ordered by start and
+    /// Returns every blackout of `target` in the range, as start and end. They are ordered by start and
     /// not clipped, so they may overlap and extend beyond the range.
     #[must_use]
     pub fn ranges_between(
@@ -170,7 +170,7 @@ fn first_weekly_occurrence(
     Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
 }
 
-/// Converts a window from `from` up to `thru` on the wall clock to timestamps; `None` when it is empty.
+/// Converts a window on the wall clock to timestamps; `None` when it is empty.
 fn to_timestamps(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
     if from >= thru {
         return None;

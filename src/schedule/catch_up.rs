@@ -27,11 +27,11 @@ pub struct MissedSlots {
 pub struct NextRun {
     /// Its planned time.
     pub planned_at: Timestamp,
-    /// When to start it: at its own start, or later when that has passed.
+    /// When to start it: at its start at this location, or later when that has passed.
     pub start_at: Timestamp,
 }
 
-/// What happens to the slots from `due` to now.
+/// What happens to the slots that are due and not yet handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatchUp {
     /// Slots whose whole interval has passed, as one series.
@@ -41,9 +41,9 @@ pub struct CatchUp {
 }
 
 impl CatchUp {
-    /// Decides for monitor `id` on `grid`, whose oldest slot not yet accounted for is `due`.
+    /// Decides for a monitor with the slots of `location_grid`; `oldest_open_slot` is the oldest not handled yet.
     ///
-    /// A run with ordinary lateness starts at once. After a pause the newest slot still runs within its interval, at a
+    /// A run with ordinary lateness starts at once. After a stall the newest slot still runs within its interval, at a
     /// time derived from the monitor's hash: between a quarter and three quarters of the rest of the interval, or of
     /// twice its lateness if that is less. So all monitors together start at no more than about three times their
     /// ordinary rate, and a short hiccup delays no run for long.
@@ -74,5 +74,5 @@ fn late_start(grid: &LocationSlots, planned: Timestamp, now: Timestamp, id: Moni
     now + Duration::from_micros(wait.unsigned_abs())
 }
 
-/// Separates the hash of late starts from that of slots: monitors of one slot must not stay together.
+/// Makes the hash of delayed starts differ from that of slots, so that monitors of one slot start at different times.
 const LATE_SEED: u64 = 0x6c61_7465;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::slots::Slots;
 use crate::domain::Timestamp;
 
-/// The share of a location in the runs of a monitor (behaviour.md 5 "Rotation"). By default it checks each run at its
-/// planned time. Two shares of one pool are equal exactly when they have the same slots.
+/// Which runs of a monitor a location checks, and when (behaviour.md 5 "Rotation"). By default it is each run, at its
+/// planned time. Two values for one pool are equal exactly when they have the same slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationRotation {
     /// Position among the `pool_size` locations.
@@ -66,8 +66,8 @@ impl LocationRotation {
     }
 }
 
-/// The planned times of a monitor at one location. They are those of the run in `slots`; the delay of the location is
-/// only in [`LocationSlots::start_at`].
+/// The planned times of the runs that one location checks. They do not include the delay of the location, which is
+/// only part of [`LocationSlotGrid::location_start_at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationSlots {
     slots: Slots,
@@ -126,20 +126,20 @@ impl LocationSlots {
         self.start_at(planned) + self.slots.interval()
     }
 
-    /// Returns the oldest slot after `planned`, which need not be a slot.
+    /// Returns the first slot of this location after `planned`, which need not be a slot.
     #[must_use]
     pub fn next_after(&self, planned: Timestamp) -> Timestamp {
         let next = self.slots.next_after(planned);
         if !self.rotation.rotates {
             return next;
         }
-        // Each run uses `locations_per_run` of the locations before this one.
+        // Each run brings this location nearer to its turn by `locations_per_run` positions.
         let runs =
             self.rotation.rank_in_run(self.run_number(next)) / i64::from(self.rotation.locations_per_run);
         next + self.slots.interval() * u32::try_from(runs).unwrap_or(0)
     }
 
-    /// Returns the newest slot whose start is not after `time`.
+    /// Returns the last slot whose start at this location is not after `time`.
     #[must_use]
     pub fn last_started(&self, time: Timestamp) -> Timestamp {
         let newest = self.last_assigned(self.slots.last_at_or_before(time));
@@ -176,7 +176,7 @@ impl LocationSlots {
         u64::try_from(rounds(end) - rounds(self.run_number(first))).unwrap_or(0)
     }
 
-    /// Returns `planned`, a planned time of a run, or the newest one before it that this location checks.
+    /// Returns the last run, planned at or before `planned`, that this location checks; `planned` is that of a run.
     fn last_assigned(&self, planned: Timestamp) -> Timestamp {
         let rank = self.rotation.rank_in_run(self.run_number(planned));
         let (pool, per_run) =

@@ -1,4 +1,4 @@
-//! Scheduling of monitors: the slot grid of one monitor, catching up after a pause, and the timer queue. Pure: the time
+//! Scheduling of monitors: the slot grid of one monitor, catching up after a stall, and the timer queue. Pure: the time
 //! is an argument.
 
 mod blackout_calendar;

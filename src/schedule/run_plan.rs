@@ -25,11 +25,11 @@ pub struct RunPlan {
     pub max_check_duration: Duration,
 }
 
-/// Time after the last deadline of a run in which results may still arrive (behaviour.md 5 "settled").
+/// How long after the last deadline of a run results are awaited at most (behaviour.md 5 "settled").
 const SETTLE_GRACE: Duration = Duration::from_mins(1);
 
 impl RunPlan {
-    /// Returns the share of `location` in the runs; `None` when it never checks one.
+    /// Returns which runs `location_id` checks, and when; `None` when it never checks one.
     #[must_use]
     pub fn location_rotation(&self, location: LocationId) -> Option<LocationRotation> {
         LocationRotation::new(

@@ -42,21 +42,21 @@ impl Slots {
         self.interval
     }
 
-    /// Returns the newest slot that is not after `time`.
+    /// Returns the last slot that is not after `time`.
     #[must_use]
     pub fn last_at_or_before(&self, time: Timestamp) -> Timestamp {
         let since = time.as_micros().saturating_sub(self.phase).rem_euclid(self.interval);
         Timestamp::from_micros(time.as_micros().saturating_sub(since))
     }
 
-    /// Returns the oldest slot that is not before `time`.
+    /// Returns the first slot that is not before `time`.
     #[must_use]
     pub fn first_at_or_after(&self, time: Timestamp) -> Timestamp {
         let slot = self.last_at_or_before(time);
         if slot == time { slot } else { slot + self.interval() }
     }
 
-    /// Returns the oldest slot after `planned`, which need not be a slot of this grid. The next run follows from the
+    /// Returns the first slot after `planned`, which need not be a slot of this grid. The next run follows from the
     /// planned time of the last one, never from its actual start, so lateness does not add up.
     #[must_use]
     pub fn next_after(&self, planned: Timestamp) -> Timestamp {
@@ -79,7 +79,7 @@ impl Slots {
 /// Separates the hash of slots from other hashes of the same id.
 const SLOT_SEED: u64 = 0x736c_6f74;
 
-/// Scales `hash` to `0..whole`: 0 at hash 0, just below `whole` at the largest hash.
+/// Scales `hash` to `0..upper_bound`: 0 at hash 0, just below `upper_bound` at the largest hash.
 pub(super) fn scale_hash(hash: u64, whole: i64) -> i64 {
     let product = u128::from(hash) * u128::from(whole.unsigned_abs());
     i64::try_from(product >> 64).unwrap_or(0)

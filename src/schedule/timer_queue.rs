@@ -15,7 +15,7 @@ pub struct TimerQueue {
     set: usize,
 }
 
-/// Ordered by time, then by index: the order of a heap must not depend on the order of insertions.
+/// Ordered by time, then by index, so that the order does not depend on the order of insertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TimerEntry {
     at: Timestamp,
@@ -23,7 +23,7 @@ struct TimerEntry {
     generation: u32,
 }
 
-/// With fewer entries than this, stale ones are not compacted.
+/// Up to this many entries, stale ones are not removed in advance.
 const COMPACT_THRESHOLD: usize = 1024;
 
 impl TimerQueue {

@@ -52,7 +52,7 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
         }
     }
     if errors.is_empty() {
-        // The only check on the dates of a weekly blackout is that it has none.
+        // A weekly blackout must have no dates, so the current time does not matter.
         check(&values, body, jiff::civil::DateTime::MIN, &mut errors);
     }
     if errors.is_empty() { Ok(values) } else { Err(errors) }

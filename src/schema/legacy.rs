@@ -66,7 +66,7 @@ pub fn record_from_document(document: &MonitorDocument, secrets: SecretMode) -> 
     record
 }
 
-/// Fields that records of websites have (interface.md 2.8) although only other types use them.
+/// Fields of other types that records of websites have nevertheless, always empty (interface.md 2.8).
 const FOREIGN_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
 
 /// Converts the version 3 object of a monitor of `kind` to a legacy record, including the fields that Vigie sets: every

@@ -106,7 +106,7 @@ impl Monitor {
         self.document.settings().schedule.enabled
     }
 
-    /// Whether its runs are planned at `now`: it is enabled and not paused.
+    /// Whether it is active at `now`, so that its runs are planned: enabled and not paused.
     #[must_use]
     pub fn is_planned(&self, now: Timestamp) -> bool {
         self.enabled() && self.paused_until(now).is_none()
@@ -124,7 +124,7 @@ impl Monitor {
         Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval).max(1))
     }
 
-    /// Returns the start of its grid of runs after 00:00 UTC, if it is set (fields.md 3 `monitor_offset`, in minutes).
+    /// Returns the offset of its schedule from 00:00 UTC, if it is set (fields.md 3 `monitor_offset`, in minutes).
     #[must_use]
     pub fn offset(&self) -> Option<Duration> {
         self.document.settings().offset.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
@@ -136,11 +136,11 @@ impl Monitor {
         Duration::from_secs(u64::from(self.document.settings().schedule.timeout).max(1))
     }
 
-    /// Time allowed around a script run: waiting for a browser, its start and end, and captures. The browser probe
+    /// Time allowed besides the script itself: waiting for a browser, its start and end, and captures. The probe
     /// checks its own time limits against it.
     pub const BROWSER_OVERHEAD: Duration = Duration::from_mins(6);
 
-    /// Returns the longest that one attempt may take: its timeout, except for scripts in a browser, whose timeout is
+    /// Returns the maximum duration of one attempt: its timeout, except for scripts in a browser, whose timeout is
     /// that of one page load. The overhead around a script run counts too: waiting for the browser, its start and end,
     /// and captures.
     #[must_use]
@@ -152,7 +152,7 @@ impl Monitor {
         self.max_script_duration().map_or(self.timeout(), |playing| playing + Self::BROWSER_OVERHEAD)
     }
 
-    /// Returns the longest that a script may take, after fields.md 3 (`step_timeout`): as [`Script::max_duration`].
+    /// Returns the maximum duration of its script (fields.md 3 `step_timeout`), as [`Script::max_duration`].
     /// `None` without a script that can run.
     fn max_script_duration(&self) -> Option<Duration> {
         let step = self.document.settings().step_timeout;

@@ -18,7 +18,7 @@ use crate::script::ScriptSummary;
 #[derive(Clone, PartialEq)]
 pub struct MonitorDocument {
     monitor_type: MonitorType,
-    /// Sorted by the position of the field in the table of `kind`.
+    /// Sorted by the position of the field in the table of `monitor_type`.
     entries: Box<[DocumentEntry]>,
     settings: MonitorSettings,
 }
@@ -103,7 +103,7 @@ impl MonitorDocument {
         self.entry(position).or_else(|| table.default_at(position))
     }
 
-    /// Whether `field` differs from its default.
+    /// Whether the value of `field` differs from its default, whoever set it.
     #[must_use]
     pub fn is_set(&self, field: &str) -> bool {
         table::for_type(self.monitor_type)
@@ -284,7 +284,7 @@ impl PartialEq for DocumentEntry {
     }
 }
 
-/// Leaves the values out: some are secrets, and all are long.
+/// Leaves out the values: some are secrets, and others may be long.
 impl std::fmt::Debug for MonitorDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fields = table::for_type(self.monitor_type).fields();

@@ -56,7 +56,7 @@ impl MonitorDocument {
         self.text("script")
     }
 
-    /// Returns the bytes of the texts that may be long: script, environment and data.
+    /// Returns the total length in bytes of the texts that may be long: script, environment and data.
     #[must_use]
     pub fn large_text_bytes(&self) -> usize {
         ["script", "environment", "data"].iter().filter_map(|field| self.text(field)).map(str::len).sum()

@@ -1,5 +1,5 @@
 //! Monitor files (behaviour.md 9): a list of monitors in version 3 fields, each with `key`, `type` and an optional
-//! `customer`. Free of I/O: takes texts, and a reader for secrets.
+//! `customer`. Without I/O: the caller passes the texts of the files, and a function that reads secrets.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ struct FileReader<'a> {
     keys: KeyPolicy,
     context: &'a ValidationContext<'a>,
     secrets: SecretReader<'a>,
-    /// Keys and their positions.
+    /// File and position of each key.
     known_keys: HashMap<String, (Arc<str>, Position)>,
     loaded: LoadedMonitorFiles,
 }

@@ -18,7 +18,7 @@ pub enum SecretMode {
     Revealed,
 }
 
-/// Applies `secrets` to the secrets in `value`; `None` when nothing of it is left.
+/// Applies `mode` to the secrets in `value`; `None` when the value is omitted as a whole.
 pub(in crate::schema) fn apply_secret_mode(
     field: &Field,
     value: Value,
@@ -40,7 +40,7 @@ pub(in crate::schema) fn apply_secret_mode(
     Some(apply_secret_mode_nested(&field.field_type, value, secrets))
 }
 
-/// Returns the replacement of a secret.
+/// Returns what replaces a secret in this mode; `None` when it is omitted.
 fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
     let set = value.as_str().is_none_or(|text| !text.is_empty());
     match secrets {
@@ -74,7 +74,7 @@ fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode)
     }
 }
 
-/// Returns what [`SecretMode::Omitted`] leaves out of `value`.
+/// Returns the secrets in `value`: exactly what [`SecretMode::Omitted`] leaves out.
 pub(super) fn extract_secrets(field: &Field, value: &Value) -> Option<Value> {
     let whole = field.secret || mask_url_credentials(field, value).is_some();
     if whole { Some(value.clone()) } else { extract_nested_secrets(&field.field_type, value) }

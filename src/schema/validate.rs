@@ -25,7 +25,7 @@ pub struct ValidatedDocument {
     pub warnings: Vec<String>,
 }
 
-/// Creates the document of a new monitor of `kind` from `body`. Fails with all errors.
+/// Returns the document of a new monitor with the fields of `body`. Fails with all errors.
 pub fn create(
     kind: MonitorType,
     form: InputFormat,
@@ -35,7 +35,7 @@ pub fn create(
     create_with(kind, form, body, context, &reject_secret_sources, &["type"])
 }
 
-/// Like [`create`], for files: secrets may come from elsewhere, and the top-level fields `skipped` do not belong to the
+/// Like [`create`], for files: `secret_reader` reads secrets, and the top-level `ignored_fields` do not belong to the
 /// monitor.
 pub fn create_with(
     kind: MonitorType,
@@ -48,7 +48,7 @@ pub fn create_with(
     DocumentValidator { kind, form, body, context, old: None }.run(secrets, skipped)
 }
 
-/// Applies `body` to `old`: fields that it does not name stay, arrays are replaced, null unsets.
+/// Applies `body` to `previous`: fields that are not in the body stay, arrays are replaced, null unsets.
 pub fn patch(
     old: &MonitorDocument,
     form: InputFormat,

@@ -1,7 +1,7 @@
 //! Browser scripts as the APIs use them: summaries, protected variables, masks (behaviour.md 8).
 //!
 //! The script language is XML: a root `script` with `variable` (name, value, protected) and 1 to 50 `step` elements,
-//! whose children are acts. [`language`] contains them as types that can be run.
+//! whose children are actions. [`language`] contains them as types that can be run.
 //!
 //! The value of a protected variable is a secret: it is encrypted at rest with the whole script, and every response
 //! shows `********` instead, with all other bytes unchanged. A script that contains `protected` and cannot be parsed is

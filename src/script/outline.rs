@@ -74,7 +74,7 @@ fn is_element_named(node: Node<'_, '_>, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }
 
-/// Returns every `variable`, at any position: to redact secrets, too many are better than too few.
+/// Returns every `variable`, at any position: redacting too much is better than showing a secret.
 fn parse_variables(document: &Document<'_>, text: &str) -> Result<Vec<OutlineVariable>, ScriptError> {
     let mut found = Vec::new();
     let mut names = HashSet::new();

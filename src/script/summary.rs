@@ -11,7 +11,7 @@ pub const DEFAULT_MAX_STEPS: i64 = 50;
 pub struct ScriptSummary {
     /// `transaction_steps`: the number of its `step` elements.
     pub steps: usize,
-    /// `transaction_events`: the number of their acts.
+    /// `transaction_events`: the number of their actions.
     pub events: usize,
     /// Names of its protected variables, in order.
     pub protected_variables: Vec<String>,

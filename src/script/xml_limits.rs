@@ -1,4 +1,4 @@
-//! Refuses XML that would be too expensive to parse, before it is parsed.
+//! Rejects XML that would be too expensive to parse, without parsing it.
 
 use roxmltree::TextPos;
 
@@ -72,7 +72,7 @@ impl Tag {
     }
 }
 
-/// Returns the word at the end of `bytes`, ignoring trailing spaces.
+/// Returns the attribute name at the end of `bytes`, ignoring trailing spaces.
 fn name_before(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.trim_ascii_end();
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=');

@@ -15,7 +15,7 @@ pub struct ConcurrencySettings {
     pub heavy: usize,
     /// Most checks of one target at once.
     pub per_target: usize,
-    /// Most checks that wait.
+    /// Maximum number of due checks that wait for a permit.
     pub queue_capacity: usize,
     /// Time for running checks to end at shutdown.
     pub drain_timeout: Duration,

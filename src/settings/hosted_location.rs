@@ -14,7 +14,7 @@ use crate::syntax::node::Node;
 /// A location that this process hosts.
 #[derive(Clone, Debug)]
 pub struct HostedLocation {
-    /// The location as shown to people.
+    /// Id, name and region of the location.
     pub location: Location,
     /// Network of the location.
     pub net: NetConfig,
@@ -26,7 +26,7 @@ pub struct HostedLocation {
     pub concurrency: ConcurrencySettings,
     /// Whether it verifies failures of monitors that do not run there.
     pub can_verify: bool,
-    /// Targets that it should always reach; without any, failures count as they are.
+    /// Targets that it should always reach; without any, no failure counts as one of the location.
     pub connectivity_targets: Vec<Endpoint>,
 }
 

@@ -41,7 +41,7 @@ impl Settings {
             }
         }
         let mut settings = build::build(values, label.as_ref(), &mut errors);
-        // The shipped file gives every default; a flag or variable with the default is meant.
+        // Defaults in the file do not count as set: the shipped file has them all. Flags and variables do.
         settings.data_dir_is_set |= overridden.contains(&"data");
         settings.monitor_paths_are_set |= overridden.contains(&"monitors");
         if errors.is_empty() {

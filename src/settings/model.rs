@@ -30,7 +30,7 @@ pub struct Settings {
     pub server: ServerSettings,
     /// Folder of the database.
     pub data_dir: PathBuf,
-    /// Whether it was set explicitly.
+    /// Whether the folder was set explicitly.
     pub data_dir_is_set: bool,
     /// Folders and files of monitors.
     pub monitor_paths: Vec<PathBuf>,
@@ -48,11 +48,11 @@ pub struct Settings {
     pub location: Location,
     /// Network of that location; the trust settings apply to checks at every location.
     pub net: NetConfig,
-    /// Whether it verifies failures of monitors of other locations.
+    /// Whether that location verifies failures of monitors that run elsewhere.
     pub(super) verifies: bool,
     /// The proxy of its checks.
     pub(super) proxy: Option<UpstreamProxy>,
-    /// Targets that it should always reach.
+    /// Targets that the location should always reach.
     pub(super) connectivity_targets: Vec<Endpoint>,
     /// The locations of `locations`, without trust settings.
     pub(super) other_locations: Vec<HostedLocation>,
@@ -94,14 +94,14 @@ impl Settings {
         all
     }
 
-    /// Returns their ids, in the same order.
+    /// Returns the ids of the hosted locations, in the same order.
     #[must_use]
     pub fn location_ids(&self) -> Vec<i64> {
         let others = self.other_locations.iter().map(|other| other.location.id.0);
         std::iter::once(self.location.id.0).chain(others).collect()
     }
 
-    /// Takes all settings that a running process cannot change from `old`.
+    /// Takes from `old` all settings that a running process cannot change.
     pub fn keep_restart_only(&mut self, old: &Self) {
         let new = std::mem::replace(self, old.clone());
         self.monitor_paths = new.monitor_paths;

@@ -10,7 +10,7 @@ use crate::schema::reader::SecretSource;
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
 /// Reads a secret from a file or variable. The line break at the end of a file is removed, and a relative path starts
-/// in `folder`. The error says why it cannot be read, without a full stop and without the secret.
+/// in `base_folder`. The error says why it cannot be read, without a full stop and without the secret.
 pub fn read_secret(folder: &Path, source: SecretSource<'_>) -> Result<String, String> {
     let secret = match source {
         SecretSource::File(path) => read_secret_file(&folder.join(path))?,

@@ -13,7 +13,7 @@ use crate::syntax::ValidationErrorKind;
 /// Settings of the HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// Files of certificate and key; `None` for plain HTTP.
+    /// Paths of the certificate file and the key file; `None` for plain HTTP.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Maximum size of a request body in bytes.
     pub max_body_bytes: usize,

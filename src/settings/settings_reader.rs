@@ -89,7 +89,7 @@ impl SettingsReader<'_> {
         result.is_ok()
     }
 
-    /// Returns the entries of a list of maps. Duplicate keys among them are errors.
+    /// Returns the entries of a list of maps with their indexes, and reports duplicate keys.
     pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();

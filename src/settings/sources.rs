@@ -16,7 +16,7 @@ pub struct SettingSources {
     pub flags: Vec<(&'static str, String)>,
 }
 
-/// Variables of other commands, and of code that runs before settings are read.
+/// Variables that begin with `VIGIE_` but are no settings.
 const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
 
 impl SettingSources {

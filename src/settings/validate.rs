@@ -11,7 +11,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display
 /// The values of the settings that are set.
 pub(super) type SettingValues = BTreeMap<&'static str, Node>;
 
-/// Reads the text of a settings file; `label` names it in errors.
+/// Reads the text of a settings file; `file_name` names it in errors.
 pub(super) fn read_file(
     label: &Arc<str>,
     text: &str,
@@ -71,7 +71,7 @@ fn read_setting(
     }
     let before = errors.len();
     check_value(&setting.setting_type, setting.path, node, errors);
-    // Lists of maps are kept even then, so that errors of their entries as a whole are reported too.
+    // An invalid list of maps is stored too, so that later checks can report more errors of its entries.
     if errors.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
         values.insert(setting.path, node.clone());
     }

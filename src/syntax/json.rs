@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use super::node::{Key, MAX_DEPTH, Node, NodeValue, Position, SyntaxError};
 
-/// Maximum number of values of one text: enough for 100,000 monitors, and far below the memory use of a body of many
+/// Maximum number of values of one text: enough for 100,000 monitors; limits the memory for a body of many
 /// small values.
 const MAX_VALUES: usize = 2_000_000;
 

@@ -1,4 +1,4 @@
-//! Texts with positions: YAML and JSON with line and column, validation errors, templates, paths, `XPath`.
+//! Parsers of texts: YAML and JSON with line and column, templates, JSONPath, `XPath`; and validation errors.
 
 pub mod comparison;
 pub mod escape;

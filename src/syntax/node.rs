@@ -1,4 +1,4 @@
-//! The located tree: the content of a YAML or JSON text, with the line and column of every key and value.
+//! The tree of a YAML or JSON text, with the line and column of every key and value.
 
 use std::fmt;
 
@@ -182,7 +182,7 @@ impl From<Value> for Node {
     }
 }
 
-/// Limits far above the needs of 100,000 monitors in one file, and far below what does harm: an alias must not multiply
+/// Limits far above the needs of 100,000 monitors in one file, and low enough that aliases cannot multiply
 /// the content of the text.
 fn yaml_options() -> serde_saphyr::Options {
     serde_saphyr::options! {

@@ -1,4 +1,4 @@
-//! JSONPath and XPath of responses: which ones are accepted, checked when they are saved and again when used.
+//! Parses JSONPath and XPath within limits: when they are saved, and again when they are used.
 
 use serde_json_path::JsonPath;
 
@@ -6,7 +6,7 @@ use super::xpath::{self, Expr};
 
 /// Maximum number of opening brackets of a path: nested brackets are nested calls of the parser.
 const MAX_BRACKETS: usize = 32;
-/// Maximum number of JSONPath steps that visit the whole document: each multiplies what can be selected.
+/// Maximum number of `..` in a JSONPath: each visits the whole document, and multiplies what is selected.
 const MAX_DESCENDANT_STEPS: usize = 4;
 
 /// Why a path cannot be used.

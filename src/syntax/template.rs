@@ -49,7 +49,7 @@ pub fn has_placeholders(text: &str) -> bool {
 }
 
 /// Parses the name at the start of `text` with surrounding spaces and the closing braces; also returns their total
-/// length. Reads no further than such a name: a text of nothing but braces is scanned once.
+/// length. Reads no further than the name, so that a text of many braces is parsed in linear time.
 fn parse_placeholder(text: &str) -> Option<(&str, usize)> {
     let inside = text.trim_start_matches(' ');
     let sign = usize::from(inside.starts_with('$'));

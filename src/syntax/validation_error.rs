@@ -41,7 +41,7 @@ pub enum ValidationErrorKind {
 }
 
 impl ValidationErrorKind {
-    /// Returns the stable name of this rule.
+    /// Returns the stable name of this kind of error, as in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -162,7 +162,7 @@ impl fmt::Display for ValidationError {
 
 impl std::error::Error for ValidationError {}
 
-/// Formats `value` for a message: truncated, with the type of a container instead of its content.
+/// Formats a value for a message: truncated, and only the type of a list or map.
 #[must_use]
 pub fn display_value(node: &Node) -> String {
     match &node.value {
@@ -176,7 +176,7 @@ pub fn display_value(node: &Node) -> String {
     }
 }
 
-/// Truncates `text` for a message.
+/// Truncates `text` for a message, and replaces control characters by spaces.
 #[must_use]
 pub fn truncate_value(text: &str) -> String {
     let cut: String =

@@ -1,7 +1,7 @@
-//! Tests whether a name contains one of a few words: called for every header and every member of every response, and
+//! Tests whether a name contains one of a few substrings: called for every header and member of a response, and
 //! mostly false.
 
-/// A set of ASCII words in lower case.
+/// A set of ASCII substrings in lower case, each with a bit mask of its letters.
 pub struct WordSet<const N: usize>([(u32, &'static str); N]);
 
 impl<const N: usize> WordSet<N> {
@@ -35,7 +35,7 @@ impl<const N: usize> WordSet<N> {
     }
 }
 
-/// Returns one bit for each letter that occurs.
+/// Returns a bit mask of the letters that occur.
 const fn letter_mask(text: &[u8]) -> u32 {
     let (mut bits, mut at) = (0, 0);
     while at < text.len() {

@@ -1,5 +1,5 @@
-//! Writes monitors as YAML: [`super::node::Node::from_yaml`] reads back the same values, whatever a text contains, and
-//! people can read it easily where possible.
+//! Writes monitors as YAML: [`super::node::Node::from_yaml`] reads back the same values. Texts are unquoted or
+//! written line by line where that is safe, so that people can read them.
 
 use std::fmt::Write as _;
 

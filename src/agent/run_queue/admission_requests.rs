@@ -1,4 +1,4 @@
-//! Admission of runs: which monitors request it, and what starts when it is granted.
+//! Admission of runs: which monitors need it, and what starts when they are admitted.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl RunQueue {
         !self.stopped && (pending || self.orders.contains_key(&index))
     }
 
-    /// Makes the state in the admission queue match what the monitor needs.
+    /// Adds the monitor to the admission queue or removes it, by whether a run of it waits.
     pub(super) fn sync_admission(&mut self, index: u32, now: Timestamp) {
         let wants = self.wants_admission(index);
         let Some(entry) = self.entries.get_mut(index as usize).and_then(Option::as_mut) else { return };
@@ -37,7 +37,7 @@ impl RunQueue {
         }
     }
 
-    /// Handles a full queue: the slot that needed to wait is missed, orders are refused.
+    /// Handles a full queue: records the waiting slot as missed and refuses the waiting on-demand runs.
     pub(super) fn reject_run(&mut self, index: u32, now: Timestamp) {
         if let Some(slot) = self.entry(index).and_then(|entry| entry.pending_slot.take()) {
             self.record_missed_slot(index, MissedReason::Overload, slot, now);
@@ -49,7 +49,7 @@ impl RunQueue {
         self.remove_if_idle(index);
     }
 
-    /// Collects the checks that can be admitted now, for example after a change or an order.
+    /// Collects the checks that can be admitted now, for example after a change or a request for a run.
     pub fn start_admitted(&mut self, now: Timestamp, starts: &mut Vec<StartRun>) {
         while let Some(index) = self.admission.admit() {
             self.fire_if_due(index, now);

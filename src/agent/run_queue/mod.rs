@@ -1,8 +1,8 @@
 //! The state of every monitor of an agent, without I/O and without reading the clock.
 //!
 //! Each slot of a planned monitor ends in exactly one of three ways: it starts, it is recorded as missed, or it is
-//! still ahead or waiting. A monitor has at most one run in progress (orders included) and at most one slot that waits
-//! for it; when the next slot is due, the one that still waits is missed.
+//! in the future or waiting. A monitor has at most one run in progress (on demand or not) and one slot that waits
+//! for its end; when the next slot is due, a slot that still waits is recorded as missed.
 
 mod admission_requests;
 mod monitor_entry;

@@ -12,15 +12,15 @@ pub(super) struct QueueEntry {
     pub(super) grid: LocationSlots,
     /// The due slot that waits to start.
     pub(super) pending_slot: Option<Timestamp>,
-    /// The newest slot that was due or was given up.
+    /// The newest slot that was due or was recorded as missed.
     pub(super) last_handled: Timestamp,
     /// The oldest slot that is not due yet.
     pub(super) next_slot: Timestamp,
-    /// When `next_slot` is due: at its start here, or later after a pause.
+    /// When the timer of `next_slot` expires: at its start at this location, or later after a stall.
     pub(super) wake_at: Timestamp,
     pub(super) target: Option<TargetKey>,
     pub(super) run_state: RunState,
-    /// False for a monitor that only finishes a run, or only serves an order.
+    /// False for a monitor that only finishes a run, or only has on-demand runs.
     pub(super) planned: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum RunState {
     Running,
 }
 
-/// Returns why a waiting slot is given up.
+/// Returns why a waiting slot is missed.
 pub(super) fn missed_reason(state: RunState) -> MissedReason {
     if state == RunState::Running { MissedReason::StillRunning } else { MissedReason::Overload }
 }
@@ -64,7 +64,7 @@ impl QueueEntry {
         self.assignment = assignment;
     }
 
-    /// Takes the slot that became due during a pause and waits for its late start, if there is one.
+    /// Takes the slot that became due during a stall and waits for its late start, if there is one.
     pub(super) fn take_delayed_slot(&mut self) -> Option<Timestamp> {
         if self.grid.start_at(self.next_slot) >= self.wake_at {
             return None;
@@ -73,20 +73,20 @@ impl QueueEntry {
         Some(self.next_slot)
     }
 
-    /// Switches to `grid` now, after every slot that was already handled.
+    /// Switches to `location_grid`, from its first slot after now and after all handled slots.
     pub(super) fn change_grid(&mut self, grid: LocationSlots, now: Timestamp) {
         self.grid = grid;
         self.wait_for_slot(grid.next_after(now.max(self.last_handled)));
     }
 
-    /// Waits for the slot `due`.
+    /// Sets the next slot, and the timer to its start.
     pub(super) fn wait_for_slot(&mut self, due: Timestamp) {
         self.next_slot = due;
         self.wake_at = self.grid.start_at(due);
     }
 
-    /// Takes the waiting slot if its interval has passed. That only happens where a location does not check each run:
-    /// elsewhere the next slot is due by then.
+    /// Takes the waiting slot if its interval has passed. This only happens under rotation:
+    /// otherwise the next slot is due by then and replaces it.
     pub(super) fn take_expired_slot(&mut self, now: Timestamp) -> Option<Timestamp> {
         let grid = self.grid;
         self.pending_slot.take_if(|slot| grid.is_rotating() && grid.start_deadline(*slot) <= now)

@@ -15,29 +15,29 @@ use crate::schedule::TimerQueue;
 
 /// One check to start now.
 pub struct StartRun {
-    /// To be returned when the check has ended.
+    /// Index of the monitor, to pass to [`RunQueue::on_check_finished`].
     pub index: u32,
     /// What to run.
     pub assignment: Arc<Assignment>,
-    /// The planned slot; for an order, now.
+    /// The planned slot; for an on-demand run, now.
     pub planned_at: Timestamp,
-    /// When that slot is due at this location.
+    /// When that slot is due at this location: its delay there included.
     pub due_at: Timestamp,
-    /// Set for an order: its result is sent here only.
+    /// Set for an on-demand run, whose result is only sent here.
     pub reply: Option<ResultReply>,
 }
 
-/// Maximum number of waiting orders over all monitors.
+/// Maximum number of waiting on-demand runs over all monitors.
 pub const MAX_ORDERS: usize = 256;
 
-/// Maximum number of due timers per [`RunQueue::tick`], so that commands and finished checks are not held up.
+/// Maximum number of due timers per [`RunQueue::tick`], so that commands and finished checks do not wait long.
 pub(super) const MAX_TIMERS_PER_TICK: usize = 4096;
 
-/// Time between two ticks that a busy runner does not explain: it ticks every second.
+/// A gap between two ticks of more than this is a stall: the runner ticks every second.
 pub(super) const PAUSE_THRESHOLD: Duration = Duration::from_secs(2);
 
-/// A clock that is set back by up to this much is waited for, so that no slot runs twice. Beyond it, monitors would go
-/// unchecked for too long, and are replanned from the new time.
+/// When the clock is set back by up to this much, no slot is due until it has caught up, so that no slot runs twice.
+/// When it is set back further, monitors are replanned from the new time.
 pub(super) const CLOCK_STEP_TOLERANCE: Duration = Duration::from_hours(1);
 
 /// The state of every monitor of an agent.
@@ -51,10 +51,10 @@ pub struct RunQueue {
     pub(super) orders: HashMap<u32, VecDeque<ResultReply>>,
     pub(super) waiting_orders: usize,
     pub(super) planned: usize,
-    /// The latest time that was passed in; ahead of the clock after that was set back.
+    /// The latest time passed to `tick`; ahead of the clock after the clock was set back.
     pub(super) latest_now: Timestamp,
     ticked_at: Timestamp,
-    /// End of the last period without ticks: slots that were due before then are late because of a pause.
+    /// End of the last stall: slots that were due before then are late because of it.
     pub(super) paused_until: Timestamp,
     pub(super) stopped: bool,
 }
@@ -80,8 +80,8 @@ impl RunQueue {
         }
     }
 
-    /// Plans a monitor, or updates it to a new revision. An update keeps the grid, the waiting slot and the run in
-    /// progress. If interval, offset or share changed, the new grid starts now.
+    /// Plans a monitor, or updates it to a new revision. An update keeps the slots, the waiting slot and the run in
+    /// progress. If interval, offset or location rotation changed, the new slots apply from now on.
     pub fn upsert(&mut self, assignment: Arc<Assignment>, now: Timestamp) {
         if self.stopped {
             return;
@@ -130,7 +130,7 @@ impl RunQueue {
         Some(index)
     }
 
-    /// Orders a run of `id` outside its schedule. It needs admission like any other run, and is the monitor's next run:
+    /// Requests a run of a monitor outside its schedule. It needs admission too, and is the monitor's next run:
     /// it never runs concurrently with another run of the monitor.
     pub fn order_run(&mut self, id: MonitorId, now: Timestamp, reply: ResultReply) {
         let index =
@@ -141,7 +141,7 @@ impl RunQueue {
         }
     }
 
-    /// Like [`RunQueue::order_run`], for a monitor that need not be planned.
+    /// Like [`RunQueue::request_run`], for a monitor that need not be planned.
     pub fn order_run_once(&mut self, assignment: Arc<Assignment>, now: Timestamp, reply: ResultReply) {
         let index = match self.by_id.get(&assignment.monitor_id) {
             Some(&index) => index,
@@ -161,7 +161,7 @@ impl RunQueue {
         if now.since(self.ticked_at) > PAUSE_THRESHOLD {
             self.paused_until = now;
         }
-        // After the clock was set back, a pause that ended in its future explains nothing that is due now.
+        // After the clock was set back, the end of the last stall must not be in the future.
         self.paused_until = self.paused_until.min(now);
         self.ticked_at = now;
         let mut more_due = true;
@@ -172,7 +172,7 @@ impl RunQueue {
             };
             self.fire_slot(index, now);
             self.sync_admission(index, now);
-            // One by one: the queue is for runs without capacity, not for those that are due together.
+            // Admit after each timer: the admission queue is for runs beyond the capacity, not for all that are due.
             self.start_admitted(now, starts);
         }
         self.start_admitted(now, starts);
@@ -192,8 +192,8 @@ impl RunQueue {
         self.start_admitted(now, starts);
     }
 
-    /// Starts nothing any more. Waiting slots are left to the next start of the process, which knows the last planned
-    /// time of each monitor; waiting orders are refused.
+    /// Starts no more checks. Waiting slots are left to the next start of the process, which knows the last planned
+    /// time of each monitor; waiting on-demand runs are refused.
     pub fn stop(&mut self) {
         self.stopped = true;
         for index in 0..self.entries.len() {
@@ -247,7 +247,7 @@ impl RunQueue {
         self.admission.in_flight()
     }
 
-    /// Returns the number of running checks of a weight class.
+    /// Returns the number of running checks of a concurrency class.
     #[must_use]
     pub fn in_flight_by_weight(&self, weight: Weight) -> usize {
         self.admission.in_flight_by_weight(weight)

@@ -26,7 +26,7 @@ impl RunQueue {
         self.catch_up(index, now, MissedReason::NotRunning);
     }
 
-    /// Gives up the slots whose interval has passed, and sets the timer for the next one.
+    /// Records the slots whose interval has passed as missed, and sets the timer for the next one.
     pub(super) fn catch_up(&mut self, index: u32, now: Timestamp, reason: MissedReason) {
         let Some(entry) = self.entry(index) else { return };
         let catch_up = CatchUp::decide(entry.grid, entry.next_slot, now, entry.assignment.monitor_id);
@@ -40,7 +40,7 @@ impl RunQueue {
         }
     }
 
-    /// Fires the slot of a monitor whose timer has expired but was not popped yet.
+    /// Handles the timer of a monitor now if it has expired but was not popped yet.
     pub(super) fn fire_if_due(&mut self, index: u32, now: Timestamp) {
         let stopped = self.stopped;
         if self.entry(index).is_some_and(|entry| entry.planned && !stopped && entry.wake_at <= now) {
@@ -48,7 +48,7 @@ impl RunQueue {
         }
     }
 
-    /// Handles the expired timer of a monitor: its next slot is due, or a pause is detected.
+    /// Handles the expired timer of a monitor: its next slot is due now, or was due before a stall.
     pub(super) fn fire_slot(&mut self, index: u32, now: Timestamp) {
         let paused_until = self.paused_until;
         let Some(entry) = self.entry(index) else { return };
@@ -99,7 +99,7 @@ impl RunQueue {
         self.record_missed(index, reason, MissedSlots { first: slot, last: slot, count: 1 }, now);
     }
 
-    /// Gives up the waiting slot if its interval has passed.
+    /// Records the waiting slot as missed if its interval has passed.
     pub(super) fn expire_pending_slot(&mut self, index: u32, reason: MissedReason, now: Timestamp) {
         if let Some(slot) = self.entry(index).and_then(|entry| entry.take_expired_slot(now)) {
             self.record_missed_slot(index, reason, slot, now);

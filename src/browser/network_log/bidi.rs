@@ -151,8 +151,8 @@ fn apply_response(exchange: &mut LoggedRequest, params: &Value) {
     clear_proxy_error(exchange);
 }
 
-/// Sets the times from the browser's marks (`network.FetchTimingInfo`) where it reports them: its events arrive later
-/// than what they report.
+/// Sets the times from the browser's timestamps (`network.FetchTimingInfo`), if reported: its events arrive later
+/// than what they report happened.
 fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
     let timings = &params["request"]["timings"];
     let mark = |name: &str| Some(millis_to_seconds(&timings[name])).filter(|mark| *mark > 0.0);
@@ -162,7 +162,7 @@ fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
     exchange.phases = phases(mark, exchange.started_at);
 }
 
-/// Converts the marks, in seconds since 1970. Those of a connection that existed before the request are left out.
+/// Converts timestamps in seconds since 1970. Those of a connection that existed before the request are left out.
 fn phases(mark: impl Fn(&str) -> Option<f64>, started: f64) -> Phases {
     let mut phases = Phases::default();
     let mut span = |phase, from: Option<f64>, to: Option<f64>| {

@@ -143,7 +143,7 @@ pub(super) fn apply_end(exchange: &mut LoggedRequest, ended: f64) {
     }
 }
 
-/// Converts the marks, in milliseconds from the start of the request; -1 means no mark.
+/// Converts offsets in milliseconds from the start of the request; -1 means that there was no such phase.
 fn phases(timing: &Value) -> Phases {
     let mut phases = Phases::default();
     let mark = |name: &str| timing[name].as_f64().filter(|mark| *mark >= 0.0);

@@ -56,7 +56,7 @@ pub struct LoggedRequest {
     pub error: Option<String>,
     /// Whether the page itself cancelled it.
     pub cancelled: bool,
-    /// The failure that Vigie's own proxy saw, if the request failed; set by the reader of the log.
+    /// The failure that Vigie's own proxy recorded for the request, if any; set by the reader of the log.
     pub cause: Option<Failure>,
 }
 
@@ -80,7 +80,7 @@ pub struct NetworkLog {
     pub(super) exchanges: VecDeque<LoggedRequest>,
     pub(super) unlisted: u32,
     console: Vec<ConsoleEntry>,
-    /// The browser's id of the frame that is the page.
+    /// The browser's id of the top-level frame.
     pub(super) main_frame: Option<String>,
     /// Ids of the pending requests, and when that set last changed.
     pending: HashSet<String>,
@@ -129,7 +129,7 @@ impl NetworkLog {
         self.exchanges.push_back(exchange);
     }
 
-    /// Clears the pending requests: the page is another one now.
+    /// Clears the pending requests, which belong to the page before.
     pub(super) fn on_navigation(&mut self) {
         self.pending.clear();
     }
@@ -191,8 +191,8 @@ pub(super) fn fill_size_from_header(exchange: &mut LoggedRequest) {
     }
 }
 
-/// Removes the response of Vigie's own proxy for a target that it could not reach: it is not a response of the site.
-/// The page itself is evaluated by what is displayed.
+/// Removes a response by which Vigie's own proxy reports an unreachable target: it is not a response of the site.
+/// The document of the page is left: it is evaluated by what the browser displays.
 pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
     if exchange.kind.is_none() || !exchange.url.starts_with("http:") {
         return;

@@ -1,4 +1,4 @@
-//! The requests of a new window before Chromium's driver attached to it. The driver does not log them, but the page
+//! The requests that a new window made before Chromium's driver attached to it. The driver does not log them; the page
 //! measures them itself (Resource Timing), without header fields, and for other sites without status and sizes.
 
 use serde_json::Value;

@@ -35,7 +35,7 @@ pub(super) struct ApiStepsAttempt<'a> {
     variables: Arc<Variables>,
     /// Credentials sent in requests. They are redacted everywhere.
     secrets: Vec<String>,
-    /// Redacts the credentials and the secret variables; `None` after a new one was added.
+    /// Redacts the credentials and the secret variables; `None` when it must be rebuilt since a secret was added.
     redactor: Option<Redactor>,
     observation: Observation,
 }

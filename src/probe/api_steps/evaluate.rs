@@ -27,7 +27,7 @@ pub(super) struct EvaluationInput {
     pub(super) content_type: String,
     pub(super) body: Arc<Vec<u8>>,
     pub(super) variables: Arc<Variables>,
-    /// Whether the response has failed already; variables are then not extracted.
+    /// Whether the status failed the response already; variables are then not extracted.
     pub(super) failed: bool,
 }
 
@@ -41,8 +41,8 @@ pub(super) struct Evaluation {
 }
 
 impl EvaluationInput {
-    /// Evaluates the response, until `deadline` at most. The target has delivered by then, so exceeding it is Vigie's
-    /// own fault.
+    /// Evaluates the response, until `deadline` at most. The target has responded by then, so exceeding it is an error
+    /// of Vigie.
     pub(super) async fn evaluate(self, deadline: Deadline) -> Evaluation {
         let plan = &self.steps[self.index];
         if self.body.len() <= INLINE_BODY_BYTES && !plan.has_regex(&self.content_type) {

@@ -223,7 +223,7 @@ struct PostBody {
 
 impl PostBody {
     /// Creates the body of `post`. A multipart body is sent as written, parts and boundaries included, with two
-    /// corrections that a document can hardly contain: the boundary is added to its type, taken from its first line,
+    /// corrections: the boundary is added to the content type, taken from the body's first line,
     /// and line ends become CRLF (RFC 2046 4.1.1).
     fn new(post: &PostSettings<'_>) -> Self {
         let mut content_type = match post.content_type {

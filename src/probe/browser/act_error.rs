@@ -1,11 +1,11 @@
-//! The errors of acts.
+//! The errors of actions.
 
 use super::time_budget::{LimitKind, TimeBudget};
 use super::window_context::WindowContext;
 use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Why an act did not pass.
+/// Why an action did not pass.
 #[derive(Debug)]
 pub(super) enum ActError {
     /// It failed.
@@ -20,7 +20,7 @@ impl From<Failure> for ActError {
     }
 }
 
-/// Converts `error` of an act that was limited by `bound`.
+/// Converts `error` of an action that was limited by `limit_kind`.
 pub(super) fn to_act_error(
     window: &WindowContext<'_>,
     budget: &TimeBudget,

@@ -1,4 +1,4 @@
-//! Acts without a file of their own: opening addresses, keys, scrolling, dialogs, JavaScript of the script.
+//! Actions that open addresses, press keys, scroll, answer dialogs and run the script's JavaScript.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) async fn set_driver_timeouts(
     budget.set_page_limit_kind(bound);
     let page = if matches!(bound, LimitKind::Page | LimitKind::Open(_)) { page } else { rounded(page) };
     let (until, _) = budget.end_of(action.and_then(|action| action.timeout));
-    // The page itself ends its waits; JavaScript of the script is ended by the driver.
+    // Our own queries end by themselves, so the driver waits longer; the script's JavaScript is ended by the driver.
     let is_code = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
     let grace = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
     let script = rounded(until.saturating_duration_since(Instant::now()) + grace);
@@ -62,7 +62,7 @@ pub(super) async fn open(
         )
         .into()),
         Err(error) => {
-            // Firefox waits for a page that never comes when the response is a download.
+            // When the response is a download, Firefox waits for a page until the timeout.
             if error == WebDriverError::PageTimedOut {
                 check_navigation(window, true).await?;
             }

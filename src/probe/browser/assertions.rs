@@ -113,7 +113,7 @@ pub(super) async fn capture_group(
     run_blocking("the search in the page", deadline, move || group(&regex, &text)).await
 }
 
-/// Replaces each run of white space by one space, as readers see it.
+/// Replaces each run of white space by one space, as browsers render it.
 fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -23,7 +23,7 @@ use crate::probe::contract::ProbeContext;
 
 /// Limit for closing a browser and its session.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Limit for capturing the page that an act failed on, at the very end of a script.
+/// Limit for recording the page that an action failed on, after the script's own time is over.
 pub(super) const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Limit for noticing that the browser exited after its driver reported it. Firefox exits by itself when one of its
 /// tabs crashed, which takes seconds on a busy host.
@@ -108,7 +108,7 @@ async fn run_in_browser(
     let outcome = evaluate(options, cx, steps, outcome, observation);
     observation.captures = files.into_kept(outcome.is_err());
     let until = Instant::now() + CLOSE_TIMEOUT / 2;
-    // An error of the driver changes nothing: it is killed anyway.
+    // An error of the driver does not matter here: its process is killed next.
     let _ = session.close(until).await;
     let mut facts = BrowserFacts { memory_bytes: browser_process.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
@@ -118,7 +118,7 @@ async fn run_in_browser(
     outcome
 }
 
-/// Returns why the browser was lost. The driver may notice it first, but the process knows the cause.
+/// Returns why the browser was lost. The driver may report it first, but the process exit shows the cause.
 async fn browser_lost_failure(
     process: &mut BrowserProcess,
     recorder: &mut StepRecorder<'_>,

@@ -17,14 +17,14 @@ use crate::redaction::redactor::Redactor;
 
 /// Longest page source that is kept, in bytes.
 const MAX_SOURCE_BYTES: usize = 1024 * 1024;
-/// Limit for capturing one file. A browser that hangs gives none.
+/// Limit for capturing one file; after it, the capture is left out.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Largest decoded screenshot, in bytes, whatever its header claims.
 const MAX_IMAGE_BYTES: usize = 512 * 1024 * 1024;
 /// JPEG quality in percent.
 const JPEG_QUALITY: u8 = 80;
 
-/// Captures what the monitor wants at this moment; `name` is the prefix of the file names.
+/// Takes the captures that the monitor's rule sets for this moment; `name_prefix` begins the file names.
 pub(super) async fn capture(
     recorder: &mut StepRecorder<'_>,
     session: &BrowserSession,
@@ -61,7 +61,7 @@ pub(super) async fn capture(
     budget.refund(took);
 }
 
-/// Performs the act `screenshot`. The file is kept at every level but `Disabled`.
+/// Performs the action `screenshot`. The file is kept at every level but `Disabled`.
 pub(super) async fn screenshot(
     recorder: &mut StepRecorder<'_>,
     session: &BrowserSession,

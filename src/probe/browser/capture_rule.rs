@@ -1,5 +1,5 @@
 //! When captures are taken and kept (interface.md 2.3 Capture, fields.md 3 `capture`). In the settings an action is a
-//! step, and an event is one act in it.
+//! step, and an event is one action in it.
 
 use crate::domain::Capture;
 use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFormat};
@@ -10,11 +10,11 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// A moment at which a capture can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CaptureMoment {
-    /// After an act that passed.
+    /// After an action that passed.
     Event,
     /// At the end of a step that passed.
     Action,
-    /// When an act, and with it the step, failed.
+    /// When an action, and with it the step, failed.
     Failure,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum CaptureRetention {
     Always,
 }
 
-/// Returns whether captures of `moment` are kept at `level`.
+/// Returns when captures of `moment` are kept at `level`.
 const fn keep(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
     use CaptureLevel::{Actions, ActionsOnError, Disabled, Events, EventsOnError};
     match (level, moment) {
@@ -54,7 +54,7 @@ pub(super) struct CaptureRule {
 }
 
 impl CaptureRule {
-    /// Creates the rule of `settings`. With `screenshots`, keeps a screenshot of each act whatever the monitor says.
+    /// Creates the rule of `settings`. With `screenshot_every_action`, takes and keeps one whatever the settings say.
     pub(super) fn new(settings: CaptureSettings, screenshots: bool) -> Self {
         Self {
             level: if screenshots { CaptureLevel::Events } else { settings.level },
@@ -65,7 +65,7 @@ impl CaptureRule {
         }
     }
 
-    /// Returns whether captures of `moment` are kept.
+    /// Returns when captures of `moment` are kept.
     pub(super) const fn keeps(self, moment: CaptureMoment) -> CaptureRetention {
         keep(self.level, moment)
     }

@@ -10,7 +10,7 @@ pub(super) struct ContentView {
     name: String,
     /// Whether its failures fail the check.
     notify_on_error: bool,
-    /// Whether failures of the script count as failures of the view.
+    /// Whether the failure of the script counts as a failure of the view.
     inherit_script_errors: bool,
     patterns: Vec<String>,
     steps: Vec<u64>,
@@ -28,8 +28,8 @@ impl ContentView {
         }
     }
 
-    /// Returns the result of the view. Steps in the view count with all their objects and failures, other steps with
-    /// the objects whose URL matches a pattern.
+    /// Returns the result of the view. Steps in the view count with all their objects and failures; other steps count
+    /// only with the objects whose URL matches a pattern.
     fn result(&self, steps: &[StepResult], global: Option<&Failure>) -> ContentViewResult {
         let (mut from, mut to, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
         let mut failures: Vec<Failure> = Vec::new();

@@ -1,8 +1,8 @@
-//! Descriptions of acts and locators in failures and results.
+//! Descriptions of actions and locators in failures and results.
 
 use crate::script::language::{Action, ElementTarget, Locator};
 
-/// Describes the act and its position: `` `click` in line 7 ``.
+/// Describes the action and its position: `` `click` in line 7 ``.
 pub(super) fn describe_act(action: &Action) -> String {
     match action.position.line {
         0 => format!("`{}`", action.kind.name()),

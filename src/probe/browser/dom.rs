@@ -1,4 +1,4 @@
-//! Queries to the current page, answered by `dom.js`.
+//! Queries to the current page, which `dom.js` runs.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::time_budget::{DRIVER_GRACE, WaitLimit};
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::ElementState;
 
-/// The body of the function that answers the queries.
+/// The body of the JavaScript function that runs the queries.
 const DOM_SCRIPT: &str = include_str!("dom.js");
 /// Longest text that is read, in UTF-16 units.
 const MAX_TEXT_UNITS: usize = 1024 * 1024;
 /// Longest page source that is read, in UTF-16 units.
 const MAX_SOURCE_UNITS: usize = 10 * 1024 * 1024;
-/// Delay before a retry on a page that is being left or does not accept an act yet.
+/// Delay before a retry on a page that is being unloaded or does not accept the action yet.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A locator whose texts are filled in, as `dom.js` expects it.
@@ -28,7 +28,7 @@ pub(super) enum ElementLookup {
     Match(Option<ElementRef>),
     /// It exists, in another state.
     WrongState,
-    /// This many elements match, and none is better than the others.
+    /// This many elements match equally well.
     Ambiguous(u64),
     /// No element matches.
     NotFound,
@@ -149,13 +149,13 @@ pub(super) async fn watch_event(
     Ok(())
 }
 
-/// Whether the event of [`watch_event`] occurred, or occurs in time. When the page was left, the record is lost; the
+/// Waits for the event of [`start_watching_event`]. When the page was unloaded, the record is lost; the
 /// event then counts as having occurred.
 pub(super) async fn event_fired(session: &BrowserSession, time: WaitLimit) -> Result<bool, DomError> {
     Ok(query(session, json!({ "what": "noticed" }), time).await?["done"] == true)
 }
 
-/// Sends the query, and leaves the page to wait for a better answer; asks again when the page was left meanwhile.
+/// Runs the query. The page itself waits until the condition holds; the query is repeated when the page was unloaded.
 async fn query(session: &BrowserSession, mut request: Value, time: WaitLimit) -> Result<Value, DomError> {
     loop {
         let within = time.until.saturating_duration_since(Instant::now());
@@ -173,7 +173,7 @@ async fn query(session: &BrowserSession, mut request: Value, time: WaitLimit) ->
                 None if response["done"] == false && has_time_before(time.until) => retry_delay().await,
                 None => return Ok(response),
             },
-            // The page was left during the query: ask the next one.
+            // The page was unloaded during the query: query the next one.
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if has_time_before(time.latest) => {
                 retry_delay().await;
             }
@@ -187,7 +187,7 @@ fn has_time_before(until: Instant) -> bool {
     Instant::now() + RETRY_DELAY < until
 }
 
-/// Returns the deadline of a query that is answered at once or not at all.
+/// Returns the deadline of a query that does not wait for a condition.
 pub(super) fn short_deadline() -> Instant {
     Instant::now() + DRIVER_GRACE
 }

@@ -7,7 +7,7 @@ use super::dom::ElementLookup;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::script::language::ElementTarget;
 
-/// How long an element is looked for when the act sets no timeout.
+/// How long an element is looked for when the action sets no timeout.
 pub(super) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns the failure of an element that was not found.

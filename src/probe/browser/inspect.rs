@@ -14,7 +14,7 @@ use super::window_context::WindowContext;
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
-/// How long a page may take to report on itself where the step does not depend on it.
+/// How long a page may take to be inspected beside the limits of the step.
 pub(super) const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of the function that inspects the page.
@@ -59,7 +59,7 @@ struct PaintTiming {
 }
 
 impl PageReport {
-    /// Returns the measured timings. Marks that the browser does not support are 0 in the report.
+    /// Returns the measured timings. Values that the browser does not measure are 0 in the report.
     pub(super) fn page_timing(&self, experience: bool) -> PageTiming {
         let times = &self.times;
         let mut phases = Phases::default();
@@ -92,7 +92,7 @@ fn millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
 
-/// Inspects the page that was navigated to, until `latest`. Fails when its status is an error (status 7), or when it is
+/// Inspects the page that was navigated to. Fails when its HTTP status is an error (status 7), or when it is
 /// not a page of the site.
 pub(super) async fn check_page(
     window: &mut WindowContext<'_>,
@@ -111,7 +111,7 @@ pub(super) async fn check_page(
 }
 
 /// Fails when the navigation led to no page: a browser that shows another page than requested was redirected, or stayed
-/// on the old page since the response was no page. After a timeout (`late`), how the request ended says nothing.
+/// on the old page since the response was no page. After a timeout, how the request ended is not considered.
 pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
     window.read_requests(dom::short_deadline()).await;
     let network_log = window.network.log();
@@ -130,7 +130,7 @@ pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> 
     Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
 }
 
-/// Replaces the failure of an act where the browser shows an error page or the driver stopped responding.
+/// Replaces the failure of an action if the browser shows an error page or the driver stopped responding.
 pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
     let new_failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
@@ -183,7 +183,7 @@ pub(super) async fn inspect_top(
     }
     let report = inspect(&window.session, experience, until).await;
     for frame in &window.frames {
-        // A frame that no longer exists is reported by the next act that looks for something in it.
+        // A frame that no longer exists is reported by the next action that uses it.
         if window.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
             break;
         }
@@ -216,7 +216,7 @@ async fn inspect(
     }
 }
 
-/// Whether the inspected page is the site's own and its status no error.
+/// Fails when the inspected page is an error page of the browser, or its HTTP status is an error.
 pub(super) async fn evaluate_page(
     window: &mut WindowContext<'_>,
     report: &PageReport,
@@ -232,7 +232,7 @@ pub(super) async fn evaluate_page(
         None => {}
     }
     if report.status >= 400 {
-        // What our own proxy refused has a status of its own.
+        // Requests that our own proxy refused have a failure of their own.
         if let Some(failure) = window.proxy_failure(&report.url) {
             return Err(failure);
         }

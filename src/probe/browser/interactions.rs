@@ -19,7 +19,7 @@ const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: '
 #[derive(Debug)]
 pub(super) enum Interaction {
     Click,
-    /// Moves the pointer over it and clicks this many times.
+    /// Moves the pointer over the element and clicks this many times; 0 only hovers.
     Pointer(u32),
     Type(String),
     Clear,
@@ -50,7 +50,7 @@ pub(super) async fn interact(
     action: &Action,
 ) -> Result<ElementRef, ActError> {
     let locators = page.locator_args(target)?;
-    // What it triggers may take as long as the page and the step may.
+    // Finding the element has its own limit; what the interaction triggers may take until the step ends.
     let mut time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     loop {
         let asked_at = Instant::now();

@@ -26,7 +26,7 @@ pub(super) fn load_failure_kind(name: &str) -> FailureKind {
 /// The address of Firefox's page for a crashed tab.
 pub(super) const CRASHED: &str = "about:tabcrashed";
 
-/// Returns `url` without its fragment, as servers get it.
+/// Returns `url` without its fragment, which is not sent to servers.
 pub(super) fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
@@ -37,7 +37,7 @@ pub(super) fn error_page_prefix(url: &str) -> Option<&str> {
     internal.into_iter().find(|start| url.starts_with(start))
 }
 
-/// Returns `url` without credentials, as it is kept.
+/// Returns `url` without credentials and truncated, for results.
 pub(super) fn display_url(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.chars().take(2000).collect() };
     // Neither setter can fail on a URL that has credentials.

@@ -32,8 +32,8 @@ struct AttributedRequest<'e> {
     blocked: bool,
 }
 
-/// Adds the requests since the last time to the step. Fails when the document of a frame could not be loaded; those of
-/// other sites only count with `third_party`.
+/// Adds the requests since the last call to the step. Fails when the document of a frame could not be loaded; those of
+/// other sites only count with `count_third_party`.
 pub(super) async fn collect_network(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
@@ -41,7 +41,7 @@ pub(super) async fn collect_network(
     redactor: &Redactor,
     third_party: bool,
 ) -> Result<(), Failure> {
-    // A page that computes delays the driver's log, and entries that are not waited for are lost.
+    // A busy page delays the driver's log, and entries that are not waited for are lost.
     let latest = budget.wait_limit(None, None).latest.max(dom::short_deadline());
     let complete = window.read_requests(latest).await;
     window.read_new_window(budget).await;
@@ -128,7 +128,7 @@ fn attribute_requests<'e>(
     exchanges.iter().map(classify).collect()
 }
 
-/// Returns the page at the end of the step before the last of `steps`.
+/// Returns the URL of the page at the end of the step before the current one, which is the last of `steps`.
 fn previous_page(steps: &[StepResult]) -> Option<Url> {
     let previous = steps.iter().rev().nth(1)?.browser_step.as_deref()?;
     Url::parse(&previous.url).ok()
@@ -174,8 +174,8 @@ fn to_page_object(
     }
 }
 
-/// Converts a request for HAR files (`vigie check --har`); times start at the first request of the step. Bodies are not
-/// known.
+/// Converts a request for HAR files (`vigie check --har`); times start at the first request of the step. It has no
+/// bodies.
 fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -> HttpExchange {
     let fields = |fields: &[(String, String)]| -> HeaderList {
         let value = |name: &str, value: &str| {

@@ -234,7 +234,7 @@ fn script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, F
     Ok(script)
 }
 
-/// Returns the device of `subtype`. 0 is a desktop screen, which has no name.
+/// Returns the device profile of `subtype`; 0 is a desktop screen, whose profile is the default.
 fn device(subtype: i64, settings: &ProbeSettings) -> Result<DeviceProfile, Failure> {
     if subtype == 0 {
         return Ok(DeviceProfile::default());

@@ -1,4 +1,4 @@
-//! The page that an act works on.
+//! The page that an action works on.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::script::language::ElementTarget;
 
-/// The page that the script is at, the time left for it, and the variables.
+/// What an action needs to work on the current page: the browser, the remaining time and the variables.
 #[derive(Clone, Copy)]
 pub(super) struct PageAccess<'p> {
     pub(super) window: &'p WindowContext<'p>,
@@ -26,7 +26,7 @@ impl<'p> PageAccess<'p> {
         &self.window.session
     }
 
-    /// Converts `error` of an act that was limited by `bound`.
+    /// Converts `error` of an action that was limited by `limit_kind`.
     pub(super) fn act_error(&self, error: WebDriverError, bound: LimitKind) -> ActError {
         to_act_error(self.window, self.budget, error, bound)
     }

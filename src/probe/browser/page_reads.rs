@@ -1,4 +1,4 @@
-//! Acts that read the page: assertions, values for variables, keywords.
+//! Actions that read the page: assertions, values for variables, keywords.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::evaluate::template::EscapeContext;
 use crate::probe::keyword_search::search_keyword;
 use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
 
-/// How long an assertion may take to become true when the act sets no timeout: pages change in steps.
+/// How long an assertion may take to become true when the action sets no timeout: pages load in parts.
 const ASSERTION_GRACE: Duration = Duration::from_secs(2);
 /// The media type of page sources as the browser returns them.
 const UTF_8: &str = "text/html; charset=utf-8";
@@ -198,7 +198,7 @@ pub(super) async fn wait_for_text(
                 return Ok(Err(UnmetCondition { text: last_text, found: None }));
             }
         }
-        // A page that computed until now had no time to meet it.
+        // A page that was too busy to respond in time gets one more wait.
         if Instant::now() >= time.until && !(is_first && time.restart()) {
             return Ok(Err(UnmetCondition { text: last_text, found: None }));
         }

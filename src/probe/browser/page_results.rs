@@ -33,8 +33,8 @@ pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -
     })
 }
 
-/// Evaluates the objects of all pages of the script as those of one page: without the documents of the steps, each
-/// address once.
+/// Evaluates the objects of all pages of the script like those of one page: without the documents of the steps, and
+/// each address once.
 pub(super) fn evaluate_full_page(
     rule: &FullPageRule,
     steps: &[StepResult],

@@ -1,4 +1,4 @@
-//! Runs the steps of a script, act by act, each within its limits, and handles their failures.
+//! Runs the steps of a script, action by action, each within its limits, and handles their failures.
 
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ pub(super) struct ScriptRunner<'a> {
     script: &'a Script,
     variables: Variables,
     budget: TimeBudget,
-    /// Number of optional acts that were skipped.
+    /// Number of optional actions that were skipped.
     skipped_acts: u32,
     pub(super) window: WindowContext<'a>,
     pub(super) recorder: StepRecorder<'a>,
@@ -52,7 +52,7 @@ impl<'a> ScriptRunner<'a> {
         self.steps().await
     }
 
-    /// Waits until the driver has finished an abandoned command, as long as there is time.
+    /// Waits until the driver has finished a command that timed out, as long as the step has time.
     pub(super) async fn recover(&self) {
         self.window.recover(&self.budget).await;
     }
@@ -90,7 +90,7 @@ impl<'a> ScriptRunner<'a> {
         outcome
     }
 
-    /// Ends a step whose acts passed.
+    /// Ends a step whose actions passed.
     async fn end_step(&mut self, index: usize) -> Result<(), Failure> {
         self.recover().await;
         let mut outcome = self.reset_driver_timeouts(index).await;
@@ -111,7 +111,7 @@ impl<'a> ScriptRunner<'a> {
         outcome
     }
 
-    /// Gives the checks at the end of the step the rest of its time, after an act with its own timeout.
+    /// Resets the driver's timeouts to the rest of the step, after an action that set its own.
     async fn reset_driver_timeouts(&mut self, index: usize) -> Result<(), Failure> {
         let last = self.script.steps[index].actions.last();
         if last
@@ -169,7 +169,7 @@ impl<'a> ScriptRunner<'a> {
         Ok(())
     }
 
-    /// Runs one act and waits for its expected effect.
+    /// Runs one action and waits for its expected effect.
     async fn run_act(&mut self, action: &Action, next: Option<&Action>) -> Result<(), Failure> {
         let what = describe::describe_act(action);
         if let Some(bound) = self.budget.exceeded() {
@@ -180,13 +180,13 @@ impl<'a> ScriptRunner<'a> {
                 Some(bound) => Err(self.budget.timeout_failure(bound, &what)),
                 None => Ok(()),
             },
-            // The next act answers the dialog.
+            // The next action answers the dialog.
             Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(action) => {
                 Ok(())
             }
             Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
             Err(ActError::Failed(failure)) => {
-                // Failures of acts do not name the act, whatever they quote.
+                // The failure does not name the action yet.
                 let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
                 Err(explain_failure(&mut self.window, failure).await)
             }
@@ -200,7 +200,7 @@ impl<'a> ScriptRunner<'a> {
             Some(expected) => Some(wait::prepare_wait(self.page(), expected, action).await?),
             None => None,
         };
-        // When an act opens a dialog, its expected effect may come after the dialog is answered.
+        // If the action opens a dialog, this or the wait fails with `DialogOpen`; the effect is then not waited for.
         self.perform(action).await?;
         match awaited {
             Some(awaited) => wait::wait_for_effect(self.page(), &awaited, action).await,
@@ -298,7 +298,7 @@ impl<'a> ScriptRunner<'a> {
         self.recorder.set_variable(name);
     }
 
-    /// Skips an optional act that failed, unless too many were skipped.
+    /// Skips an optional action that failed, unless too many were skipped.
     fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
         self.skipped_acts += 1;
         if self.skipped_acts <= self.script.max_skipped {
@@ -337,7 +337,7 @@ const fn answers_dialog(action: &Action) -> bool {
     matches!(action.kind, ActionKind::Dialog(_))
 }
 
-/// Whether an optional act with this failure may be skipped: what it needs does not exist.
+/// Whether an optional action with this failure may be skipped: what it needs is not on the page.
 fn is_skippable(failure: &Failure) -> bool {
     matches!(
         failure.kind,

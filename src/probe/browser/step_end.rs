@@ -1,4 +1,4 @@
-//! Results recorded at the end of a step, and of the page that an act failed on.
+//! Records the results of a step at its end, and the page that an action failed on.
 
 use tokio::time::Instant;
 
@@ -23,7 +23,7 @@ pub(super) struct PageRules {
 }
 
 /// Records the results of a step at its end, and fails when the page is an error page. An open dialog hides the page;
-/// that is no failure where the next act `answers` it.
+/// that is no failure if the next action answers the dialog.
 pub(super) async fn end_of_step(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
@@ -62,7 +62,7 @@ pub(super) async fn end_of_step(
     page.and(documents)
 }
 
-/// Records the page that an act failed on, as far as the browser still responds.
+/// Records the page that an action failed on, if the browser still responds.
 pub(super) async fn record_evidence(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
@@ -78,11 +78,11 @@ pub(super) async fn record_evidence(
     if let Ok(report) = inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
         record_page(recorder, redactor, &report, report.origin != window.document, report.page_timing(false));
     }
-    // The failure of the act decides.
+    // The failure of the action is reported, whatever else failed.
     let _ = collect_network(recorder, window, budget, redactor, rules.third_party_document_errors).await;
 }
 
-/// Records the inspected page in the step, with its `timing` if the page `is_new` to the step.
+/// Records the inspected page in the step, with its `timing` if the document was loaded in this step.
 fn record_page(
     recorder: &mut StepRecorder<'_>,
     redactor: &Redactor,

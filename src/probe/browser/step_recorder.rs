@@ -86,7 +86,7 @@ impl<'a> StepRecorder<'a> {
         self.excluded_time += time;
     }
 
-    /// Records the act with `index` in its step: it passed, was skipped, or failed with `failure`.
+    /// Records the action at `index` of its step: it passed, was skipped, or failed with `failure`.
     pub(super) fn record_act(
         &mut self,
         index: usize,
@@ -124,7 +124,7 @@ impl<'a> StepRecorder<'a> {
         self.keeps_exchanges
     }
 
-    /// Adds `exchanges`, whose times are relative to the start of the step.
+    /// Records `exchanges` in the step; their times are relative to its start.
     pub(super) fn record_exchanges(&mut self, exchanges: Vec<HttpExchange>) {
         let step = self.step();
         let step_started_us = step.started_us;

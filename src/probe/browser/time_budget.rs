@@ -1,4 +1,4 @@
-//! Time limits of scripts, steps and acts (fields.md 3, `step_timeout`), and the failures when they are exceeded.
+//! Time limits of scripts, steps and actions (fields.md 3, `step_timeout`), and the failures when they are exceeded.
 
 use std::time::Duration;
 
@@ -37,10 +37,10 @@ pub(super) const CAPTURE_ALLOWANCE: Duration = Duration::from_mins(1);
 /// How long a driver has beyond a limit to report that it was reached.
 pub(super) const DRIVER_GRACE: Duration = Duration::from_secs(2);
 
-/// Limit for evaluating a text when its step is over.
+/// Time for evaluating the last text when the step has no time left.
 const FINAL_EVALUATION: Duration = Duration::from_secs(1);
 
-/// A limit, to name the one that ends first.
+/// Which limit applies: of several, the one that is reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitKind {
     Act,
@@ -51,22 +51,22 @@ pub(super) enum LimitKind {
     Script,
 }
 
-/// How long the page may wait until a condition holds, and how long its response is waited for: a page that computes
+/// How long a condition on the page may take to hold, and how long the page may take to respond: a page that computes
 /// cannot respond meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitLimit {
-    /// Until when the page may wait, and the limit that sets it.
+    /// Until when the condition may become true, and the limit that sets this time.
     pub(super) until: Instant,
     pub(super) until_kind: LimitKind,
-    /// Until when it may respond, and the limit that sets that.
+    /// Until when the page may respond, and the limit that sets this time.
     pub(super) latest: Instant,
     pub(super) latest_kind: LimitKind,
-    /// The default that `until` was set by, if the act sets no timeout.
+    /// The default wait that set `retry_until`; zero if the action sets a timeout.
     grace: Duration,
 }
 
 impl WaitLimit {
-    /// Creates the limit of a query that is answered at once or not at all.
+    /// Creates the limit of a query that does not wait for a condition.
     pub(super) fn no_wait(latest: Instant) -> Self {
         let bound = LimitKind::Act;
         Self { until: Instant::now(), until_kind: bound, latest, latest_kind: bound, grace: Duration::ZERO }
@@ -85,8 +85,8 @@ impl WaitLimit {
         !timeout.is_zero()
     }
 
-    /// Restarts the wait like `restart` when a query that was sent in time, at `asked`, was answered
-    /// long after.
+    /// Restarts the wait like `restart_default_wait` when a query sent in time, at `sent_at`, got its response
+    /// long after the end of the wait.
     pub(super) fn extend_if_late(&mut self, asked: Instant) {
         if asked < self.until && Instant::now() > self.until + PAGE_LIMIT_TOLERANCE {
             self.restart();
@@ -102,7 +102,7 @@ pub(super) struct TimeBudget {
     script: Duration,
     step_ends: Instant,
     script_ends: Instant,
-    /// The limit of the page loads of the act in progress.
+    /// Which limit applies to the page loads of the action in progress.
     page_limit_kind: LimitKind,
     /// Time for captures that can still be refunded.
     spare: Duration,
@@ -132,12 +132,12 @@ impl TimeBudget {
         self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
     }
 
-    /// Returns the limit of the page loads of the act in progress.
+    /// Returns which limit applies to the page loads of the action in progress.
     pub(super) const fn page_limit_kind(&self) -> LimitKind {
         self.page_limit_kind
     }
 
-    /// Sets the limit of the page loads of the act that starts.
+    /// Sets which limit applies to the page loads of the action that starts.
     pub(super) const fn set_page_limit_kind(&mut self, bound: LimitKind) {
         self.page_limit_kind = bound;
     }
@@ -150,7 +150,7 @@ impl TimeBudget {
         self.script_ends += time;
     }
 
-    /// Returns the end of this step for work outside the browser. The last response of the page is evaluated too.
+    /// Returns the deadline of evaluations outside the browser: the end of the step, but at least a second from now.
     pub(super) fn deadline(&self) -> Deadline {
         Deadline { at: self.end_of(None).0.max(Instant::now() + FINAL_EVALUATION), timeout: self.step }
     }
@@ -167,7 +167,7 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the end of something limited to `own`, and the limit that sets it.
+    /// Returns the deadline of an action with this timeout, if it has one, and the limit that sets the deadline.
     pub(super) fn end_of(&self, own: Option<Duration>) -> (Instant, LimitKind) {
         let (ends, bound) = if self.script_ends <= self.step_ends {
             (self.script_ends, LimitKind::Script)
@@ -180,7 +180,7 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the limits of a wait with the timeout `own`; without, the page waits for the default `timeout`, or until
+    /// Returns the limits of a wait with the action's own timeout; without it, the wait takes `default_wait`, or until
     /// the step ends.
     pub(super) fn wait_limit(&self, own: Option<Duration>, timeout: Option<Duration>) -> WaitLimit {
         let (until, bound) = self.end_of(own.or(timeout));
@@ -195,12 +195,12 @@ impl TimeBudget {
         }
     }
 
-    /// Returns how long the driver may wait for a page, and the limit that sets it. `own` can shorten the page limit,
+    /// Returns how long a page load may take, and the limit that sets it. The action's timeout can shorten that,
     /// but not extend it.
     pub(super) fn page_limit(&self, own: Option<Duration>) -> (Duration, LimitKind) {
         let (ends, bound) = self.end_of(None);
         let left = ends.saturating_duration_since(Instant::now());
-        // Where a step or script is limited to one page load, the page is named as too slow.
+        // When the page load limit and the step or script limit are about equal, the page is reported as too slow.
         let own = own.filter(|own| *own < self.limits.page);
         let page = own.unwrap_or(self.limits.page);
         if page <= left + PAGE_LIMIT_TOLERANCE {
@@ -210,7 +210,7 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the failure of `what`, which was not done at `bound`.
+    /// Returns the failure of `action_name`, which was not done when the limit was reached.
     pub(super) fn timeout_failure(&self, bound: LimitKind, what: &str) -> Failure {
         let (kind, limit) = match bound {
             LimitKind::Page => (FailureKind::PageTooSlow, self.limits.page),

@@ -20,12 +20,12 @@ use crate::script::language::{
 /// Interval between reads of the browser's network log.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The expected effect of an act, with the state before it.
+/// The expected effect of an action, with the state before it.
 #[derive(Debug)]
 pub(super) enum AwaitedEffect<'s> {
-    /// The address becomes another one than this.
+    /// The address becomes different from this one.
     UrlChange(Arc<str>),
-    /// The fingerprint of the page becomes another one than this.
+    /// The fingerprint of the page becomes different from this one.
     PageChange(u64),
     /// The event of this name, which is being watched for, occurs.
     Event(&'s str),
@@ -120,7 +120,7 @@ async fn wait_for_network_idle(
     }
 }
 
-/// Records the state before an act with the effect `expected`.
+/// Records the state before an action, to notice its expected effect.
 pub(super) async fn prepare_wait<'s>(
     page: PageAccess<'_>,
     expected: &'s ExpectedEffect,
@@ -149,7 +149,7 @@ pub(super) async fn prepare_wait<'s>(
     }
 }
 
-/// Waits for the expected effect of an act.
+/// Waits for the expected effect of an action.
 pub(super) async fn wait_for_effect(
     page: PageAccess<'_>,
     awaited: &AwaitedEffect<'_>,
@@ -199,8 +199,8 @@ async fn wait_for_event(
     ))
 }
 
-/// Returns the failure of an effect that did not come. Named by its kind, unless a limit of the step or script cut the
-/// act's own timeout short.
+/// Returns the failure of an effect that did not occur: that of its `kind`, or a timeout if the step or script ended
+/// before the action's own timeout.
 fn missing_failure(
     page: PageAccess<'_>,
     kind: FailureKind,

@@ -1,4 +1,4 @@
-//! The window and frame of the browser that a script is at.
+//! The browser that a script drives, with its current window and frame.
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -22,11 +22,11 @@ pub(super) struct WindowContext<'a> {
     session_options: &'a SessionOptions,
     /// The forward proxy that the browser uses.
     forward: &'a ForwardProxy,
-    /// Windows in the order in which they were first seen; the first is the main one.
+    /// Handles of the windows in the order in which they were first listed; the first is the main window.
     pub(super) windows: Vec<String>,
-    /// Windows that have their per-window settings.
+    /// Handles of the windows whose per-window settings were applied.
     prepared: Vec<String>,
-    /// Whether the window is new, so that its first requests may be missing from the log.
+    /// Whether the current window is new, so that its first requests may be missing from the log.
     has_unlogged_requests: bool,
     /// Frames that were entered, outermost first.
     pub(super) frames: Vec<Value>,
@@ -105,12 +105,12 @@ impl<'a> WindowContext<'a> {
         self.network.read_requests(&self.session, until).await
     }
 
-    /// Adds what a new window loaded before Chromium's driver attached to it.
+    /// Adds to the log the requests that a new window made before Chromium's driver attached to it.
     pub(super) async fn read_new_window(&mut self, budget: &TimeBudget) {
         if !std::mem::take(&mut self.has_unlogged_requests) || !self.network.is_kept_by_driver() {
             return;
         }
-        // Read the log first, to not add the same requests twice.
+        // Read the log first: requests that are in it are then not added again.
         self.read_requests(budget.wait_limit(None, None).latest).await;
         if let Ok(loaded) =
             self.session.execute(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::short_deadline()).await
@@ -124,7 +124,7 @@ impl<'a> WindowContext<'a> {
         let until = dom::short_deadline();
         // Firefox may report a dialog before it knows its text.
         let late = if text.is_empty() { self.session.dialog_text(until).await.ok().flatten() } else { None };
-        // A page that opens more of them never stops.
+        // Three at most: a page can open dialogs without end.
         for _ in 0..3 {
             if self.session.close_dialog(false, None, until).await.is_err() {
                 break;
@@ -159,7 +159,7 @@ impl<'a> WindowContext<'a> {
         Some(Failure { phase: Phase::Play, ..failure })
     }
 
-    /// Returns the failure of an error page of the browser: the cause that Vigie's own proxy saw, otherwise the
+    /// Returns the failure of an error page of the browser: the error that Vigie's own proxy recorded, otherwise the
     /// browser's name for it.
     pub(super) fn error_page_failure(&self, name: &str) -> Failure {
         if let Some(failure) = self.proxy_failure(&self.last_url) {

@@ -1,4 +1,4 @@
-//! Acts that switch and close windows and frames.
+//! Actions that switch and close windows and frames.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -125,7 +125,7 @@ async fn find_window(
     Ok(None)
 }
 
-/// Switches to the window of `choice`; returns `false` when it does not exist yet.
+/// Switches to the window of `selector`; returns `false` when no such window is open yet.
 async fn enter_chosen(
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,

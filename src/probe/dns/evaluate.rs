@@ -21,12 +21,12 @@ pub(super) fn normalize_value(value: &str, kind: RecordType) -> String {
     }
 }
 
-/// Whether the name exists without records of `kind`, like a name without IPv4 address for type A.
+/// Whether the name exists but has no records of this type, like a name without IPv4 address for type A.
 pub(super) fn has_no_records(response: &DnsResponse, kind: RecordType) -> bool {
     response.rcode == ResponseCode::NoError && response.has_answer(kind) == Ok(false) && !response.is_lame()
 }
 
-/// Evaluates `response` to the query for `kind`; `asked` names the queried types in failures. With `dnssec` the
+/// Evaluates `response`; `queried_types` names the types in failures. With `require_dnssec` the
 /// response must be authenticated by the server. All of `expected` must be among the values.
 pub(super) fn evaluate(
     response: &DnsResponse,

@@ -164,7 +164,7 @@ impl DnsProbe {
     }
 }
 
-/// Returns the addresses of the server, those with a route first: UDP has no handshake to race.
+/// Returns the addresses of the server, those with a route first: over UDP, addresses cannot be raced.
 fn sort_routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if servers.len() > 1 {

@@ -67,8 +67,8 @@ pub(super) struct QueryPlan {
 }
 
 impl QueryPlan {
-    /// Creates the plan of a monitor. Fails with the failure of its checks when this build cannot send the query. `tls`
-    /// sets the trust options.
+    /// Creates the plan of a monitor. The error is the failure of all its checks, if this build cannot send the query.
+    /// `verification_options` say how the server certificate is verified.
     pub(super) fn new(
         monitor: &NameServerSettings<'_>,
         tls: TlsOptions,

@@ -11,7 +11,7 @@ use crate::protocol::dns::{DnsQuery, DnsResponse, ReplyMatch, rcode_name};
 /// Maximum number of records kept of a response.
 const MAX_ANSWERS: usize = 100;
 
-/// The state of an attempt.
+/// What an attempt has recorded so far, over all its queries.
 #[derive(Default)]
 pub(super) struct DnsState {
     pub(super) trace: ConnectTrace,
@@ -57,7 +57,7 @@ impl ServerQuery<'_> {
         self.over_tcp(state).await.map_err(with_reason)
     }
 
-    /// Parses the response in `message`, from a connection of its own: any other message on it is an error of the
+    /// Parses the response in `message`. The connection serves this query only, so any other message is an error of the
     /// server.
     pub(super) fn parse_response(&self, message: &[u8]) -> Result<DnsResponse, Failure> {
         match self.question.match_reply(message) {

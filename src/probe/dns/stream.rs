@@ -1,4 +1,4 @@
-//! Queries over a connection of their own: TCP (RFC 7766) or TLS (RFC 7858).
+//! Queries over a TCP (RFC 7766) or TLS (RFC 7858) connection, one connection for each query.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -37,7 +37,7 @@ impl ServerQuery<'_> {
         self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut state.trace).await
     }
 
-    /// Opens a connection that ends with a reset: everything needed is read before.
+    /// Opens a connection that is closed with a reset, which is safe since the response is read before.
     async fn connect(&self, state: &mut DnsState) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server.ip(), self.server.port());
         let stream = self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut state.trace).await?;

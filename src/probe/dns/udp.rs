@@ -16,7 +16,7 @@ const MIN_RESEND_INTERVAL: Duration = Duration::from_secs(1);
 const BUFFER_BYTES: usize = 4096;
 const _: () = assert!(BUFFER_BYTES > MAX_UDP_PAYLOAD as usize);
 
-/// Datagrams that did not answer the query.
+/// Received datagrams that are no response to the query.
 #[derive(Default)]
 struct MismatchCount {
     count: u32,
@@ -24,7 +24,7 @@ struct MismatchCount {
 }
 
 impl ServerQuery<'_> {
-    /// Sends the query until it is answered. Datagrams that do not match it are ignored, since they may be forged; the
+    /// Sends the query repeatedly until a response arrives. Other datagrams are ignored, since they may be forged; the
     /// socket itself accepts datagrams of the server only. The whole time counts as waiting for the response.
     pub(super) async fn over_udp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
         let query = self.encode_query()?;

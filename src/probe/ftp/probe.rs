@@ -106,7 +106,7 @@ impl FtpProbe {
         let endpoint = &self.service.endpoint;
         let host = &endpoint.host;
         if let Some(options) = &self.tls {
-            // Errors of this location are found before any connection is made.
+            // Finds missing certificates of this location before any connection is made.
             drop(cx.net.tls_session(host, options, true)?);
         }
         session.connect(endpoint).await?;

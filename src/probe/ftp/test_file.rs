@@ -1,4 +1,4 @@
-//! The file that is uploaded and downloaded again.
+//! The test file that an FTP check uploads and downloads again.
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::ftp::FtpClient;

@@ -22,7 +22,7 @@ pub(super) struct HttpAttempt<'a> {
     cx: ProbeContext<'a>,
     observation: Observation,
     chain: RequestChain<'a>,
-    /// SHA-256 of the certificates with a warning already: redirects within one host return the same ones.
+    /// SHA-256 of the certificates that were warned about: redirects within one host present the same certificate.
     warned_certificates: Vec<String>,
     /// The fetched page, when it passed and must be analysed further.
     page: Option<FetchedPage>,
@@ -54,7 +54,7 @@ impl<'a> HttpAttempt<'a> {
         }
     }
 
-    /// Takes the page, when it passed and must be analysed further.
+    /// Takes the fetched page; `None` unless it passed and must be analysed further.
     pub(super) fn take_fetched_page(&mut self) -> Option<FetchedPage> {
         let page = self.page.take()?;
         Some(FetchedPage { auth_state: self.chain.take_auth_state(), ..page })

@@ -110,6 +110,6 @@ async fn scan_page(
     if page.bytes.len() <= INLINE_SCAN_BYTES {
         return scan();
     }
-    // It does not panic; if it did, nothing would be found.
+    // The scan does not panic; if it did, the page would count as empty.
     tokio::task::spawn_blocking(scan).await.unwrap_or_default()
 }

@@ -43,7 +43,7 @@ impl WebsiteProbe {
         if let Err(failure) = outcome {
             observation.record_failure(failure);
         }
-        // The total is that of the page alone; objects have their own, so that runs with and without them compare.
+        // The total is that of the page alone, so that runs with and without objects are comparable.
         observation.total = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
             let load = full_page::load_full_page(

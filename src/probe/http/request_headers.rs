@@ -1,4 +1,4 @@
-//! The header fields of a monitor's requests, in a compact form between runs.
+//! The header fields of a monitor's requests, kept in a compact form between runs.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl RequestHeaders {
         })
     }
 
-    /// Returns the fields of every request. `Host` is first and is set per request. The first of the monitor's own
-    /// fields of a name replaces the standard one; further ones are appended.
+    /// Returns the fields of every request. `Host` is first; its value is set per request. The first of the monitor's
+    /// own fields of a name replaces the standard one; further ones are appended.
     pub(super) fn to_header_map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(HOST, HeaderValue::from_static(""));

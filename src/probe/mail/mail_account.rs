@@ -1,4 +1,4 @@
-//! The mail server account of a monitor.
+//! The mail server that a monitor checks, with its connection options and login.
 
 use tokio::time::Instant;
 
@@ -31,7 +31,7 @@ pub(super) struct MailAccount {
 }
 
 impl MailAccount {
-    /// Creates the account at `service` of a monitor, with the session options of `document`. `user` and `password` are
+    /// Creates the target at `service_endpoint`, with the session options of `document`. `user` and `password` are
     /// used to log in, unless there is no user.
     pub(super) fn new(
         document: &MonitorDocument,
@@ -81,7 +81,7 @@ impl MailAccount {
         Ok(())
     }
 
-    /// Adds a hint about `implicit_tls`. A server that waits for TLS sends no greeting, and one without TLS answers the
+    /// Adds a hint about implicit TLS. A server that waits for TLS sends no greeting, and one without TLS answers the
     /// handshake in plain text; the phase of the failure shows which.
     pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectTrace) -> Failure {
         let [plain, secure] = self.schemes else { return failure };

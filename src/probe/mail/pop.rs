@@ -18,7 +18,7 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const PORTS: (u16, u16) = (110, 995);
-/// Limit for QUIT after a failure, which it does not change.
+/// Limit for QUIT after a failure; its result does not change the failure.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl PopProbe {
     }
 }
 
-/// Creates the opening dialogue of the mailbox of `account`.
+/// Creates the dialogue that opens the mailbox: greeting, capabilities, TLS and login.
 pub(super) fn build_opening(account: &MailAccount) -> Opening {
     let login = |credentials| LoginOptions { credentials, mechanism: account.mechanism };
     let options =

@@ -27,7 +27,7 @@ const SEND_INTERVAL: Duration = Duration::from_secs(1);
 /// Shortest wait for the reply to the last request, when others were answered; also bounded by the deadline.
 const MIN_FINAL_WAIT: Duration = Duration::from_secs(1);
 
-/// Wait for the reply to the last request, when none was answered.
+/// Wait for the reply to the last request, when no request was answered so far.
 const FINAL_WAIT_WITHOUT_REPLY: Duration = Duration::from_secs(5);
 
 /// Longest wait for one of several addresses to reply before the series starts.
@@ -79,7 +79,7 @@ impl PingProbe {
         let mut trace = ConnectTrace::default();
         let mut facts = None;
         let outcome = self.execute(cx, &mut trace, &mut facts).await;
-        // ICMP has no ports; 0 stands for none.
+        // The address of the trace has port 0, since ICMP has no ports.
         let mut observation = build_observation(started, trace, outcome);
         observation.facts.ping = facts.map(Box::new);
         observation

@@ -4,7 +4,7 @@ use super::definition::{Access, DefaultValue, Field, FieldTable, FieldType, Lega
 use crate::syntax::text_format::TextFormat;
 
 impl Field {
-    /// Creates a field of type `kind` without a default that editors may set.
+    /// Creates a field without a default that editors may set.
     #[must_use]
     pub const fn new(name: &'static str, kind: FieldType, description: &'static str) -> Self {
         Self {

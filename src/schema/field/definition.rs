@@ -98,14 +98,14 @@ pub enum LegacyEncoding {
     Alias(&'static [(&'static str, &'static str)]),
     /// A flag written as `Enabled` or `Disabled`.
     EnabledDisabled,
-    /// The object itself, and next to it under `name` the index of its `choice_field` into the choices of that field.
+    /// The object itself, and next to it in `index_field` the index of its `choice_field` among the choices.
     Indexed {
-        /// Name of the index at the top level.
+        /// Name of the top-level field with the index.
         name: &'static str,
         /// Name of the choice field inside the object.
         choice_field: &'static str,
     },
-    /// Not written: another field represents it.
+    /// Left out: another field of the legacy API represents it.
     Hidden,
 }
 
@@ -150,14 +150,14 @@ pub(super) struct FieldIndex {
     pub(super) defaults: Vec<Option<Value>>,
     /// All values of each field that has only a few, so that documents can share them.
     pub(super) shared_values: Vec<Vec<Value>>,
-    /// Positions in `fields` of the fields of typed settings, by the list of their names.
+    /// Positions in `fields` of the fields of each typed struct, found by the list of its field names.
     pub(super) struct_positions: [OnceLock<StructFields>; MAX_CACHED_STRUCTS],
 }
 
-/// Most types of settings that are read from one table with cached positions.
+/// Maximum number of typed structs per table whose positions are cached.
 pub(super) const MAX_CACHED_STRUCTS: usize = 16;
 
-/// Positions of the fields of one type of settings.
+/// Positions of the fields of one typed struct.
 pub(super) struct StructFields {
     pub(super) names: &'static [&'static str],
     pub(super) positions: Box<[u16]>,

@@ -78,7 +78,7 @@ fn response_schema(field: &Field) -> Value {
     if always { strict } else { nullable_schema(strict) }
 }
 
-/// Returns the minimum length of texts in the list that `field` holds: an empty text is no value there, unless the list
+/// Returns the minimum length of texts in the list that `field` holds: 1, unless the list is required or
 /// has a default.
 fn min_item_length(field: &Field) -> usize {
     usize::from(field.default_value().is_none() && !field.required)

@@ -10,10 +10,10 @@ use crate::schema::field::{Access, Field, FieldTable, FieldType, LegacyEncoding}
 use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
 
-/// Most errors that one reader reports; beyond that, reading on only costs time.
+/// Maximum number of errors that one reader reports; then it stops reading.
 const MAX_ERRORS: usize = 100;
 
-/// Reads the fields of one text.
+/// Reads the fields of a body or file, and collects the errors.
 pub struct FieldReader<'a> {
     pub(super) format: InputFormat,
     secrets: SecretReader<'a>,
@@ -22,14 +22,14 @@ pub struct FieldReader<'a> {
 }
 
 impl<'a> FieldReader<'a> {
-    /// Creates a reader for `form`; `secrets` resolves what `<field>_file` and `<field>_env` name.
+    /// Creates a reader; `secret_reader` reads the secrets that `<field>_file` and `<field>_env` name.
     #[must_use]
     pub fn new(form: InputFormat, secrets: SecretReader<'a>) -> Self {
         Self { format: form, secrets, errors: Vec::new() }
     }
 
-    /// Reads the fields of `table` from `node`, except the top-level names in `skipped`. A field that `node` unsets is
-    /// null. `complete` demands all required fields.
+    /// Reads the fields of `table` from `node`, except the top-level `ignored_fields`. A field that `node` unsets is
+    /// null. With `must_be_complete`, missing required fields are errors.
     pub fn read_fields(
         &mut self,
         table: &'static FieldTable,
@@ -259,7 +259,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// Reports missing required fields. In sub-objects also fills in the defaults, so that they are complete.
+    /// Reports missing required fields. In sub-objects it also adds the defaults, so that they are complete.
     fn check_required(
         &mut self,
         table: &'static FieldTable,
@@ -293,7 +293,7 @@ impl<'a> FieldReader<'a> {
     }
 }
 
-/// Returns the secret field that `<field>_file` (true) or `<field>_env` (false) stands for.
+/// Returns the secret field that `<field>_file` or `<field>_env` names, and whether it is `_file`.
 fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Field, bool)> {
     let (base, from_file) = match (name.strip_suffix("_file"), name.strip_suffix("_env")) {
         (Some(base), _) => (base, true),
@@ -303,7 +303,7 @@ fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Fiel
     table.field(base).filter(|field| field.secret).map(|field| (field, from_file))
 }
 
-/// Sets `name`. An object that is already there keeps the entries that the new one does not set.
+/// Sets `name`. If both values are objects, the present one keeps its entries, and missing ones are added.
 fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
     match (found.get_mut(name), value) {
         (Some(Value::Object(old)), Value::Object(new)) => {

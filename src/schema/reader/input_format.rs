@@ -23,7 +23,7 @@ pub enum SecretSource<'a> {
 /// Reads a secret. The error says why that failed, without a full stop.
 pub type SecretReader<'a> = &'a dyn Fn(SecretSource<'_>) -> Result<String, String>;
 
-/// Rejects every secret source: for formats that have secrets in place only.
+/// Rejects every secret source: for formats in which a secret is always given as its value.
 pub fn reject_secret_sources(_: SecretSource<'_>) -> Result<String, String> {
     Err("secrets in files and variables are for files only".to_owned())
 }

@@ -44,7 +44,7 @@ impl FieldReader<'_> {
         }
     }
 
-    /// Whether an empty text stands for no value: `port: ""` (behaviour.md 1), and every unset value in the legacy API.
+    /// Whether an empty text means unset: `port: ""` (behaviour.md 1), and every unset value in the legacy API.
     fn is_unset(&self, field: &Field, kind: &FieldType, node: &Node) -> bool {
         if !is_empty(node) {
             return false;
@@ -146,7 +146,7 @@ impl FieldReader<'_> {
         }
     }
 
-    /// Reads a masked secret: unchanged where an old value can replace it, an error in files.
+    /// Reads a masked secret: kept where a stored value can replace the mask later, an error in files.
     fn read_masked(&mut self, field: &Field, node: &Node, path: &str, text: String) -> Option<Value> {
         if self.format != InputFormat::File {
             return Some(Value::String(text));

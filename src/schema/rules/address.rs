@@ -20,7 +20,7 @@ pub(super) fn address_field(cx: &RuleContext<'_>) -> Option<&'static str> {
     ["ipv4", "ip_address"].into_iter().find(|field| cx.has_field(field))
 }
 
-/// Rejects `resolve_dns` false without an address and with a host name.
+/// Rejects `resolve_dns` false for a host name when no address is set.
 fn address(cx: &mut RuleContext<'_>) {
     let Some(field) = address_field(cx) else { return };
     let document = cx.document();

@@ -19,7 +19,7 @@ pub(in crate::schema) struct RuleInput<'a> {
     pub body: &'a Node,
     /// Format of `body`.
     pub format: InputFormat,
-    /// What exists outside of the document.
+    /// What is known besides the document: ids, plans and properties of the account.
     pub context: &'a ValidationContext<'a>,
 }
 

@@ -94,7 +94,7 @@ fn check_jar(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// Most errors of one script that are reported as warnings.
+/// Maximum number of errors of one script that are reported as warnings.
 const MAX_WARNINGS: usize = 20;
 
 /// Returns warnings about a script that cannot run; it is stored nevertheless.

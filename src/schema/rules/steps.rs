@@ -127,7 +127,7 @@ fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str
     }
 }
 
-/// Checks a variable: also its regular expression, which yields its first group.
+/// Checks the `property` of a variable: a path or a regular expression, depending on its source.
 fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
     let text_of = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
     let (path, source, property) = (format!("{path}.property"), text_of("source"), text_of("property"));
@@ -142,7 +142,7 @@ fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
     }
 }
 
-/// Checks that the value suits its comparison. A value with variables is only known after the steps before it.
+/// Checks that the value suits its comparison. A value with variables is known only in a run.
 fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
     if has_placeholders(value) {
         return;

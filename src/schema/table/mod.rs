@@ -1,5 +1,5 @@
 //! The field table: every field of every monitor type and sub-object, declared once (architecture.md 4). Parsing,
-//! printing, messages, schema and reference page derive from it.
+//! serialization, messages, the JSON Schema and the reference page derive from it.
 
 pub mod alerting;
 pub mod api_steps;

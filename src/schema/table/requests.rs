@@ -172,7 +172,7 @@ pub static EVENT: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Login data (interface.md 2.7).
+/// Credentials of a login (interface.md 2.7).
 pub static LOGIN: FieldTable = FieldTable::new(
     "Login",
     "Who logs in",

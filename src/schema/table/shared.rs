@@ -84,7 +84,7 @@ pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("sla_id", ID, "Its service level agreement").read_only(),
 ];
 
-/// Whether a name is resolved, or which address replaces it (interface.md 2.2).
+/// Whether the host name is resolved, or else the address to use instead (interface.md 2.2).
 pub static IPV4_ADDRESS: &[Field] = &[
     Field::text_with_format(
         "ipv4",

@@ -20,7 +20,7 @@ pub static LOCATION: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Custom Property: which property, which of its values.
+/// A value that a monitor has of a property of its account.
 pub static CUSTOM_PROPERTY: FieldTable = FieldTable::new(
     "CustomProperty",
     "A value of a property of the account",
@@ -36,7 +36,7 @@ pub static CUSTOM_PROPERTY: FieldTable = FieldTable::new(
 pub const CAPTURE_LEVELS: &[&str] =
     &["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
 
-/// Capture.
+/// What a browser check captures of its pages, and when.
 pub static CAPTURE: FieldTable = FieldTable::new(
     "Capture",
     "What is kept of a page at which moments",
@@ -52,7 +52,7 @@ pub static CAPTURE: FieldTable = FieldTable::new(
 
 static PATTERN: FieldType = FieldType::Text { min: 1, max: 1000, format: TextFormat::Any };
 
-/// Content View.
+/// A part of a browser script with a status of its own.
 pub static CONTENT_VIEW: FieldTable = FieldTable::new(
     "ContentView",
     "A part of a script with a status and alerts of its own",
@@ -93,7 +93,7 @@ pub(in crate::schema) fn is_secret_header(table: &FieldTable, entries: &Map<Stri
         && entries.get("name").and_then(Value::as_str).is_some_and(is_sensitive_header)
 }
 
-/// Assertion.
+/// An assertion on a response.
 pub static ASSERTION: FieldTable = FieldTable::new(
     "Assertion",
     "An assertion on a response",

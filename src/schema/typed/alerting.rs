@@ -61,7 +61,7 @@ pub enum CertificateDateCheck {
 }
 
 impl CertificateDateCheck {
-    /// Returns the rule; a date is near when it is at most `days` away.
+    /// Returns the rule; a date is near when it is at most `warning_days` away.
     #[must_use]
     pub const fn expiry_rule(self, days: u32) -> ExpiryRule {
         match self {

@@ -26,7 +26,7 @@ pub struct BrowserSettings<'a> {
     pub transaction_trace: bool,
     /// Whether paint, layout shift and load of each step are recorded.
     pub user_experience_enabled: bool,
-    /// Whether only those of the top document are recorded.
+    /// Whether these are recorded for the top document only.
     pub user_experience_base_page_only: bool,
     /// What is captured of the pages.
     pub capture: CaptureSettings,
@@ -60,7 +60,7 @@ pub enum KeywordAction {
     /// Once.
     #[serde(rename = "Generate an error")]
     Once,
-    /// Until it appears or the time is over.
+    /// Again and again, until it appears or the time is over.
     #[serde(rename = "Continue waiting")]
     Wait,
 }
@@ -88,16 +88,16 @@ pub enum CaptureLevel {
     /// When the script failed.
     #[serde(rename = "Error Only")]
     ErrorOnly,
-    /// After each action, when the script failed.
+    /// After each step (`Action` in the API), when the script failed.
     #[serde(rename = "All Actions on Error")]
     ActionsOnError,
-    /// After each action.
+    /// After each step (`Action` in the API).
     #[serde(rename = "All Actions")]
     Actions,
-    /// After each event, when the script failed.
+    /// After each action of a step (`Event` in the API), when the script failed.
     #[serde(rename = "All Events on Error")]
     EventsOnError,
-    /// After each event.
+    /// After each action of a step (`Event` in the API).
     #[serde(rename = "All Events")]
     Events,
 }

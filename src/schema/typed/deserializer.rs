@@ -12,7 +12,7 @@ use crate::schema::field::{Field, FieldTable, FieldType};
 /// Returns the value of a field by its position in the table; `None` or null when it is not set.
 type FieldValues<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a Value>;
 
-/// Reads `T`, whose fields are named as those of `table`: each has its value from `values`, else its default.
+/// Reads `T`, whose fields are named as those of `table`: each has the value of `value_of` or its default.
 pub(in crate::schema) fn deserialize_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     values: FieldValues<'_, 'a>,

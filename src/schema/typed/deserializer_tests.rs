@@ -107,7 +107,7 @@ impl MapAccess<'static> for FieldWalk<'_> {
     }
 }
 
-/// Passes a value of `kind`, and compares the kind with the requested type.
+/// Passes a value of `field_type`, and compares it with the requested type.
 #[derive(Clone, Copy)]
 struct ValueWalk<'s> {
     kind: &'static FieldType,
@@ -116,7 +116,7 @@ struct ValueWalk<'s> {
 }
 
 impl ValueWalk<'_> {
-    /// Passes an integer of the kind; all its values must fit between `low` and `high`.
+    /// Passes an integer; all values of the field must be between `low` and `high`.
     fn whole<V: Visitor<'static>>(
         self,
         low: i64,

@@ -20,7 +20,7 @@ pub struct InvalidSettings {
 }
 
 impl InvalidSettings {
-    /// Creates the error of `field` with the value `value`.
+    /// Creates the error of the field at `path` with the value `value`.
     #[must_use]
     pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
         Self { field: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
@@ -48,7 +48,7 @@ impl InvalidSettings {
         self
     }
 
-    /// Prepends `outer` to the path: a field, or a position in a list such as `[2]`.
+    /// Prepends `prefix` to the path: a field, or a position in a list such as `[2]`.
     #[must_use]
     pub(in crate::schema) fn with_path_prefix(mut self, outer: &str) -> Self {
         let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };

@@ -32,7 +32,7 @@ pub struct MonitorSettings {
 }
 
 impl MonitorSettings {
-    /// Reads the settings of a monitor of type `kind` with the field values `values`.
+    /// Reads the settings of a monitor whose field values `value_of` returns.
     pub(in crate::schema) fn from_values<'a>(
         kind: MonitorType,
         values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,

@@ -18,7 +18,7 @@ pub struct NameServerSettings<'a> {
     pub expected_answers: Vec<&'a str>,
     /// Transport of the query.
     pub transport: DnsTransport,
-    /// Whether the server must vouch for the reply by DNSSEC.
+    /// Whether the server must have validated the reply with DNSSEC (the AD bit).
     pub require_dnssec: bool,
 }
 
@@ -28,10 +28,10 @@ pub struct NameServerSettings<'a> {
 pub enum DnsTransport {
     /// UDP, and TCP when the reply is truncated.
     Udp,
-    /// RFC 7766.
+    /// TCP (RFC 7766).
     Tcp,
-    /// RFC 7858.
+    /// DNS over TLS (RFC 7858).
     Tls,
-    /// RFC 8484.
+    /// DNS over HTTPS (RFC 8484).
     Https,
 }

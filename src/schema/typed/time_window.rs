@@ -7,7 +7,7 @@ use super::record::blackout::BlackoutSettings;
 use super::record::sla::{OperatingPeriodSettings, SlaExclusionSettings};
 use crate::schedule::TimeWindow;
 
-/// Parses a local time in the form of windows, `YYYY-MM-DD HH:MM:SS`.
+/// Parses the local time of a time window, `YYYY-MM-DD HH:MM:SS`.
 #[must_use]
 pub fn parse_local_time(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
@@ -34,7 +34,7 @@ impl BlackoutSettings<'_> {
         })
     }
 
-    /// Whether it is a one-time blackout that was over at `now`, a time of its account.
+    /// Whether it is a one-time blackout that is over at `now`, a local time of its account.
     #[must_use]
     pub fn is_past(&self, now: DateTime) -> bool {
         !self.persistent && self.thru_date.and_then(parse_local_time).is_some_and(|thru| thru <= now)

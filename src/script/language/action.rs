@@ -1,4 +1,4 @@
-//! The acts of a step.
+//! The actions of a step.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use regex::Regex;
 
 use crate::syntax::node::Position;
 
-/// One act.
+/// One action of a step: an element such as `click`. `capture.level` calls it an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// What the act does.
+    /// What the action does.
     pub kind: ActionKind,
-    /// Whether the act is skipped when it cannot be performed (attribute `optional`).
+    /// Whether the action is skipped when it cannot be performed (attribute `optional`).
     pub optional: bool,
-    /// Limit of the act; `None` for the rest of the step.
+    /// Time limit of the action; `None` for the rest of the step.
     pub timeout: Option<Duration>,
-    /// The expected effect (attribute `expect`); `None` for acts that do not change the page.
+    /// The expected effect (attribute `expect`); `None` when none is given.
     pub expected: Option<ExpectedEffect>,
     /// Its position in the text.
     pub position: Position,
 }
 
-/// The expected effect of an act.
+/// The expected effect of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpectedEffect {
     /// The address of the page changes (`location`), otherwise status 84.
@@ -32,7 +32,7 @@ pub enum ExpectedEffect {
     Event(String),
 }
 
-/// What an act does; fields are the attributes of the same name. Texts are templates, except names, keys and regular
+/// What an action does; its fields are attributes. Texts are templates, except names, keys and regular
 /// expressions.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named like the attributes of the dialect")]

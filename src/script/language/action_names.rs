@@ -1,4 +1,4 @@
-//! The names of acts in a script.
+//! The element names of the actions in a script.
 
 use super::action::{ActionKind, DialogResponse, PageProperty, WaitCondition};
 

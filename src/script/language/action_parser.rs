@@ -1,4 +1,4 @@
-//! Parses the acts of a step.
+//! Parses the actions of a step.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use super::vocabulary::{
     ActionSpec, COMMON_ATTRIBUTES, EXTRACT_SOURCES, ExtractSource, FRAMES, STATES, WINDOWS, WindowKeyword,
 };
 
-/// How long the network must be idle without the attribute `quiet`.
+/// Default of the attribute `quiet`: how long the network must be idle.
 const DEFAULT_NETWORK_QUIET: Duration = Duration::from_millis(500);
 
 type ActionElement<'r, 'd, 'i, 't> = ElementParser<'r, 'd, 'i, 't>;
 
-/// Parses the act in `element`, which is described by `spec`; returns `None` after adding an error.
+/// Parses the action in `element`, which is described by `spec`; returns `None` after adding an error.
 pub(super) fn parse_action(
     element: &mut ActionElement<'_, '_, '_, '_>,
     spec: &'static ActionSpec,
@@ -53,7 +53,7 @@ fn is_event_name(name: &str) -> bool {
     (1..=100).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
 }
 
-/// Parses what the act does; `target` is its element.
+/// Parses what the action does; `target` is the element that it acts on.
 fn parse_kind(
     element: &mut ActionElement<'_, '_, '_, '_>,
     spec: &ActionSpec,
@@ -134,7 +134,7 @@ fn parse_kind(
 }
 
 impl ElementParser<'_, '_, '_, '_> {
-    /// Returns the text to type: not empty, but it may be spaces.
+    /// Returns a text with placeholders; it must not be empty, but may be blank.
     fn non_empty_template(&mut self, name: &str) -> Option<String> {
         let text = self.raw_template(name)?;
         if text.is_empty() {
@@ -145,7 +145,7 @@ impl ElementParser<'_, '_, '_, '_> {
         Some(text)
     }
 
-    /// Returns the one of `names` that is given; adds an error when none or several are.
+    /// Returns the attribute among `names` that is present; adds an error unless it is exactly one.
     fn exactly_one(&mut self, names: &[&'static str]) -> Option<&'static str> {
         let given: Vec<&'static str> =
             names.iter().copied().filter(|name| self.attribute(name).is_some()).collect();

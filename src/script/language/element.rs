@@ -24,18 +24,18 @@ pub(super) const MAX_EXPRESSION_CHARS: usize = 10_000;
 const MAX_COMPILED_BYTES: usize = 512 * 1024;
 /// Maximum number of variables that an unknown name is compared with.
 const MAX_SUGGESTION_CANDIDATES: usize = 1000;
-/// Longest timeout of a step or an act, in seconds.
+/// Longest timeout of a step or an action, in seconds.
 const MAX_TIMEOUT_SECONDS: u64 = 3600;
 /// White space as defined by XML.
 const XML_WHITESPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-/// The only supported attributes with a namespace: they tell editors which schema to use.
+/// Namespace of the only prefixed attributes that are allowed: they tell editors which schema to use.
 const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// The state of parsing a script.
 pub(super) struct ParseContext<'t> {
     pub(super) line_index: LineIndex<'t>,
     pub(super) errors: Vec<ScriptError>,
-    /// Variables that are set: declared, or set by an earlier act.
+    /// Names of the variables that have a value here: declared, or set by an earlier action.
     pub(super) defined_variables: HashSet<String>,
     patterns: usize,
 }
@@ -114,7 +114,7 @@ impl<'t> ParseContext<'t> {
         false
     }
 
-    /// Adds errors for attributes of `node` that are not in `known`.
+    /// Adds errors for attributes of `node` that are not in `allowed_names`.
     pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&'static str]) {
         for attribute in node.attributes() {
             let name = attribute.name();
@@ -206,7 +206,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         Some(value.to_owned())
     }
 
-    /// Adds errors for placeholders of `text` that are not set at this point.
+    /// Adds errors for placeholders of `text` whose variable has no value at this point.
     pub(super) fn check_placeholders(&mut self, offset: usize, text: &str) {
         if !text.contains("{{") {
             return;
@@ -262,7 +262,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         None
     }
 
-    /// Returns `true` or `false`, also written as `1` and `0`.
+    /// Returns a boolean attribute: `true` or `false`, also written as `1` and `0`.
     pub(super) fn flag(&mut self, name: &str, default: bool) -> bool {
         match self.attribute(name).map(|value| value.trim_matches(XML_WHITESPACE)) {
             None => default,
@@ -276,7 +276,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         }
     }
 
-    /// Returns one of the values in `among`.
+    /// Returns the value in `choices` that the attribute names.
     pub(super) fn choice<T: Clone>(&mut self, name: &str, among: &[(&str, T)]) -> Option<T> {
         let text = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         if let Some((_, value)) = among.iter().find(|(word, _)| *word == text) {

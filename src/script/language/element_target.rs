@@ -1,4 +1,4 @@
-//! Parses the target of an act: one locator as an attribute, or several `by` elements in order.
+//! Parses the target of an action: one locator as an attribute, or several `by` elements in order.
 
 use super::action::{ElementTarget, Locator};
 use super::css_selector;
@@ -11,7 +11,7 @@ use crate::syntax::template::{TemplatePart, has_placeholders, parse};
 /// Maximum number of locators of one element.
 const MAX_LOCATORS: usize = 20;
 
-/// Parses the target of an act; `None` when it has none, or after adding an error.
+/// Parses the target of an action; `None` when it has none, or after adding an error.
 pub(super) fn parse_target(
     act: &mut ElementParser<'_, '_, '_, '_>,
     spec: &ActionSpec,
@@ -118,7 +118,7 @@ fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Opt
     })
 }
 
-/// Checks `text` with `check`. Values of placeholders are unknown, so it passes if it does with a word or with a
+/// Checks `text` with `check`. Values of placeholders are unknown: the text passes if it does with a word or a
 /// number.
 fn check_with_sample_values(text: &str, check: impl Fn(&str) -> Option<String>) -> Option<String> {
     if !has_placeholders(text) {

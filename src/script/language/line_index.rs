@@ -26,7 +26,7 @@ impl<'t> LineIndex<'t> {
         Self { text, checkpoints }
     }
 
-    /// Returns the position of the byte `at`.
+    /// Returns the line and column of the byte at `byte_offset`.
     pub(super) fn position_at(&self, at: usize) -> Position {
         let checkpoint = self.checkpoints.partition_point(|(offset, _)| *offset <= at).checked_sub(1);
         let (from, mut position) = checkpoint

@@ -11,7 +11,7 @@ use super::vocabulary::{ACTIONS, ActionSpec};
 use crate::script::script_error::ScriptError;
 use crate::syntax::text_format::TextFormat;
 
-/// Maximum number of acts in one script.
+/// Maximum number of actions in one script.
 const MAX_ACTIONS: usize = 10_000;
 
 impl Script {

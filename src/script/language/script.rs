@@ -16,7 +16,7 @@ pub struct Script {
     pub name: String,
     /// The base of relative URLs of `open`.
     pub base: Option<String>,
-    /// Number of optional acts that may be skipped in one run before it ends with status 92.
+    /// Number of optional actions that may be skipped in one run; one more ends it with status 92.
     pub max_skipped: u32,
     /// The variables, in order.
     pub variables: Vec<ScriptVariable>,
@@ -25,7 +25,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Returns the maximum duration of a run with the limits `page` for a page load and `step` for a step (fields.md 3,
+    /// Returns the maximum duration of a run with `page_timeout` for a page and `step_timeout` for a step (fields.md 3,
     /// `step_timeout`): the sum of its steps; one without a limit counts as a page load.
     #[must_use]
     pub fn max_duration(&self, page: Duration, step: Option<Duration>) -> Duration {
@@ -82,14 +82,14 @@ pub struct ScriptVariable {
     pub protected: bool,
 }
 
-/// `step`: called an action in `capture.level`.
+/// `step`: a named group of actions, usually for one page; `capture.level` calls it an action.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptStep {
     /// The display name; `Step N` by default.
     pub name: String,
     /// Its limit; `None` for `step_timeout` of the monitor.
     pub timeout: Option<Duration>,
-    /// Its acts, at least one; called events in `capture.level`.
+    /// Its actions, at least one; `capture.level` calls them events.
     pub actions: Vec<Action>,
     /// Its position in the text.
     pub position: Position,

@@ -1,17 +1,17 @@
-//! The vocabulary of the script language: acts, their attributes, and values of choices.
+//! The vocabulary of the script language: actions, their attributes, and values of choices.
 
 use super::action::{ElementState, FrameSelector};
 
-/// Kinds of locators, as attributes of an act or of `by`.
+/// Kinds of locators, as attributes of an action or of `by`.
 pub const LOCATORS: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
 
-/// Attributes of every act.
+/// Attributes of every action.
 pub const COMMON_ATTRIBUTES: [&str; 2] = ["optional", "timeout"];
 
-/// Attributes of a condition.
+/// Attributes of a condition on a text (`Matcher`).
 const MATCHER_ATTRIBUTES: [&str; 4] = ["equals", "contains", "matches", "not"];
 
-/// Whether an act has a target element.
+/// Whether an action has a target element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetRequirement {
     /// No target.
@@ -22,7 +22,7 @@ pub enum TargetRequirement {
     Required,
 }
 
-/// An act of the script language.
+/// The syntax of an action of the script language.
 #[derive(Clone, Copy, Debug)]
 pub struct ActionSpec {
     /// The name of its element.
@@ -44,7 +44,7 @@ const fn spec(
     ActionSpec { name, target, supports_expect, attributes }
 }
 
-/// All acts.
+/// All actions.
 pub const ACTIONS: &[ActionSpec] = &[
     spec("open", TargetRequirement::None, true, &["url"]),
     spec("click", TargetRequirement::Required, true, &[]),
@@ -104,7 +104,7 @@ pub const ACTIONS: &[ActionSpec] = &[
 ];
 
 impl ActionSpec {
-    /// Returns the act with this name.
+    /// Returns the syntax of the action with this name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         ACTIONS.iter().find(|spec| spec.name == name)

@@ -175,7 +175,7 @@ fn set_wait_condition(tag: &mut XmlElement, condition: &WaitCondition) {
     }
 }
 
-/// Writes a property. An `extract` names its kind in `from`, an assertion in its own name.
+/// Writes a property. `extract` says in `from` what it reads; an assertion says so by its own name.
 fn set_property(tag: &mut XmlElement, property: &PageProperty, writes_kind: bool) {
     let kind = match property {
         PageProperty::Text(target) => {

@@ -16,7 +16,7 @@ type ConvertedActions = Result<Vec<ActionKind>, String>;
 /// Texts in the locators of a command that indicate a password field.
 const PASSWORD_HINTS: [&str; 4] = ["password", "passwd", "passwort", "pwd"];
 
-/// Converts the command of `cx` to acts; fails with the reason when that is not possible.
+/// Converts the command of `cx` to actions; fails with the reason when that is not possible.
 pub(super) fn convert_actions(
     converter: &mut Converter<'_>,
     cx: CommandContext<'_>,
@@ -109,7 +109,7 @@ pub(super) fn convert_actions(
     }
 }
 
-/// Returns how long a command waits by itself: those that wait for an element have a limit in milliseconds.
+/// Returns the time limit of a `waitForElement…` command, which is its value in milliseconds.
 pub(super) fn command_timeout(command: &SideCommand) -> Option<Duration> {
     let waits = command.command.trim().starts_with("waitForElement");
     let milliseconds =

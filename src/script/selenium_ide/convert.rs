@@ -12,7 +12,7 @@ use crate::script::summary::DEFAULT_MAX_STEPS;
 use crate::syntax::node::Position;
 use crate::syntax::template::{TemplatePart, parse};
 
-/// Maximum number of acts of one converted test; tests that run others can multiply.
+/// Maximum number of actions of one converted test: tests that run other tests multiply them.
 const MAX_ACTIONS: usize = 10_000;
 /// Maximum depth of tests that run each other.
 const MAX_NESTED_TESTS: usize = 20;
@@ -153,7 +153,7 @@ impl<'p> Converter<'p> {
         self.steps.push(ScriptStep { name: truncate_name(&title), ..ScriptStep::default() });
     }
 
-    /// Adds an act, if the script language accepts it.
+    /// Adds an action, if the script language accepts it.
     fn push_action(&mut self, action: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
         self.check_action(&action)?;
         if let ActionKind::Extract { into_variable: into, .. }
@@ -168,7 +168,7 @@ impl<'p> Converter<'p> {
         Ok(())
     }
 
-    /// Checks whether the script language accepts the act; fails with its error message.
+    /// Checks whether the script language accepts the action; fails with its error message.
     pub(super) fn check_action(&self, action: &ActionKind) -> Result<(), String> {
         let step = ScriptStep {
             name: "x".to_owned(),

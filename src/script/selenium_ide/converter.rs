@@ -12,7 +12,7 @@ pub(super) enum WindowRef {
     Main,
     /// The window opened as number n, from 1.
     Opened(u32),
-    /// A window chosen in another manner.
+    /// A window whose number is not known, for example one that is selected by its title.
     Unknown,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct Converter<'p> {
     pub(super) issues: Vec<ImportIssue>,
     pub(super) notes: Vec<String>,
     pub(super) variables: Vec<ScriptVariable>,
-    /// Variables that are declared or set by acts.
+    /// Variables that are declared or set by actions.
     pub(super) known_variables: BTreeSet<String>,
     pub(super) windows: BTreeMap<String, WindowRef>,
     pub(super) opened_windows: u32,
     pub(super) window: WindowRef,
-    /// The response to the dialog of the next act.
+    /// The response to the dialog that the next action opens.
     pub(super) pending_response: Option<DialogResponse>,
     /// Number of open control flow blocks.
     pub(super) open_blocks: usize,

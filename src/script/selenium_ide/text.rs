@@ -55,7 +55,7 @@ pub(super) fn variable_name(name: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// Splits `text` into texts and, as errors, the names in `${…}`.
+/// Splits `text` at `${…}`: `Ok` is literal text, `Err` the name of a variable.
 fn split_variables(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -86,12 +86,12 @@ fn leading_variable(text: &str) -> Option<(&str, &str)> {
     named.filter(|(name, _)| !name.trim().is_empty())
 }
 
-/// Whether `text` contains keys, such as `${KEY_ENTER}`.
+/// Whether `text` contains names of keys, such as `${KEY_ENTER}`.
 pub(super) fn has_keys(text: &str) -> bool {
     text.contains("${KEY_")
 }
 
-/// Returns the acts that type `text` into `target`, with separate acts for named keys.
+/// Returns the actions that type `text` into `target`, with separate actions for named keys.
 pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<ActionKind>, String> {
     let mut actions = Vec::new();
     let mut modifiers: Vec<&str> = Vec::new();

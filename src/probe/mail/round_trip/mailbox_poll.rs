@@ -14,7 +14,7 @@ use crate::protocol::pop3::{Mailbox, MessageEntry, Opening};
 
 /// Bytes that one session may read: a list of a million unique-ids, and headers.
 const MAX_SESSION_BYTES: usize = 128 * 1024 * 1024;
-/// How long stale messages are looked for after the own one was found.
+/// How long stale messages are looked for after the message of this check was found.
 const STALE_SEARCH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Limit for QUIT where nothing depends on it.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -30,11 +30,11 @@ pub(super) struct MailboxPoll<'a> {
 /// How a poll ended.
 #[derive(Debug)]
 pub(super) enum PollOutcome {
-    /// The message is not there. With `more`, some messages were not examined yet.
+    /// The message is not there. With `has_unexamined`, some messages were not examined yet.
     NotFound { more: bool },
     /// Another session has the mailbox open, or the server asks to retry later.
     Locked,
-    /// The message was found at `seen`, was read and marked as deleted at `fetched`, and was then deleted.
+    /// The message was found at `found_at`, was read and marked as deleted at `fetched_at`, and was then deleted.
     Fetched { found: Instant, fetched: Instant },
     /// The poll failed.
     Failed(Failure),
@@ -90,7 +90,7 @@ impl<'a> MailboxPoll<'a> {
         search.retain_listed(&listed);
         let SearchOutcome { own, stale, more, broken } = search.run(&mut mailbox, &listed, None).await?;
         if broken {
-            // Nothing was marked, and no command can be sent any more: close the connection.
+            // Nothing was marked as deleted, and no command can be sent any more: close the connection.
             return Ok(PollOutcome::NotFound { more });
         }
         let Some((index, message)) = own else {

@@ -10,7 +10,7 @@ use crate::protocol::pop3::{HeaderScanner, Mailbox, MessageEntry, ReadOutcome};
 
 /// Maximum number of messages that are examined, newest first (behaviour.md 4).
 pub(super) const MAX_MESSAGES: usize = 200;
-/// Longest message header that is read, in bytes. The own one has a few thousand, with all that servers add in transit.
+/// Longest message header that is read, in bytes. That of our messages has a few thousand, with all that servers add.
 const MAX_HEAD_BYTES: usize = 2 * 1024 * 1024;
 /// Longest whole message that is read, in bytes: the own one, and others on servers without TOP.
 const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
@@ -27,7 +27,7 @@ pub(super) struct MessageSearch<'a> {
     others: HashSet<MessageEntry>,
     /// Whether the server refused TOP.
     without_top: bool,
-    /// Whether only the own message is looked for, since another one broke the session.
+    /// Whether only the message of this check is looked for, since another message broke the session.
     pub(super) own_only: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> MessageSearch<'a> {
         Ok(outcome)
     }
 
-    /// Reads the whole `message` and verifies that it is the own one, before it is deleted.
+    /// Reads the whole `message` and verifies that it is the message of this check, before it is deleted.
     pub(super) async fn fetch_own(
         &self,
         mailbox: &mut Mailbox<'_, '_>,

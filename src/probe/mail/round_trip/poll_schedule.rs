@@ -46,7 +46,7 @@ impl PollSchedule {
         }
     }
 
-    /// Polls again soon, since some messages were not examined yet.
+    /// Makes the next poll follow soon, since some messages were not examined yet.
     pub(super) fn poll_soon(&mut self) {
         self.delay = FIRST_DELAY;
     }

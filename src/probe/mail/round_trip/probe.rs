@@ -76,7 +76,7 @@ impl Probe for RoundTripProbe {
         Box::pin(self.run(cx))
     }
 
-    /// Returns the SMTP server: only one target can be named.
+    /// Returns the SMTP server: a probe has only one target host, so the POP3 server has no limit of its own.
     fn target(&self) -> Option<&str> {
         Some(self.smtp.host())
     }

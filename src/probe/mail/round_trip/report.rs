@@ -90,8 +90,8 @@ pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTrip
     Failure::new(Phase::Transit, FailureKind::TimedOut, detail)
 }
 
-/// Adds to `failure`, from before the SMTP server accepted the message, that sending failed. Phases such as `auth`
-/// occur in both halves, so the detail names the half.
+/// Adds to `failure`, which occurred before the message was accepted, that sending failed. Phases such as `auth`
+/// occur in the SMTP and the POP3 session, so the detail names the session.
 pub(super) fn sending_failure(failure: Failure, smtp: &MailAccount) -> Failure {
     with_prefix(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
 }

@@ -18,13 +18,13 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct AcceptedMessage {
     pub(super) accepted: Instant,
-    /// The same as wall time.
+    /// The time of acceptance as wall time.
     pub(super) accepted_at: Timestamp,
     /// The server's reply; many contain the queue id for its log.
     pub(super) reply: String,
 }
 
-/// Sends `message`. Logs in where the server offers it; a server that requires it refuses the message without
+/// Sends `message`. Logs in if the server offers a login; a server that requires a login refuses the message otherwise
 /// (fields.md 3).
 pub(super) async fn send(
     account: &MailAccount,
@@ -67,7 +67,7 @@ async fn deliver(
             {
                 let _ = timeout(QUIT_TIMEOUT, session.read_line(Phase::Quit)).await;
             }
-            // The message is in transit meanwhile: that time is reported as such.
+            // Leave out the phases of QUIT: that time counts as transit of the message.
             session.trace.phases = phases;
             return Ok(message);
         }

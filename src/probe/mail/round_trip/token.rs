@@ -1,4 +1,4 @@
-//! The token that identifies messages of a monitor, without a list of what was sent.
+//! The signed token that identifies messages of a monitor, so that sent messages need not be stored.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

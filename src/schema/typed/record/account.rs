@@ -11,7 +11,7 @@ use crate::schema::typed::schedule::LocationReference;
 pub struct AccountSettings<'a> {
     /// Display name.
     pub name: Option<&'a str>,
-    /// Time zone of window times.
+    /// Time zone of the local times of blackouts and operating periods.
     pub time_zone: &'a str,
     /// Locations of monitors without their own, the home location first.
     pub default_locations: Vec<LocationReference>,
@@ -31,7 +31,7 @@ pub struct CustomerSettings<'a> {
     pub name: &'a str,
 }
 
-/// Number of locations that must fail.
+/// Number of locations that must fail before an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum MultiPopThreshold {
     /// One.

@@ -18,9 +18,9 @@ use crate::schema::table::{alerting, records, requests};
 use crate::schema::typed::deserializer::deserialize_fields;
 use crate::schema::typed::invalid_settings::InvalidSettings;
 
-/// Settings of one kind of record.
+/// Typed settings of one kind of record.
 pub trait RecordSettings<'a>: Deserialize<'a> {
-    /// Returns the table of that kind.
+    /// Returns the field table of that kind.
     fn table() -> &'static FieldTable;
 }
 
