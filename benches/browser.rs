@@ -24,7 +24,7 @@ use vigie::browser::{BrowserKind, BrowserPool, BrowserPoolConfig};
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::Deadline;
-use vigie::probe::{ProbeContext, ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
 use driver::{Call, between, calls, recorder, replay};
@@ -93,7 +93,7 @@ fn browser_pool(driver: Option<PathBuf>) -> Arc<BrowserPool> {
     Arc::new(BrowserPool::new(BrowserPoolConfig {
         chromedriver: driver,
         // Both sides run at the same priority.
-        nice: 0,
+        niceness: 0,
         ..BrowserPoolConfig::default()
     }))
 }
@@ -104,8 +104,8 @@ async fn run_check(at: SocketAddr, pool: &Arc<BrowserPool>) -> Observation {
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
     let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
-    let settings = ProbeSettings { browser_pool: Arc::clone(pool), ..ProbeSettings::default() };
-    let (probe, _) = build(&document, &settings);
+    let settings = ProbeBuildContext { browser_pool: Arc::clone(pool), ..ProbeBuildContext::default() };
+    let (probe, _) = build_probe(&document, &settings);
     let (net, cancel) = (cpu::net(), CancellationToken::new());
     let deadline = Deadline::within(probe.time_limit(Duration::from_secs(30)));
     let observation = probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await;

@@ -21,7 +21,7 @@ use vigie::pipeline::{
     AgentStatus, AlertEngineDependencies, AlertEngineSettings, IngestSettings, Ingestor, PlanError,
     PlanFuture, Planner, Wakeup,
 };
-use vigie::schedule::Slots;
+use vigie::schedule::SlotGrid;
 use vigie::schema::{Monitor, MonitorDocument, Origin, SecretMode};
 use vigie::store::{
     Commit, Ingest, MonitorStore, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore,
@@ -117,7 +117,7 @@ fn move_to_slots(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
         let round = (result.planned_at.as_micros() - START) / 60_000_000;
         let from = Timestamp::from_micros(START + round * 60_000_000);
         result.planned_at =
-            Slots::new(result.monitor_id, Duration::from_mins(1), None).first_at_or_after(from);
+            SlotGrid::new(result.monitor_id, Duration::from_mins(1), None).first_slot_at_or_after(from);
         result.started_at = result.planned_at;
         result.run_id = RunId::new(result.monitor_id, result.planned_at);
         result.check_id = CheckId::new(result.run_id, result.location_id);

@@ -9,19 +9,21 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vigie::domain::{MonitorId, Timestamp};
-use vigie::schedule::{CatchUp, Slots, TimerQueue};
+use vigie::schedule::{CatchUp, SlotGrid, TimerQueue};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const FAR: Timestamp = Timestamp::from_micros(i64::MAX);
 
-fn grids(monitors: u32) -> Vec<Slots> {
-    (0..monitors).map(|index| Slots::new(MonitorId(i64::from(index)), Duration::from_mins(1), None)).collect()
+fn grids(monitors: u32) -> Vec<SlotGrid> {
+    (0..monitors)
+        .map(|index| SlotGrid::new(MonitorId(i64::from(index)), Duration::from_mins(1), None))
+        .collect()
 }
 
-fn filled(grids: &[Slots]) -> TimerQueue {
+fn filled(grids: &[SlotGrid]) -> TimerQueue {
     let mut queue = TimerQueue::new();
     for (index, slots) in (0_u32..).zip(grids) {
-        queue.set(index, slots.first_at_or_after(START));
+        queue.set_timer(index, slots.first_slot_at_or_after(START));
     }
     queue
 }
@@ -34,9 +36,9 @@ fn turns(criterion: &mut Criterion) {
         let mut queue = filled(&grids);
         group.bench_function(BenchmarkId::new("take_and_set", monitors), |bencher| {
             bencher.iter(|| {
-                let at = queue.next_at().unwrap_or(START);
-                if let Some(index) = queue.pop_due(FAR) {
-                    queue.set(index, grids[index as usize].next_after(at));
+                let at = queue.next_expiry().unwrap_or(START);
+                if let Some(index) = queue.pop_expired(FAR) {
+                    queue.set_timer(index, grids[index as usize].next_slot_after(at));
                 }
             });
         });
@@ -45,7 +47,7 @@ fn turns(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("replace", monitors), |bencher| {
             bencher.iter(|| {
                 index = (index + 7919) % monitors;
-                queue.set(index, START + Duration::from_micros(u64::from(index)));
+                queue.set_timer(index, START + Duration::from_micros(u64::from(index)));
             });
         });
     }
@@ -53,8 +55,8 @@ fn turns(criterion: &mut Criterion) {
 }
 
 fn catch_up(criterion: &mut Criterion) {
-    let slots = Slots::new(MonitorId(1), Duration::from_mins(1), None);
-    let due = slots.first_at_or_after(START);
+    let slots = SlotGrid::new(MonitorId(1), Duration::from_mins(1), None);
+    let due = slots.first_slot_at_or_after(START);
     criterion.bench_function("catch_up_after_a_day", |bencher| {
         let now = due + Duration::from_hours(24);
         bencher.iter(|| CatchUp::decide(black_box(&slots), due, black_box(now), MonitorId(1)));

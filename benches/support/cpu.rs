@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{Probe, ProbeContext, ProbeSettings, build};
+use vigie::probe::{Probe, ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
 /// Returns the CPU time that `who` has used so far, user and system.
@@ -76,7 +76,7 @@ pub fn net() -> Net {
 /// Returns the probe of a monitor with these fields.
 pub fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
     let Value::Object(fields) = fields else { unreachable!() };
-    build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default()).0
+    build_probe(&MonitorDocument::new(kind, fields).unwrap(), &ProbeBuildContext::default()).0
 }
 
 /// Makes one attempt with `probe`.

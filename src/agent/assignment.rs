@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::domain::{
     CheckMetadata, CustomerId, EgressScope, LocationId, MonitorId, MonitorType, Revision, Timestamp,
 };
-use crate::probe::{Probe, Weight};
-use crate::schedule::{LocationRotation, LocationSlots, Slots};
+use crate::probe::{ConcurrencyClass, Probe};
+use crate::schedule::{LocationRotation, LocationSlotGrid, SlotGrid};
 
 /// A monitor as assigned to an agent.
 #[derive(Clone)]
@@ -15,53 +15,56 @@ pub struct Assignment {
     /// Id of the monitor.
     pub monitor_id: MonitorId,
     /// Account that owns it.
-    pub customer: CustomerId,
+    pub customer_id: CustomerId,
     /// Whose egress policy its connections must follow.
     pub egress_scope: EgressScope,
     /// Revision of the monitor.
     pub revision: Revision,
     /// Name of the monitor.
-    pub name: Arc<str>,
+    pub monitor_name: Arc<str>,
     /// Type of the monitor.
-    pub kind: MonitorType,
+    pub monitor_type: MonitorType,
     /// Time between two planned runs.
     pub interval: Duration,
     /// Start of the grid after 00:00 UTC, instead of the hashed slot (fields.md 3 `monitor_offset`).
-    pub offset: Option<Duration>,
+    pub schedule_offset: Option<Duration>,
     /// Which of its runs are checked at this location, and when.
-    pub rotation: LocationRotation,
+    pub location_rotation: LocationRotation,
     /// Time limit of one attempt.
-    pub timeout: Duration,
+    pub attempt_timeout: Duration,
     /// Whether a failure is retried at once.
-    pub retry: bool,
+    pub retries_failure: bool,
     /// Location of the checks.
-    pub location: LocationId,
+    pub location_id: LocationId,
     /// Probe that runs.
     pub probe: Arc<dyn Probe>,
     /// Its concurrency class.
-    pub weight: Weight,
+    pub concurrency_class: ConcurrencyClass,
     /// Planned time of its last run that was recorded before this process started: the runs from there to now are
     /// recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
     pub last_planned_at: Option<Timestamp>,
     /// Start of its last full page check here, if known.
-    pub full_page_at: Option<Timestamp>,
+    pub last_full_page_at: Option<Timestamp>,
 }
 
 impl Assignment {
     /// Returns its slots at this location.
     #[must_use]
-    pub fn location_slots(&self) -> LocationSlots {
-        LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.rotation)
+    pub fn location_slot_grid(&self) -> LocationSlotGrid {
+        LocationSlotGrid::new(
+            SlotGrid::new(self.monitor_id, self.interval, self.schedule_offset),
+            self.location_rotation,
+        )
     }
 
     /// Returns the metadata of its records.
     pub(super) fn check_metadata(&self) -> CheckMetadata {
         CheckMetadata {
             monitor_id: self.monitor_id,
-            monitor_name: Arc::clone(&self.name),
+            monitor_name: Arc::clone(&self.monitor_name),
             revision: self.revision,
-            monitor_type: self.kind,
-            location_id: self.location,
+            monitor_type: self.monitor_type,
+            location_id: self.location_id,
         }
     }
 }

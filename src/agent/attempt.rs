@@ -25,8 +25,8 @@ pub async fn run_attempt(
     cancel: &CancellationToken,
 ) -> Observation {
     let (started, started_at) = (Instant::now(), cx.clock.now());
-    let deadline = Deadline { at: started + assignment.timeout, timeout: assignment.timeout };
-    let bounded = AssertUnwindSafe(run_bounded(assignment, cx, cancel, deadline));
+    let deadline = Deadline { at: started + assignment.attempt_timeout, timeout: assignment.attempt_timeout };
+    let bounded = AssertUnwindSafe(run_until_deadline(assignment, cx, cancel, deadline));
     let mut observation = match bounded.catch_unwind().await {
         Ok(observation) => observation,
         Err(payload) => panic_observation(assignment, payload.as_ref()),
@@ -36,7 +36,7 @@ pub async fn run_attempt(
         observation.total = total;
     }
     if let Some(failure) = observation.failure.take() {
-        let stalled = total > assignment.timeout + STALL_MARGIN || cx.stalled_since(started_at);
+        let stalled = total > assignment.attempt_timeout + STALL_MARGIN || cx.was_stalled_since(started_at);
         let reason = "Vigie itself stalled meanwhile";
         observation.failure = Some(if stalled { mark_own_fault(failure, reason) } else { failure });
     }
@@ -44,12 +44,12 @@ pub async fn run_attempt(
 }
 
 /// Extra time for a probe to report its timeout itself, before the agent ends the attempt.
-const GRACE: Duration = Duration::from_millis(100);
+const TIMEOUT_REPORT_GRACE: Duration = Duration::from_millis(100);
 
 /// If an attempt ends this long after its timeout, the process stalled.
 const STALL_MARGIN: Duration = Duration::from_secs(2);
 
-async fn run_bounded(
+async fn run_until_deadline(
     assignment: &Assignment,
     execution: &ExecutionContext,
     cancel: &CancellationToken,
@@ -58,13 +58,14 @@ async fn run_bounded(
     let net = execution.net.with_scope(assignment.egress_scope);
     let cx = ProbeContext::new(&net, deadline, cancel, execution.clock.as_ref());
     let last_loaded_at =
-        || execution.full_pages.last_loaded_at(assignment.monitor_id).or(assignment.full_page_at);
+        || execution.full_page_times.last_loaded_at(assignment.monitor_id).or(assignment.last_full_page_at);
     let full_page_at = if execution.is_on_demand { None } else { last_loaded_at() };
-    let cx = ProbeContext { record_exchanges: execution.record_exchanges, full_page_at, ..cx };
+    let cx =
+        ProbeContext { record_exchanges: execution.record_exchanges, last_full_page_at: full_page_at, ..cx };
     tokio::select! {
         biased;
         // Poll the probe first: its own report of a timeout or cancellation has more details.
-        result = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
+        result = tokio::time::timeout_at(deadline.at + TIMEOUT_REPORT_GRACE, assignment.probe.attempt(cx)) => {
             result.unwrap_or_else(|_| Observation::from_failure(timeout_failure(deadline.timeout)))
         }
         () = cancel.cancelled() => Observation::from_failure(Failure::new(
@@ -88,7 +89,7 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
         .unwrap_or("no message");
     tracing::error!(
         monitor_id = assignment.monitor_id.0,
-        "type" = assignment.kind.name(),
+        "type" = assignment.monitor_type.name(),
         panic = message,
         "probe panicked: bug in Vigie"
     );

@@ -29,7 +29,7 @@ pub async fn run_check(
         starts.push(if number == 1 { started_at } else { cx.clock.now() });
         let mut observation = run_attempt(assignment, cx, cancel).await;
         captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
-        let retries = assignment.retry && should_retry(&observation);
+        let retries = assignment.retries_failure && should_retry(&observation);
         observations.push(observation);
         if !retries {
             break;
@@ -49,10 +49,10 @@ pub async fn run_check(
     let attempts = numbered
         .map(|((number, start), observation)| Attempt::from_observation(number, start, observation))
         .collect();
-    let captures = number_captures(captures, observations.len());
+    let captures = prefix_attempt_numbers(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
     if last.details.page.is_some() && !cx.is_on_demand {
-        cx.full_pages.record(assignment.monitor_id, started_at);
+        cx.full_page_times.record_load(assignment.monitor_id, started_at);
     }
     CheckResult {
         total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
@@ -70,7 +70,7 @@ const ISOLATED_REASON: &str = "the location itself reached nothing at that time"
 
 /// Returns the record of a run planned at `planned_at` that was suppressed by a blackout for `reason`.
 #[must_use]
-pub fn blackout_result(
+pub fn suppressed_by_blackout_result(
     assignment: &Assignment,
     planned_at: Timestamp,
     now: Timestamp,
@@ -82,7 +82,7 @@ pub fn blackout_result(
 }
 
 /// Returns the captures of all attempts; if there were two, the name of each has its attempt number.
-fn number_captures(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
+fn prefix_attempt_numbers(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
     let with_number = |(number, mut capture): (u8, Capture)| {
         if attempts > 1 {
             capture.name = format!("attempt-{number}-{}", capture.name);

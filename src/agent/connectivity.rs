@@ -10,24 +10,24 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::domain::{FailureKind, Timestamp};
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net, set_reset_on_close};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, set_reset_on_close};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Probes a few targets that should never fail together. However many checks fail, only one probe runs at a time; its
 /// result applies to every failure before its start.
-pub struct Connectivity {
+pub struct ConnectivityDetector {
     targets: Vec<Endpoint>,
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
     /// Held while the targets are probed.
-    probe_lock: tokio::sync::Mutex<()>,
-    state: Mutex<ProbeState>,
+    connect_lock: tokio::sync::Mutex<()>,
+    state: Mutex<ConnectivityState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct ProbeState {
+struct ConnectivityState {
     /// Start of the last probe, and whether any target was reached.
-    last_probe: Option<(Instant, bool)>,
+    last_connect: Option<(Instant, bool)>,
     /// The last time at which no target was reached.
     last_isolated_at: Option<Timestamp>,
 }
@@ -35,24 +35,24 @@ struct ProbeState {
 /// Time allowed for connecting to a target.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the location counts as isolated after the last probe. Failing checks probe again, passing ones do not.
-const RESULT_TTL: Duration = Duration::from_mins(2);
+const ISOLATION_TTL: Duration = Duration::from_mins(2);
 
-impl Connectivity {
+impl ConnectivityDetector {
     /// Creates a detector with `targets`; `None` without any: failures are then never attributed to isolation.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
         let (probe_lock, seen) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock, state: seen })
+        (!targets.is_empty()).then_some(Self { targets, net, clock, connect_lock: probe_lock, state: seen })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
         let failed_at = Instant::now();
-        let _lock = self.probe_lock.lock().await;
+        let _lock = self.connect_lock.lock().await;
         let state = *self.state();
-        let reached = match state.last_probe {
+        let reached = match state.last_connect {
             Some((probed_at, reached)) if probed_at >= failed_at => reached,
-            _ => self.probe_targets().await,
+            _ => self.connect_to_targets().await,
         };
         !reached || self.state().last_isolated_at.is_some_and(|at| at >= start)
     }
@@ -60,14 +60,14 @@ impl Connectivity {
     /// Whether the last probe, within the last two minutes, reached none of the targets. Does not probe.
     #[must_use]
     pub fn is_isolated(&self) -> bool {
-        self.state().last_probe.is_some_and(|(at, reached)| !reached && at.elapsed() < RESULT_TTL)
+        self.state().last_connect.is_some_and(|(at, reached)| !reached && at.elapsed() < ISOLATION_TTL)
     }
 
-    async fn probe_targets(&self) -> bool {
+    async fn connect_to_targets(&self) -> bool {
         let started_at = Instant::now();
         let deadline = Deadline { at: started_at + CONNECT_TIMEOUT, timeout: CONNECT_TIMEOUT };
         let attempts = self.targets.iter().map(|target| async move {
-            match self.net.connect(target, deadline, &mut ConnectTrace::default()).await {
+            match self.net.connect(target, deadline, &mut ConnectionTrace::default()).await {
                 Ok(stream) => {
                     set_reset_on_close(&stream);
                     true
@@ -78,22 +78,22 @@ impl Connectivity {
         });
         let reached = attempts.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
         let mut state = self.state();
-        let before = state.last_probe.replace((started_at, reached)).is_none_or(|(_, reached)| reached);
+        let before = state.last_connect.replace((started_at, reached)).is_none_or(|(_, reached)| reached);
         if !reached {
             state.last_isolated_at = Some(self.clock.now());
         }
         if before != reached {
-            log_change(reached);
+            log_reachability_change(reached);
         }
         reached
     }
 
-    fn state(&self) -> MutexGuard<'_, ProbeState> {
+    fn state(&self) -> MutexGuard<'_, ConnectivityState> {
         self.state.lock()
     }
 }
 
-fn log_change(reached: bool) {
+fn log_reachability_change(reached: bool) {
     if reached {
         tracing::info!("connectivity targets are reachable again; failures count");
     } else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::connectivity::Connectivity;
+use super::connectivity::ConnectivityDetector;
 use super::full_page_times::FullPageTimes;
 use super::ports::BlackoutLookup;
 use super::stall_detector::StallDetector;
@@ -20,13 +20,13 @@ pub struct ExecutionContext {
     /// Detects stalls of this process; `None` where it gets no heartbeats, as on the command line.
     pub stall_detector: Option<Arc<StallDetector>>,
     /// Detects whether this location is isolated; `None` without own-connectivity targets.
-    pub connectivity: Option<Arc<Connectivity>>,
+    pub connectivity_detector: Option<Arc<ConnectivityDetector>>,
     /// Looks up blackouts of monitors; `None` where they have none.
-    pub blackouts: Option<Arc<dyn BlackoutLookup>>,
+    pub blackout_lookup: Option<Arc<dyn BlackoutLookup>>,
     /// Whether HTTP exchanges of passing checks are recorded too.
     pub record_exchanges: bool,
     /// When the checks of this process last loaded the objects of each page.
-    pub full_pages: Arc<FullPageTimes>,
+    pub full_page_times: Arc<FullPageTimes>,
     /// Whether the check runs on demand, for example to confirm a failure: then a full page is due.
     pub is_on_demand: bool,
 }
@@ -39,15 +39,15 @@ impl ExecutionContext {
             net,
             clock,
             stall_detector: None,
-            connectivity: None,
-            blackouts: None,
+            connectivity_detector: None,
+            blackout_lookup: None,
             record_exchanges: false,
-            full_pages: Arc::default(),
+            full_page_times: Arc::default(),
             is_on_demand: false,
         }
     }
 
-    pub(super) fn stalled_since(&self, start: Timestamp) -> bool {
+    pub(super) fn was_stalled_since(&self, start: Timestamp) -> bool {
         self.stall_detector
             .as_ref()
             .is_some_and(|stall_detector| stall_detector.was_stalled_since(start, self.clock.now()))

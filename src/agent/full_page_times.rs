@@ -18,7 +18,7 @@ impl FullPageTimes {
     }
 
     /// Records that the check of `monitor` that started at `started_at` loaded the objects.
-    pub fn record(&self, monitor: MonitorId, started_at: Timestamp) {
+    pub fn record_load(&self, monitor: MonitorId, started_at: Timestamp) {
         self.lock().insert(monitor, started_at);
     }
 

@@ -18,7 +18,7 @@ impl ExecutionContext {
         cancel: &CancellationToken,
     ) -> bool {
         let Some(connectivity) =
-            self.connectivity.as_ref().filter(|_| !is_loopback(assignment, observations))
+            self.connectivity_detector.as_ref().filter(|_| !targets_loopback(assignment, observations))
         else {
             return false;
         };
@@ -30,11 +30,11 @@ impl ExecutionContext {
 }
 
 /// Whether the target is this host, which needs no network.
-fn is_loopback(assignment: &Assignment, observations: &[Observation]) -> bool {
+fn targets_loopback(assignment: &Assignment, observations: &[Observation]) -> bool {
     if let Some(address) = observations.iter().rev().find_map(|observation| observation.address) {
         return address.ip().to_canonical().is_loopback();
     }
-    let target = assignment.probe.target().unwrap_or_default();
+    let target = assignment.probe.target_host().unwrap_or_default();
     let is_localhost = target == "localhost" || target.ends_with(".localhost");
     is_localhost || target.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }

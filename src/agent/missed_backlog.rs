@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use super::assignment::Assignment;
 use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
-use crate::schedule::{LocationSlots, MissedSlots};
+use crate::schedule::{LocationSlotGrid, MissedSlots};
 
 /// Series of missed runs, at most [`MAX_SERIES_PER_MONITOR`] for each monitor. A series is merged into the last one
 /// when it directly follows it for the same reason, or when the monitor has its maximum. So memory is bounded however
 /// long the sink accepts nothing, and every slot is counted.
 #[derive(Debug, Default)]
-pub struct MissedBacklog {
-    waiting: HashMap<MonitorId, VecDeque<MissedSeries>>,
+pub struct MissedRunBacklog {
+    series_by_monitor: HashMap<MonitorId, VecDeque<MissedRunSeries>>,
     /// Monitors in the order in which their oldest series arrived.
     monitor_order: VecDeque<MonitorId>,
 }
 
 /// One series of missed runs of one monitor.
 #[derive(Clone)]
-pub struct MissedSeries {
+pub struct MissedRunSeries {
     /// The monitor, as assigned at that time.
     pub assignment: Arc<Assignment>,
     /// Why they did not happen.
@@ -33,11 +33,11 @@ pub struct MissedSeries {
 /// Maximum number of separate series of one monitor.
 pub const MAX_SERIES_PER_MONITOR: usize = 4;
 
-impl MissedBacklog {
+impl MissedRunBacklog {
     /// Adds `series` of a monitor with the slots of `slot_grid`.
-    pub fn push(&mut self, series: MissedSeries, grid: &LocationSlots) {
+    pub fn push(&mut self, series: MissedRunSeries, grid: &LocationSlotGrid) {
         let id = series.assignment.monitor_id;
-        let waiting = self.waiting.entry(id).or_default();
+        let waiting = self.series_by_monitor.entry(id).or_default();
         if waiting.is_empty() {
             self.monitor_order.push_back(id);
         }
@@ -49,12 +49,12 @@ impl MissedBacklog {
     }
 
     /// Removes and returns the series that waits longest.
-    pub fn pop(&mut self) -> Option<MissedSeries> {
+    pub fn pop_oldest(&mut self) -> Option<MissedRunSeries> {
         let id = self.monitor_order.pop_front()?;
-        let waiting = self.waiting.get_mut(&id)?;
+        let waiting = self.series_by_monitor.get_mut(&id)?;
         let series = waiting.pop_front();
         if waiting.is_empty() {
-            self.waiting.remove(&id);
+            self.series_by_monitor.remove(&id);
         } else {
             self.monitor_order.push_back(id);
         }
@@ -68,11 +68,11 @@ impl MissedBacklog {
     }
 }
 
-impl MissedSeries {
-    fn is_continued_by(&self, next: &Self, grid: &LocationSlots) -> bool {
+impl MissedRunSeries {
+    fn is_continued_by(&self, next: &Self, grid: &LocationSlotGrid) -> bool {
         self.reason == next.reason
             && self.assignment.revision == next.assignment.revision
-            && grid.next_after(self.slots.last) == next.slots.first
+            && grid.next_slot_after(self.slots.last) == next.slots.first
     }
 
     fn merge(&mut self, next: &Self) {
@@ -92,7 +92,7 @@ impl MissedSeries {
     }
 }
 
-impl std::fmt::Debug for MissedSeries {
+impl std::fmt::Debug for MissedRunSeries {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MissedSeries")
             .field("monitor_id", &self.assignment.monitor_id)

@@ -6,20 +6,20 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::assignment::Assignment;
-use super::run_order::{ResultReply, RunOrderError};
+use super::run_order::{OnDemandResultSender, OnDemandRunError};
 use crate::domain::{CheckResult, MonitorId};
 
 /// A change of the planned monitors.
 #[derive(Clone)]
 pub enum AssignmentChange {
     /// Plans a monitor, or updates it to a new revision. A running check of the old revision is not interrupted.
-    Put(Arc<Assignment>),
+    Upsert(Arc<Assignment>),
     /// Removes a monitor from the plan.
     Remove {
         /// Id of the monitor.
         monitor_id: MonitorId,
         /// Whether its running check is cancelled too; its result is delivered in any case.
-        cancel: bool,
+        cancel_running: bool,
     },
 }
 
@@ -32,19 +32,19 @@ pub struct RunnerStopped;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunnerStats {
     /// Number of planned monitors.
-    pub planned: usize,
+    pub planned_monitors: usize,
     /// Number of checks that run or whose result waits for delivery.
-    pub in_flight: usize,
+    pub running_checks: usize,
     /// Number of checks that wait for admission.
-    pub queued: usize,
+    pub waiting_checks: usize,
 }
 
 pub(super) enum RunnerCommand {
-    Apply { changes: Vec<AssignmentChange>, done: oneshot::Sender<()> },
-    RunNow { monitor_id: MonitorId, reply: ResultReply },
-    RunOnce { assignment: Arc<Assignment>, reply: ResultReply },
-    Stats(oneshot::Sender<RunnerStats>),
-    Shutdown { limit: Duration, done: oneshot::Sender<()> },
+    ApplyChanges { changes: Vec<AssignmentChange>, done: oneshot::Sender<()> },
+    RunNow { monitor_id: MonitorId, reply: OnDemandResultSender },
+    RunAssignmentNow { assignment: Arc<Assignment>, reply: OnDemandResultSender },
+    GetStats(oneshot::Sender<RunnerStats>),
+    Shutdown { timeout: Duration, done: oneshot::Sender<()> },
 }
 
 /// Controls a runner. When the last handle is dropped, the runner cancels its checks, delivers their results and ends.
@@ -55,29 +55,32 @@ pub struct RunnerHandle {
 
 impl RunnerHandle {
     /// Changes the planned monitors, in the given order; returns once all changes are in effect.
-    pub async fn apply(&self, changes: Vec<AssignmentChange>) -> Result<(), RunnerStopped> {
-        self.request(|done| RunnerCommand::Apply { changes, done }).await
+    pub async fn apply_changes(&self, changes: Vec<AssignmentChange>) -> Result<(), RunnerStopped> {
+        self.send_command(|done| RunnerCommand::ApplyChanges { changes, done }).await
     }
 
     /// Runs a planned monitor now, outside its schedule, after its running check if there is one. The result is only
     /// returned here, not delivered to the sink.
-    pub async fn run_now(&self, monitor_id: MonitorId) -> Result<CheckResult, RunOrderError> {
-        self.request(|reply| RunnerCommand::RunNow { monitor_id, reply })
+    pub async fn run_now(&self, monitor_id: MonitorId) -> Result<CheckResult, OnDemandRunError> {
+        self.send_command(|reply| RunnerCommand::RunNow { monitor_id, reply })
             .await
-            .unwrap_or(Err(RunOrderError::Stopped))
+            .unwrap_or(Err(OnDemandRunError::Stopped))
     }
 
     /// Like [`RunnerHandle::run_now`], but the monitor need not be planned; if it is, it runs with its planned
     /// revision.
-    pub async fn run_once(&self, assignment: Arc<Assignment>) -> Result<CheckResult, RunOrderError> {
-        self.request(|reply| RunnerCommand::RunOnce { assignment, reply })
+    pub async fn run_assignment_now(
+        &self,
+        assignment: Arc<Assignment>,
+    ) -> Result<CheckResult, OnDemandRunError> {
+        self.send_command(|reply| RunnerCommand::RunAssignmentNow { assignment, reply })
             .await
-            .unwrap_or(Err(RunOrderError::Stopped))
+            .unwrap_or(Err(OnDemandRunError::Stopped))
     }
 
     /// Returns the current load of the runner.
-    pub async fn stats(&self) -> Result<RunnerStats, RunnerStopped> {
-        self.request(RunnerCommand::Stats).await
+    pub async fn current_stats(&self) -> Result<RunnerStats, RunnerStopped> {
+        self.send_command(RunnerCommand::GetStats).await
     }
 
     /// Whether the runner has not ended.
@@ -90,10 +93,10 @@ impl RunnerHandle {
     /// accepted every result, including those of cancelled checks as unknown, and all missed runs.
     pub async fn shutdown(&self, limit: Duration) {
         // An error means that it has already shut down.
-        let _ = self.request(|done| RunnerCommand::Shutdown { limit, done }).await;
+        let _ = self.send_command(|done| RunnerCommand::Shutdown { timeout: limit, done }).await;
     }
 
-    async fn request<T>(
+    async fn send_command<T>(
         &self,
         command: impl FnOnce(oneshot::Sender<T>) -> RunnerCommand,
     ) -> Result<T, RunnerStopped> {

@@ -94,7 +94,7 @@ impl AlertState {
     pub fn on_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) -> Vec<Effect> {
         self.adapt_to_changes(cx);
         self.detect_clock_step_back(&result, cx);
-        let pool = &cx.policy.run_plan.pool;
+        let pool = &cx.policy.run_plan.location_pool;
         if self.resolved_until.is_none_or(|settled| result.last_planned_at > settled)
             && pool.contains(&result.location)
         {

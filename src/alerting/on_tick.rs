@@ -24,7 +24,7 @@ impl AlertState {
         let latest = cx.now + CLOCK_STEP_TOLERANCE;
         if self.resolved_until.is_some_and(|settled| settled > latest) {
             // A run of the last interval may be in progress already.
-            self.resolved_until = Some(cx.now - cx.policy.run_plan.slots.interval());
+            self.resolved_until = Some(cx.now - cx.policy.run_plan.slot_grid.interval());
             self.expect_next_run(cx.now, cx);
         }
         self.runs.retain(|run| run.planned_at <= latest);
@@ -40,9 +40,9 @@ impl AlertState {
         }
         let settled = self.resolved_until;
         self.runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
-        let slots = &cx.policy.run_plan.slots;
+        let slots = &cx.policy.run_plan.slot_grid;
         match (self.expected_run, self.resolved_until) {
-            (Some(next), _) if slots.last_at_or_before(next.planned_at) == next.planned_at => {}
+            (Some(next), _) if slots.last_slot_at_or_before(next.planned_at) == next.planned_at => {}
             (None, Some(settled)) if !self.is_closed => self.resume_after(settled, cx),
             _ => self.expect_next_run(cx.now, cx),
         }
@@ -54,7 +54,7 @@ impl AlertState {
     pub(super) fn detect_clock_step_back(&mut self, result: &LocationResult, cx: &AlertContext<'_>) {
         let plan = &cx.policy.run_plan;
         let planned_at = result.last_planned_at;
-        let is_current = planned_at <= cx.now && cx.now < planned_at + plan.slots.interval();
+        let is_current = planned_at <= cx.now && cx.now < planned_at + plan.slot_grid.interval();
         if is_current && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > cx.now)
         {
             self.resolved_until = Some(planned_at - Duration::from_micros(1));
@@ -74,7 +74,7 @@ impl AlertState {
     /// Expects the first run after `time` and after all resolved runs.
     pub(super) fn expect_next_run(&mut self, time: Timestamp, cx: &AlertContext<'_>) {
         let after = self.resolved_until.map_or(time, |settled| settled.max(time));
-        let planned_at = cx.policy.run_plan.slots.next_after(after);
+        let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(after);
         self.expected_run =
             Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
     }
@@ -130,7 +130,7 @@ impl AlertState {
                 };
                 self.runs.insert(at, unreported);
             }
-            let planned_at = cx.policy.run_plan.slots.next_after(next.planned_at);
+            let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(next.planned_at);
             self.expected_run =
                 Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
         }
@@ -142,9 +142,9 @@ impl PendingRun {
     /// the planned time of the run when it is resolved: no location is missing any more.
     fn restore_expected(&mut self, cx: &AlertContext<'_>) -> Option<Timestamp> {
         let plan = &cx.policy.run_plan;
-        self.expected = plan.expected_locations(self.planned_at);
+        self.expected = plan.locations_of_run(self.planned_at);
         self.closes_at = Self::new(self.planned_at, cx).closes_at;
-        self.results.retain(|result| plan.pool.contains(&result.location));
+        self.results.retain(|result| plan.location_pool.contains(&result.location));
         let complete = self.results.is_empty() || self.unreported_locations().is_empty();
         let settled = std::mem::take(&mut self.resolved_before_restart) && complete;
         settled.then_some(self.planned_at)

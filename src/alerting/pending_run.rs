@@ -76,7 +76,7 @@ impl PendingRun {
         let plan = &cx.policy.run_plan;
         Self {
             planned_at,
-            expected: plan.expected_locations(planned_at),
+            expected: plan.locations_of_run(planned_at),
             closes_at: plan.closes_at(planned_at).max(cx.now + plan.max_check_duration) + CLOSE_GRACE,
             results: Vec::new(),
             close_reason: None,
@@ -88,7 +88,7 @@ impl PendingRun {
     /// Returns when a run without any result is given up: a start may be late by up to its interval.
     pub(super) fn expires_at(planned_at: Timestamp, cx: &AlertContext<'_>) -> Timestamp {
         let plan = &cx.policy.run_plan;
-        plan.closes_at(planned_at).max(plan.slots.next_after(planned_at)) + CLOSE_GRACE
+        plan.closes_at(planned_at).max(plan.slot_grid.next_slot_after(planned_at)) + CLOSE_GRACE
     }
 
     /// Records the result of a location. Only its first result counts, except that a conclusive result replaces an
@@ -118,7 +118,7 @@ impl PendingRun {
     /// Returns how the run would close now: late once the run after it should be over as well.
     pub(super) fn close_reason_now(&self, cx: &AlertContext<'_>) -> CloseReason {
         let plan = &cx.policy.run_plan;
-        let late = cx.now > plan.closes_at(self.planned_at) + plan.slots.interval();
+        let late = cx.now > plan.closes_at(self.planned_at) + plan.slot_grid.interval();
         if late { CloseReason::Late } else { CloseReason::OnTime }
     }
 
@@ -147,11 +147,10 @@ impl PendingRun {
     pub(super) fn slot_count(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
         let max = self.results.iter().map(|result| result.slots).max().unwrap_or(1);
         let Some(settled) = settled.filter(|_| max > 1) else { return max };
-        let since = cx
-            .policy
-            .run_plan
-            .slots
-            .slots_between(settled + Duration::from_micros(1), self.planned_at + Duration::from_micros(1));
+        let since = cx.policy.run_plan.slot_grid.count_slots_between(
+            settled + Duration::from_micros(1),
+            self.planned_at + Duration::from_micros(1),
+        );
         max.min(u32::try_from(since).unwrap_or(u32::MAX)).max(1)
     }
 

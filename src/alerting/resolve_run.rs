@@ -177,7 +177,7 @@ impl AlertState {
 
     /// Whether an episode that starts at `planned_at` closely follows the last one.
     fn is_flapping(&self, planned_at: Timestamp, cx: &AlertContext<'_>) -> bool {
-        let window = cx.policy.run_plan.slots.interval() * FLAPPING_WINDOW_RUNS;
+        let window = cx.policy.run_plan.slot_grid.interval() * FLAPPING_WINDOW_RUNS;
         self.last_episode_ended_at.is_some_and(|ended| planned_at <= ended + window && ended <= planned_at)
     }
 
@@ -197,8 +197,8 @@ impl AlertState {
         let since = *self.no_data.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
         // Runs missed while one takes longer than the interval are not missing data.
-        let long =
-            run.planned_at + policy.run_plan.slots.interval() >= since + policy.run_plan.max_check_duration;
+        let long = run.planned_at + policy.run_plan.slot_grid.interval()
+            >= since + policy.run_plan.max_check_duration;
         if policy.no_data_runs == 0
             || !long
             || self.no_data.runs < policy.no_data_runs

@@ -39,7 +39,7 @@ impl BlackoutCache {
 impl BlackoutLookup for BlackoutCache {
     fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
         let accounts = self.accounts.read();
-        let calendar = &accounts.get(&assignment.customer)?.calendar;
+        let calendar = &accounts.get(&assignment.customer_id)?.calendar;
         let window = calendar.active_window(BlackoutTarget::Monitor(assignment.monitor_id), at)?;
         Some(format!("blackout {} of the monitor", window.id))
     }

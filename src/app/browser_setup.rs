@@ -16,8 +16,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Starts the browser pool of `settings`. Browsers left by an earlier process are removed before this returns.
 pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
-    let mut config = settings.browser.clone();
-    config.folder = config.folder.take().or_else(|| default_folder(&settings.data_dir, &config));
+    let mut config = settings.browser_pool_config.clone();
+    config.profiles_folder =
+        config.profiles_folder.take().or_else(|| default_folder(&settings.data_dir, &config));
     let pool = Arc::new(BrowserPool::new(config));
     let prepared_pool = Arc::clone(&pool);
     let prepare = move || {
@@ -28,7 +29,7 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     if orphaned > 0 {
         tracing::warn!(browsers = orphaned, "ended browsers that an earlier process had left");
     }
-    let unguarded = settings.browser.user.is_none() && nix::unistd::geteuid().is_root();
+    let unguarded = settings.browser_pool_config.os_user.is_none() && nix::unistd::geteuid().is_root();
     if unguarded && pool.check_available(BrowserKind::Chrome).is_ok() {
         tracing::warn!(
             "Chromium runs as root without its sandbox; set `browser.user` to run it as another user"
@@ -46,7 +47,7 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
 
 /// Waits until the last browser has exited.
 pub(super) async fn wait_for_exit(pool: &BrowserPool) {
-    if !pool.wait_until_empty(EXIT_TIMEOUT).await {
+    if !pool.wait_until_all_closed(EXIT_TIMEOUT).await {
         tracing::warn!("a browser process did not exit in time; the next start of Vigie ends it");
     }
 }
@@ -54,5 +55,5 @@ pub(super) async fn wait_for_exit(pool: &BrowserPool) {
 /// Returns `browsers` in the data directory, where that is possible.
 fn default_folder(data: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
     let folder = std::path::absolute(data).ok()?.join(FOLDER);
-    (config.user.is_none() && folder.as_os_str().len() <= MAX_FOLDER_BYTES).then_some(folder)
+    (config.os_user.is_none() && folder.as_os_str().len() <= MAX_FOLDER_BYTES).then_some(folder)
 }

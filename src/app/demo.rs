@@ -44,10 +44,10 @@ impl Demo {
         let text = self.responder.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();
         settings.net.trust.authorities.push(Pem { label, text });
-        if !settings.plans.is_empty() {
-            settings.plans.push(crate::schema::validation_context::BillingPlan {
+        if !settings.billing_plans.is_empty() {
+            settings.billing_plans.push(crate::schema::validation_context::BillingPlan {
                 code: "demo".to_owned(),
-                types: Vec::new(),
+                monitor_types: Vec::new(),
                 min_interval_minutes: 1,
                 max_monitors: None,
                 monitor_count: 0,
@@ -119,7 +119,9 @@ mod tests {
             ["name-server", "ping", "tcp", "website", "website-ssl"]
         );
         assert!(
-            monitors.iter().all(|m| m.warnings.is_empty() && m.document.settings().schedule.interval == 1)
+            monitors
+                .iter()
+                .all(|m| m.warnings.is_empty() && m.document.settings().schedule.interval_minutes == 1)
         );
         let folder = demo.folder.clone();
         assert!(settings.data_dir.starts_with(&folder) && folder.exists());

@@ -77,7 +77,7 @@ impl Liveness {
         let probe_interval =
             systemd::watchdog_interval().map_or(PROBE_INTERVAL, |limit| (limit / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
-            let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.stats()));
+            let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.current_stats()));
             for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
                 if let (Ok(Ok(_)), Some(last_response)) =
                     (response, self.last_responses.lock().get_mut(index))

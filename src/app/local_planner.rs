@@ -10,13 +10,13 @@ use std::time::Duration;
 use futures::future::try_join_all;
 
 use super::blackout_cache::BlackoutCache;
-use crate::agent::{Assignment, AssignmentChange, Connectivity, RunOrderError, RunnerHandle};
+use crate::agent::{Assignment, AssignmentChange, ConnectivityDetector, OnDemandRunError, RunnerHandle};
 use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
 use crate::pipeline::{AgentStatus, Ingestor, PlanError, PlanFuture, Planner};
-use crate::probe::{self, ProbeSettings};
+use crate::probe::{self, ProbeBuildContext};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
@@ -43,7 +43,7 @@ pub struct LocationAgent {
     /// Its network.
     pub net: Arc<Net>,
     /// Detects a loss of its own connectivity, if targets for that are configured.
-    pub connectivity: Option<Arc<Connectivity>>,
+    pub connectivity: Option<Arc<ConnectivityDetector>>,
 }
 
 /// Dependencies of the planner.
@@ -59,7 +59,7 @@ pub struct PlannerDependencies {
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// Settings that all checks share.
-    pub probes: ProbeSettings,
+    pub probes: ProbeBuildContext,
 }
 
 /// Plans each monitor at those locations of its pool that this process hosts.
@@ -69,7 +69,7 @@ pub struct LocalPlanner {
     accounts: Arc<AccountCache>,
     blackouts: Arc<BlackoutCache>,
     clock: Arc<dyn Clock>,
-    probes: RwLock<ProbeSettings>,
+    probes: RwLock<ProbeBuildContext>,
     /// The terms that each account's monitors were last planned with.
     terms: Mutex<HashMap<CustomerId, PlanningTerms>>,
 }
@@ -85,9 +85,9 @@ impl LocalPlanner {
     }
 
     /// Sets the settings for checks planned from now on. The keys stay the same.
-    pub(super) fn update_probe_settings(&self, probes: ProbeSettings) {
+    pub(super) fn update_probe_settings(&self, probes: ProbeBuildContext) {
         let mut before = self.probes.write();
-        *before = ProbeSettings { keyring: before.keyring.take(), ..probes };
+        *before = ProbeBuildContext { keyring: before.keyring.take(), ..probes };
     }
 
     /// Sets the proxies of the checks at every location.
@@ -117,7 +117,7 @@ impl LocalPlanner {
                 Entry::Vacant(unknown) => unknown.insert(self.account_facts(monitor.customer).await),
             };
             let facts = facts.as_deref();
-            let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
+            let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
             // Built once, and only for a monitor that runs at a location of this process.
             let mut common: Option<Assignment> = None;
             for (agent, changes) in self.agents.iter().zip(&mut changes) {
@@ -131,18 +131,19 @@ impl LocalPlanner {
                 let state = self.ingestor.state_at(monitor.id, id);
                 let full_page_at = state.and_then(|state| state.full_page_at);
                 let assignment = Assignment {
-                    location: id,
-                    rotation: share,
+                    location_id: id,
+                    location_rotation: share,
                     last_planned_at,
-                    full_page_at,
+                    last_full_page_at: full_page_at,
                     ..common.clone()
                 };
-                changes.push(AssignmentChange::Put(Arc::new(assignment)));
+                changes.push(AssignmentChange::Upsert(Arc::new(assignment)));
             }
         }
         // Before the first results of the monitors.
         self.ingestor.update_monitors(upserts.to_vec(), removed.to_vec()).await;
-        let applied = self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply(changes));
+        let applied =
+            self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply_changes(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
         self.ingestor.remove_states(removed);
         Ok(())
@@ -164,7 +165,7 @@ impl LocalPlanner {
             let _lock = monitor_cache.lock_exclusive().await;
             // The terms do not matter to others, whose tests on demand would be cancelled.
             let (all, time) = (monitor_cache.len(), self.clock.now());
-            let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_planned(time);
+            let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(time);
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, is_affected);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
             self.terms.lock().insert(customer, now);
@@ -213,33 +214,38 @@ impl LocalPlanner {
         let document = &monitor.document;
         let probe_settings = {
             let probes = self.probes.read();
-            let certificate_days = facts.map_or(probes.certificate_days, |facts| facts.certificate_days);
-            ProbeSettings { certificate_days, monitor: monitor.id, ..probes.clone() }
+            let certificate_days =
+                facts.map_or(probes.certificate_warning_days, |facts| facts.certificate_days);
+            ProbeBuildContext {
+                certificate_warning_days: certificate_days,
+                monitor_id: monitor.id,
+                ..probes.clone()
+            }
         };
-        let (probe, weight) = probe::build(document, &probe_settings);
+        let (probe, weight) = probe::build_probe(document, &probe_settings);
         Assignment {
             monitor_id: monitor.id,
-            customer: monitor.customer,
+            customer_id: monitor.customer,
             egress_scope: monitor.egress_scope(),
             revision: monitor.revision,
-            name: monitor.name().into(),
-            kind: monitor.monitor_type(),
+            monitor_name: monitor.name().into(),
+            monitor_type: monitor.monitor_type(),
             interval: monitor.interval(),
-            offset: monitor.offset(),
-            rotation: LocationRotation::default(),
-            timeout: probe.time_limit(monitor.timeout()),
-            retry: document.settings().schedule.retry_on_failure,
-            location,
+            schedule_offset: monitor.schedule_offset(),
+            location_rotation: LocationRotation::default(),
+            attempt_timeout: probe.time_limit(monitor.timeout()),
+            retries_failure: document.settings().schedule.retry_on_failure,
+            location_id: location,
             probe,
-            weight,
+            concurrency_class: weight,
             last_planned_at: None,
-            full_page_at: None,
+            last_full_page_at: None,
         }
     }
 }
 
 fn remove_change(monitor_id: MonitorId) -> AssignmentChange {
-    AssignmentChange::Remove { monitor_id, cancel: true }
+    AssignmentChange::Remove { monitor_id, cancel_running: true }
 }
 
 fn planning_terms(facts: &AccountFacts) -> PlanningTerms {
@@ -256,10 +262,10 @@ impl Planner for LocalPlanner {
             let agent = self.agent_at(location)?;
             let facts = self.account_facts(monitor.customer).await;
             let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
-            agent.runner.run_once(assignment).await.map_err(|error| match error {
-                RunOrderError::NotPlanned => PlanError::LocationOffline,
-                RunOrderError::Busy => PlanError::Busy,
-                RunOrderError::Stopped => PlanError::Stopped,
+            agent.runner.run_assignment_now(assignment).await.map_err(|error| match error {
+                OnDemandRunError::NotPlanned => PlanError::LocationOffline,
+                OnDemandRunError::QueueFull => PlanError::Busy,
+                OnDemandRunError::Stopped => PlanError::Stopped,
             })
         })
     }
@@ -276,7 +282,7 @@ impl Planner for LocalPlanner {
             let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
             let to = Endpoint {
                 pinned_address: address,
-                ..Endpoint::new(probe.target().ok_or(PlanError::LocationOffline)?, 0)
+                ..Endpoint::new(probe.target_host().ok_or(PlanError::LocationOffline)?, 0)
             };
             Ok(net.traceroute_capture(&to, Deadline::within(TRACEROUTE_TIMEOUT)).await)
         })

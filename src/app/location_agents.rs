@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::blackout_cache::BlackoutCache;
 use super::local_planner::LocationAgent;
 use crate::agent;
-use crate::agent::{AdmissionLimits, BlackoutLookup, Connectivity, ExecutionContext, ResultSink};
+use crate::agent::{AdmissionLimits, BlackoutLookup, ConnectivityDetector, ExecutionContext, ResultSink};
 use crate::clock::Clock;
 use crate::domain::CheckResult;
 use crate::net::Net;
@@ -54,11 +54,12 @@ fn start_agent(
     let unusable = || format!("the network of location `{}` cannot be set up", location.name);
     let net = Net::new(&net).with_context(unusable)?.with_default_proxy(proxy).with_proxies(proxies);
     let net = Arc::new(net);
-    let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
+    let connectivity =
+        ConnectivityDetector::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
     let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
     let cx = ExecutionContext {
-        connectivity: connectivity.clone(),
-        blackouts: Some(blackouts),
+        connectivity_detector: connectivity.clone(),
+        blackout_lookup: Some(blackouts),
         ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
     let runner =
@@ -71,7 +72,13 @@ fn admission_limits(engine: &ConcurrencySettings, capacity: usize) -> AdmissionL
     let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
         *engine;
     let heavy = heavy.min(capacity);
-    AdmissionLimits { total, light, heavy, per_target, queue }
+    AdmissionLimits {
+        max_running: total,
+        max_light: light,
+        max_heavy: heavy,
+        max_per_target: per_target,
+        max_waiting: queue,
+    }
 }
 
 /// Passes results to the ingest.
@@ -102,7 +109,13 @@ mod tests {
         for (capacity, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
             assert_eq!(
                 admission_limits(&engine, capacity),
-                AdmissionLimits { total: 9, light: 8, heavy, per_target: 3, queue: 2 }
+                AdmissionLimits {
+                    max_running: 9,
+                    max_light: 8,
+                    max_heavy: heavy,
+                    max_per_target: 3,
+                    max_waiting: 2
+                }
             );
         }
     }

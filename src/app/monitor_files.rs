@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use super::validation_context::KnownReferences;
 use crate::domain::CustomerId;
-use crate::schema::monitor_file::{FileMonitor, KeyPolicy, load};
+use crate::schema::monitor_file::{FileMonitor, KeyPolicy, parse_monitor_files};
 use crate::schema::reader::SecretSource;
 use crate::schema::validation_context::ValidationContext;
 use crate::service::DesiredMonitor;
-use crate::settings::{Settings, read_secret, read_text};
+use crate::settings::{Settings, read_config_text, read_secret};
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
@@ -92,7 +92,7 @@ pub(super) fn read_monitors_and_secret_paths(
             read_secret(&folder, at)
         };
         let named = [(file.display().to_string(), text)];
-        let found = load(&named, KeyPolicy::Required, &known.validation_context(), &secrets);
+        let found = parse_monitor_files(&named, KeyPolicy::Required, &known.validation_context(), &secrets);
         monitors.extend(found.monitors);
         errors.extend(found.errors);
     }
@@ -113,7 +113,7 @@ pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
         let named = [(file.display().to_string(), text)];
-        let found = load(&named, KeyPolicy::Required, &ValidationContext::default(), &secrets);
+        let found = parse_monitor_files(&named, KeyPolicy::Required, &ValidationContext::default(), &secrets);
         monitors.extend(found.monitors);
         errors.extend(found.errors);
     }
@@ -155,7 +155,8 @@ fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Valid
         let code = monitor.document.billing_plancode();
         let count = counts.entry(code).or_default();
         *count += 1;
-        let max = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
+        let max =
+            settings.billing_plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
         if let Some(max) = max.filter(|max| *count > *max) {
             let message = format!("plan `{code}` is full with {max} monitors");
             let error = ValidationError::new(
@@ -191,7 +192,7 @@ fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
 }
 
 fn read_or_error(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
-    match read_text(file) {
+    match read_config_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {
             errors.push(file_fault(file, message));

@@ -134,7 +134,7 @@ impl RunningConfig {
         let changed = self.settings.changed_settings(&settings);
         let mut settings = settings;
         // Settings that need a restart stay the same and are reported again with the next change.
-        settings.keep_restart_only(&self.settings);
+        settings.restore_restart_only(&self.settings);
         let (found, secret_files) = read_files(&settings).await;
         // Also those of a rejected configuration, so that creating a missing secret triggers a reload.
         self.secret_files = secret_files;

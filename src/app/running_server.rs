@@ -107,7 +107,7 @@ impl RunningServer {
             clock: Arc::clone(&clock),
             wakeup: delivery_wakeup.clone(),
         };
-        ingestor.enable_alerting(dependencies, settings.alerts.alerting).await?;
+        ingestor.enable_alerting(dependencies, settings.alerts.engine).await?;
         let inputs = delivery_setup::DeliveryInputs {
             store: Arc::clone(&store),
             addresses: services.destinations(),
@@ -135,7 +135,7 @@ impl RunningServer {
             retention: settings.store.retention.clone(),
             accounts: Some(services.state.accounts.clone()),
         };
-        let (hour, minute) = settings.store.retention_at;
+        let (hour, minute) = settings.store.cleanup_time_of_day;
         let housekeeping =
             HousekeepingScheduler::start(housekeeping_runner, TimeOfDay { hour, minute }).await;
         let housekeeping = housekeeping.context("cannot start the calendar jobs")?;
@@ -182,8 +182,8 @@ impl RunningServer {
             );
         let bounds = RequestLimits {
             body_bytes: server.max_body_bytes,
-            request_timeout: server.request_timeout,
-            tls: server.tls.is_some(),
+            request_timeout: server.response_start_timeout,
+            tls: server.tls_files.is_some(),
         };
         web::with_request_limits(apis, bounds)
     }

@@ -103,8 +103,8 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     let origin = SettingsSource { sources, demo };
     let mut settings = origin.with_demo(settings);
     log_startup_warnings(&origin, &settings);
-    let listeners = server::bind(&settings.listen).await?;
-    let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
+    let listeners = server::bind(&settings.listen_addresses).await?;
+    let tls = settings.server.tls_files.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
     settings.probe.browser_pool = browser_setup::start_pool(&settings).await;
     let pool = Arc::clone(&settings.probe.browser_pool);
@@ -165,8 +165,11 @@ async fn run_until_stopped(
     let stop = &tasks.stop;
     tasks.tasks.spawn(Arc::clone(&server.services).run_ticks(stop.clone()));
     let router = server.router(&settings.server);
-    let service =
-        server::HttpService { router, tls: tls.clone(), request_timeout: settings.server.request_timeout };
+    let service = server::HttpService {
+        router,
+        tls: tls.clone(),
+        request_timeout: settings.server.response_start_timeout,
+    };
     tasks.tasks.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {
         let stop = stop.clone();
@@ -191,7 +194,7 @@ async fn run_until_stopped(
     let works = move || liveness.is_loaded() && liveness.liveness().iter().all(|part| part.reason.is_none());
     delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), works, stop.clone()).await?;
     let drain = settings.concurrency.drain_timeout;
-    let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
+    let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
     let mut config = server.start_config(settings).await?;
     server.liveness.set_loaded();
     for address in &addresses {
@@ -287,8 +290,8 @@ fn log_startup_warnings(origin: &SettingsSource, settings: &Settings) {
         let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         tracing::warn!(setting = name, "unknown setting in an environment variable{hint}");
     }
-    for address in settings.listen.iter().filter(|address| !address.ip().is_loopback()) {
-        if settings.server.tls.is_none() {
+    for address in settings.listen_addresses.iter().filter(|address| !address.ip().is_loopback()) {
+        if settings.server.tls_files.is_none() {
             tracing::warn!(address = %address, "logins and tokens cross the network in plain text on this address; configure a certificate, or put a TLS proxy on this host in front");
         }
         if settings.server.public_pages {

@@ -18,7 +18,7 @@ use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::RecordKind;
 use crate::pipeline::{AccountDestinations, Ingestor};
-use crate::probe::ProbeSettings;
+use crate::probe::ProbeBuildContext;
 use crate::service::monitors;
 use crate::service::{
     AccountService, AlertControl, AlertService, AlertServiceDependencies, MonitorContext,
@@ -87,7 +87,7 @@ impl Services {
             accounts: Arc::clone(&account_cache),
             blackout_cache: blackouts,
             clock: Arc::clone(&clock),
-            probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
+            probes: ProbeBuildContext { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
         let dependencies = MonitorDependencies {
             config: Arc::clone(&config),
@@ -236,7 +236,7 @@ impl Services {
 
 /// Reads the password from `file`, without the line break at its end.
 fn read_password(file: &Path) -> anyhow::Result<String> {
-    let text = crate::settings::read_text(file)
+    let text = crate::settings::read_config_text(file)
         .map_err(|reason| anyhow::anyhow!("`{}` {reason}", file.display()))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())

@@ -33,13 +33,13 @@ impl KnownReferences {
             certificates: trust.client_certificates.keys().copied().collect(),
             authorities: trust.named_authorities.keys().copied().collect(),
             proxies: settings.proxies.keys().copied().collect(),
-            profiles: settings.mobile.profiles.keys().copied().collect(),
-            dns_names: settings.probe.dns_names.len(),
-            plans: (!settings.plans.is_empty()).then(|| settings.plans.clone()),
+            profiles: settings.mobile_emulation.profiles.keys().copied().collect(),
+            dns_names: settings.probe.dns_query_names.len(),
+            plans: (!settings.billing_plans.is_empty()).then(|| settings.billing_plans.clone()),
             supported_types: MonitorType::ALL
                 .iter()
                 .copied()
-                .filter(|kind| probe::descriptor(*kind).is_some())
+                .filter(|kind| probe::find_descriptor(*kind).is_some())
                 .collect(),
             supported_tls_versions: versions.iter().copied().filter(speaks).collect(),
         }
@@ -49,16 +49,16 @@ impl KnownReferences {
     #[must_use]
     pub fn validation_context(&self) -> ValidationContext<'_> {
         ValidationContext {
-            locations: Some(&self.locations),
+            location_ids: Some(&self.locations),
             // Files name their locations; the default locations of the first account are unknown here.
-            default_locations: self.locations.get(..1).unwrap_or_default(),
-            client_certificates: Some(&self.certificates),
-            certificate_authorities: Some(&self.authorities),
+            default_location_ids: self.locations.get(..1).unwrap_or_default(),
+            client_certificate_ids: Some(&self.certificates),
+            certificate_authority_ids: Some(&self.authorities),
             properties: None,
-            proxies: Some(&self.proxies),
-            profiles: Some(&self.profiles),
-            dns_names: Some(self.dns_names),
-            plans: self.plans.as_deref(),
+            proxy_ids: Some(&self.proxies),
+            device_profile_ids: Some(&self.profiles),
+            dns_name_count: Some(self.dns_names),
+            billing_plans: self.plans.as_deref(),
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
             author_is_not_admin: false,
@@ -70,7 +70,7 @@ impl KnownReferences {
 pub(super) fn shared_facts(settings: &Settings) -> SharedFacts {
     let known = KnownReferences::from_settings(settings);
     let certificate = |id: &i64, client: bool| {
-        let known = settings.certificate_names.get(id).cloned();
+        let known = settings.client_certificate_names.get(id).cloned();
         let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
         (*id, CertificateSummary { name, format: format.to_owned(), is_client: client })
     };
@@ -83,8 +83,8 @@ pub(super) fn shared_facts(settings: &Settings) -> SharedFacts {
         plans: known.plans,
         supported_types: known.supported_types,
         supported_tls_versions: known.supported_tls_versions,
-        certificate_days: settings.probe.certificate_days,
-        mobile: settings.mobile.clone(),
+        certificate_days: settings.probe.certificate_warning_days,
+        mobile: settings.mobile_emulation.clone(),
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         let names: Vec<&str> = shipped.profiles.values().map(String::as_str).collect();
         assert_eq!((shipped.region, names), (None, vec!["small phone", "large phone", "tablet"]));
         let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
-        new.keep_restart_only(&old);
+        new.restore_restart_only(&old);
         let mobile = shared_facts(&new).mobile;
         assert_eq!((mobile.region, mobile.profiles), (Some(40), [(2, "tablet".to_owned())].into()));
     }

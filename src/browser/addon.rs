@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use url::{ParseError, Url};
 
 /// The extension's script; `FIELDS` is replaced by the header fields.
-const SCRIPT: &str = "\
+const BACKGROUND_SCRIPT: &str = "\
 const fields = FIELDS;
 const names = fields.map(field => field.name.toLowerCase());
 browser.webRequest.onBeforeSendHeaders.addListener(
@@ -25,10 +25,10 @@ browser.downloads.onCreated.addListener(item => browser.downloads.cancel(item.id
 ///
 /// # Errors
 /// Fails with the driver's error.
-pub(super) async fn install(client: &Client, headers: &[(String, String)]) -> Result<(), CmdError> {
+pub(super) async fn install_addon(client: &Client, headers: &[(String, String)]) -> Result<(), CmdError> {
     let fields: Vec<Value> =
         headers.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
-    let script = SCRIPT.replacen("FIELDS", &json!(fields).to_string(), 1);
+    let script = BACKGROUND_SCRIPT.replacen("FIELDS", &json!(fields).to_string(), 1);
     let manifest = json!({
         "manifest_version": 2,
         "name": "Vigie",

@@ -20,7 +20,7 @@ use crate::domain::truncate;
 /// Longest message with an event, in bytes.
 pub(super) const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
 /// Longest invalid response that is quoted, in characters.
-const MAX_SHOWN_CHARS: usize = 300;
+const MAX_QUOTED_CHARS: usize = 300;
 
 /// Returns the `WebDriver BiDi` address of a session's browser; `None` when it has none, as with Chromium.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn bidi_url(client: &Client) -> Option<&str> {
 pub(super) struct BidiConnection {
     socket: WebSocketStream<Join<FrameLimiter<OwnedReadHalf>, OwnedWriteHalf>>,
     /// The id of the last command.
-    last_id: u64,
+    last_command_id: u64,
 }
 
 impl BidiConnection {
@@ -53,7 +53,7 @@ impl BidiConnection {
             let (reader, writer) = stream.into_split();
             let stream = join(FrameLimiter::new(reader, longest), writer);
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(config)).await;
-            Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last_id: 0 })
+            Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last_command_id: 0 })
         };
         tokio::time::timeout(within, connection)
             .await
@@ -64,9 +64,9 @@ impl BidiConnection {
     ///
     /// # Errors
     /// Fails when the connection is closed.
-    pub(super) async fn send(&mut self, method: &str, params: Value) -> Result<(), String> {
-        self.last_id += 1;
-        let command = json!({ "id": self.last_id, "method": method, "params": params });
+    pub(super) async fn send_command(&mut self, method: &str, params: Value) -> Result<(), String> {
+        self.last_command_id += 1;
+        let command = json!({ "id": self.last_command_id, "method": method, "params": params });
         self.socket.send(Message::text(command.to_string())).await.map_err(|error| error.to_string())
     }
 
@@ -76,10 +76,10 @@ impl BidiConnection {
     /// Fails when the browser refuses the command or the connection is closed.
     pub(super) async fn wait_for_response(&mut self) -> Result<Value, String> {
         while let Some(mut message) = self.next_message().await {
-            if message["id"] == self.last_id {
+            if message["id"] == self.last_command_id {
                 return match message.get_mut("result") {
                     Some(result) => Ok(result.take()),
-                    None => Err(truncate(&message.to_string(), MAX_SHOWN_CHARS)),
+                    None => Err(truncate(&message.to_string(), MAX_QUOTED_CHARS)),
                 };
             }
         }

@@ -10,50 +10,53 @@ use crate::domain::{Failure, FailureKind, Phase};
 /// A browser with its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BrowserBinaries {
-    pub(super) browser: PathBuf,
-    pub(super) driver: PathBuf,
+    pub(super) browser_path: PathBuf,
+    pub(super) driver_path: PathBuf,
 }
 
 /// A program to look for: its setting with the value, its names in `PATH`, and its Debian package.
 struct ProgramLookup<'a> {
     setting: &'static str,
-    path: Option<&'a Path>,
-    names: &'static [&'static str],
-    package: &'static str,
+    configured_path: Option<&'a Path>,
+    names_in_path: &'static [&'static str],
+    install_hint: &'static str,
 }
 
 /// Returns the browser of this `kind` and its driver.
 ///
 /// # Errors
 /// Fails with [`FailureKind::BrowserMissing`] (95), naming what to install.
-pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<BrowserBinaries, Failure> {
+pub(super) fn find_binaries(
+    config: &BrowserPoolConfig,
+    kind: BrowserKind,
+) -> Result<BrowserBinaries, Failure> {
     let (browser, driver) = match kind {
         BrowserKind::Chrome => (
             ProgramLookup {
                 setting: "browser.chromium",
-                path: config.chromium.as_deref(),
-                names: &["chromium", "google-chrome-stable", "google-chrome", "chromium-browser"],
-                package: "package `chromium`",
+                configured_path: config.chromium.as_deref(),
+                names_in_path: &["chromium", "google-chrome-stable", "google-chrome", "chromium-browser"],
+                install_hint: "package `chromium`",
             },
             ProgramLookup {
                 setting: "browser.chromedriver",
-                path: config.chromedriver.as_deref(),
-                names: &["chromedriver"],
-                package: "package `chromium-driver`",
+                configured_path: config.chromedriver.as_deref(),
+                names_in_path: &["chromedriver"],
+                install_hint: "package `chromium-driver`",
             },
         ),
         BrowserKind::Firefox => (
             ProgramLookup {
                 setting: "browser.firefox",
-                path: config.firefox.as_deref(),
-                names: &["firefox-esr", "firefox"],
-                package: "package `firefox-esr`",
+                configured_path: config.firefox.as_deref(),
+                names_in_path: &["firefox-esr", "firefox"],
+                install_hint: "package `firefox-esr`",
             },
             ProgramLookup {
                 setting: "browser.geckodriver",
-                path: config.geckodriver.as_deref(),
-                names: &["geckodriver"],
-                package: "`cargo install geckodriver --locked`",
+                configured_path: config.geckodriver.as_deref(),
+                names_in_path: &["geckodriver"],
+                install_hint: "`cargo install geckodriver --locked`",
             },
         ),
         BrowserKind::InternetExplorer => {
@@ -61,28 +64,28 @@ pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<Brow
             return Err(Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail));
         }
     };
-    Ok(BrowserBinaries { browser: locate(&browser)?, driver: locate(&driver)? })
+    Ok(BrowserBinaries { browser_path: find_program(&browser)?, driver_path: find_program(&driver)? })
 }
 
-fn locate(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
+fn find_program(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
     let failure = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
-    if let Some(path) = program.path {
+    if let Some(path) = program.configured_path {
         let missing =
             || failure(format!("`{}`: `{}` is not an executable file", program.setting, path.display()));
-        return is_program(path).then(|| path.to_owned()).ok_or_else(missing);
+        return is_executable_file(path).then(|| path.to_owned()).ok_or_else(missing);
     }
     let folders: Vec<PathBuf> =
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let candidates =
-        program.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    candidates.into_iter().find(|path| path.is_absolute() && is_program(path)).ok_or_else(|| {
+        program.names_in_path.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    candidates.into_iter().find(|path| path.is_absolute() && is_executable_file(path)).ok_or_else(|| {
         failure(format!(
             "`{}` is not in PATH: install it ({}), or set `{}`",
-            program.names[0], program.package, program.setting
+            program.names_in_path[0], program.install_hint, program.setting
         ))
     })
 }
 
-fn is_program(path: &Path) -> bool {
+fn is_executable_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

@@ -15,7 +15,7 @@ use super::session_options::{Emulation, SessionOptions};
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::process_group::Program;
 
-const FLAGS: &[&str] = &[
+const COMMAND_LINE_FLAGS: &[&str] = &[
     "--disable-quic",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -54,14 +54,14 @@ pub(super) fn driver_program(binaries: &BrowserBinaries) -> Program<'_> {
     // The browser's output explains why it does not start.
     let arguments = ["--port=0", "--log-level=WARNING", "--enable-chrome-logs"];
     Program {
-        path: &binaries.driver,
+        path: &binaries.driver_path,
         arguments: arguments.iter().map(ToString::to_string).collect(),
         environment: Vec::new(),
     }
 }
 
 /// Returns the port in the line that the driver prints when it is ready.
-pub(super) fn parse_port(line: &str) -> Option<u16> {
+pub(super) fn parse_driver_port(line: &str) -> Option<u16> {
     let rest = line.split_once("started successfully on port ")?.1;
     rest.trim_end_matches('.').parse().ok().filter(|&port| port != 0)
 }
@@ -70,25 +70,25 @@ pub(super) fn parse_port(line: &str) -> Option<u16> {
 pub(super) struct LocalBrowser<'a> {
     pub(super) binaries: &'a BrowserBinaries,
     pub(super) profile: &'a BrowserProfile,
-    pub(super) sandbox: bool,
+    pub(super) use_sandbox: bool,
 }
 
 /// Returns the capabilities of a session that uses the proxy at `proxy`; `local` is set for a browser of this host.
-pub(super) fn capabilities(
+pub(super) fn session_capabilities(
     session_options: &SessionOptions,
     proxy: std::net::SocketAddr,
     local: Option<&LocalBrowser<'_>>,
 ) -> Capabilities {
     let mut options = json!({
-        "args": arguments(session_options, proxy, local),
+        "args": command_line_arguments(session_options, proxy, local),
         "prefs": preferences(),
         // Block pop-ups, as browsers do for users, and do not announce automation to pages.
         "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
-        "mobileEmulation": emulation(&session_options.emulation),
+        "mobileEmulation": mobile_emulation(&session_options.emulation),
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
     if let Some(local) = local {
-        options["binary"] = json!(local.binaries.browser);
+        options["binary"] = json!(local.binaries.browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("chrome"));
@@ -103,13 +103,13 @@ pub(super) fn capabilities(
     capabilities
 }
 
-fn arguments(
+fn command_line_arguments(
     options: &SessionOptions,
     proxy: std::net::SocketAddr,
     local: Option<&LocalBrowser<'_>>,
 ) -> Vec<String> {
     let (width, height) = options.emulation.viewport;
-    let mut arguments: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
+    let mut arguments: Vec<String> = COMMAND_LINE_FLAGS.iter().map(ToString::to_string).collect();
     arguments.push(format!("--proxy-server=http://{proxy}"));
     arguments.push("--proxy-bypass-list=<-loopback>".to_owned());
     // The proxy resolves names.
@@ -123,7 +123,7 @@ fn arguments(
     }
     if let Some(local) = local {
         arguments.push(format!("--user-data-dir={}", local.profile.data_dir().display()));
-        if !local.sandbox {
+        if !local.use_sandbox {
             arguments.push("--no-sandbox".to_owned());
         }
     }
@@ -132,11 +132,11 @@ fn arguments(
 
 /// Returns the emulation settings. The page has exactly this size in every window; the window frame would reduce it
 /// otherwise.
-fn emulation(emulation: &Emulation) -> Value {
+fn mobile_emulation(emulation: &Emulation) -> Value {
     let (width, height) = emulation.viewport;
     let metrics = json!({
-        "width": width, "height": height, "pixelRatio": emulation.scale,
-        "mobile": emulation.mobile, "touch": emulation.touch,
+        "width": width, "height": height, "pixelRatio": emulation.device_pixel_ratio,
+        "mobile": emulation.mobile_layout, "touch": emulation.touch_screen,
     });
     match &emulation.user_agent {
         Some(user_agent) => json!({ "deviceMetrics": metrics, "userAgent": user_agent }),
@@ -172,9 +172,9 @@ pub(super) async fn prepare_window(
     emulation: &Emulation,
 ) -> Result<(), fantoccini::error::CmdError> {
     CdpCommand::new("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).send(client).await?;
-    if !emulation.headers.is_empty() {
+    if !emulation.extra_headers.is_empty() {
         let headers: serde_json::Map<String, Value> =
-            emulation.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            emulation.extra_headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         CdpCommand::new("Network.enable", json!({})).send(client).await?;
         CdpCommand::new("Network.setExtraHTTPHeaders", json!({ "headers": headers })).send(client).await?;
     }
@@ -194,7 +194,7 @@ mod tests {
             ("Starting ChromeDriver 156.0 (x) on port 0", None),
             ("started successfully on port 99999999.", None),
         ] {
-            assert_eq!(parse_port(line), port, "{line}");
+            assert_eq!(parse_driver_port(line), port, "{line}");
         }
     }
 }

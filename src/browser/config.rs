@@ -11,11 +11,11 @@ use crate::net::IpNetwork;
 pub struct BrowserPoolConfig {
     /// Folder of the profiles, one per browser; created when missing. `None` uses a folder below the system's temporary
     /// folder.
-    pub folder: Option<PathBuf>,
+    pub profiles_folder: Option<PathBuf>,
     /// The user that browsers and drivers run as; `None` for the user of this process.
-    pub user: Option<String>,
+    pub os_user: Option<String>,
     /// Whether Chromium uses its own sandbox. It never does as root.
-    pub sandbox: bool,
+    pub use_sandbox: bool,
     /// Path of Chromium or Google Chrome; `None` looks for it in `PATH`.
     pub chromium: Option<PathBuf>,
     /// Path of chromedriver.
@@ -27,11 +27,11 @@ pub struct BrowserPoolConfig {
     /// WebDriver end points on other hosts, used instead of local browsers.
     pub remotes: Vec<RemoteWebDriver>,
     /// Memory limit of one browser, in bytes, all of its processes together.
-    pub memory_bytes: u64,
+    pub max_memory_bytes_per_browser: u64,
     /// Memory limit of all browsers together, in bytes; `None` for half of the host's memory.
-    pub total_memory_bytes: Option<u64>,
+    pub max_memory_bytes_total: Option<u64>,
     /// Niceness of the browsers, 0 to 19 (`nice`).
-    pub nice: u8,
+    pub niceness: u8,
     /// Limit for a driver and its browser to start.
     pub start_timeout: Duration,
 }
@@ -39,17 +39,17 @@ pub struct BrowserPoolConfig {
 impl Default for BrowserPoolConfig {
     fn default() -> Self {
         Self {
-            folder: None,
-            user: None,
-            sandbox: true,
+            profiles_folder: None,
+            os_user: None,
+            use_sandbox: true,
             chromium: None,
             chromedriver: None,
             firefox: None,
             geckodriver: None,
             remotes: Vec::new(),
-            memory_bytes: 1536 << 20,
-            total_memory_bytes: None,
-            nice: 5,
+            max_memory_bytes_per_browser: 1536 << 20,
+            max_memory_bytes_total: None,
+            niceness: 5,
             start_timeout: Duration::from_secs(30),
         }
     }
@@ -59,12 +59,12 @@ impl Default for BrowserPoolConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteWebDriver {
     /// The browser that it provides.
-    pub kind: BrowserKind,
+    pub browser_kind: BrowserKind,
     /// Its `http` URL.
     pub url: url::Url,
     /// Address of this host at which remote browsers reach the forward proxy. Without it the egress policy cannot be
     /// enforced, and such checks do not run.
-    pub proxy_host: Option<std::net::IpAddr>,
+    pub forward_proxy_address: Option<std::net::IpAddr>,
     /// Networks that the remote browsers connect from.
     pub client_networks: Vec<IpNetwork>,
 }

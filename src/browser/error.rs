@@ -33,7 +33,7 @@ pub enum WebDriverError {
     StaleElement,
     /// The page was unloaded while a script ran in it.
     #[error("the page was left meanwhile")]
-    Unloaded,
+    PageUnloaded,
     /// The element, frame or window does not exist.
     #[error("{0}")]
     NotFound(String),
@@ -55,7 +55,7 @@ pub enum WebDriverError {
     SessionLost(String),
     /// Any other error.
     #[error("{0}")]
-    Refused(String),
+    Other(String),
 }
 
 impl WebDriverError {
@@ -71,11 +71,11 @@ impl WebDriverError {
                 CmdError::NotW3C(Value::String(text)) if text.contains("crashed") => {
                     Self::SessionLost("the tab crashed".to_owned())
                 }
-                _ => Self::Refused(first_line(&error.to_string())),
+                _ => Self::Other(first_line(&error.to_string())),
             };
         };
         let message = first_line(&response.message);
-        if let Some(code) = error_page_code(&response.message) {
+        if let Some(code) = error_page_name(&response.message) {
             return Self::ErrorPage(code);
         }
         if response.message.contains("tab crashed") {
@@ -88,7 +88,7 @@ impl WebDriverError {
         let unload_messages =
             ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
         if unload_messages.iter().any(|text| response.message.contains(text)) {
-            return Self::Unloaded;
+            return Self::PageUnloaded;
         }
         match response.error {
             ErrorStatus::Timeout => Self::PageTimedOut,
@@ -108,13 +108,13 @@ impl WebDriverError {
             ErrorStatus::JavascriptError => Self::JavaScript(message),
             ErrorStatus::InsecureCertificate => Self::ErrorPage("ERR_CERT_INVALID".to_owned()),
             ErrorStatus::InvalidSessionId => Self::SessionLost(message),
-            _ => Self::Refused(message),
+            _ => Self::Other(message),
         }
     }
 }
 
 /// Returns the browser's name of the error from the driver's message about an error page.
-fn error_page_code(message: &str) -> Option<String> {
+fn error_page_name(message: &str) -> Option<String> {
     let prefix_of = |text: &str, fits: fn(char) -> bool| -> Option<String> {
         Some(text.chars().take_while(|&c| fits(c)).take(64).collect::<String>())
             .filter(|code| !code.is_empty())

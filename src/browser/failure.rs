@@ -13,7 +13,7 @@ pub(super) fn launch_failure(kind: FailureKind, detail: impl Into<String>) -> Fa
 }
 
 /// Converts the error of a session that was not created, and adds the driver's output.
-pub(super) fn session_failure(error: &NewSessionError, printed: &str) -> Failure {
+pub(super) fn session_not_created_failure(error: &NewSessionError, printed: &str) -> Failure {
     let message = match error {
         NewSessionError::SessionNotCreated(error) => error.message.to_string(),
         // The other errors are about the driver, and their messages come from the library.
@@ -31,13 +31,13 @@ pub(super) fn session_failure(error: &NewSessionError, printed: &str) -> Failure
 }
 
 /// Converts the error of a command that prepared the session.
-pub(super) fn command_failure(error: &CmdError, printed: &str) -> Failure {
+pub(super) fn prepare_session_failure(error: &CmdError, printed: &str) -> Failure {
     launch_failure(FailureKind::BrowserFailed, with_driver_output(&first_line(&error.to_string()), printed))
 }
 
 /// Whether a driver with this output ended because its port was in use. Chromedriver looks for a port that is free in
 /// one address family, and then uses it in the other.
-pub(super) fn is_port_taken(printed: &str) -> bool {
+pub(super) fn is_port_in_use(printed: &str) -> bool {
     printed.contains("Address already in use") || printed.contains("port not available")
 }
 

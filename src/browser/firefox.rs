@@ -75,7 +75,7 @@ const ENABLED_PREFS: &[&str] = &[
     "dom.disable_open_during_load",
 ];
 /// Preferences with a text: addresses that are replaced so that nothing is fetched from them.
-const DISABLED_URLS: &[(&str, &str)] = &[
+const TEXT_PREFS: &[(&str, &str)] = &[
     ("network.proxy.no_proxies_on", ""),
     ("browser.aboutHomeSnippets.updateUrl", ""),
     ("browser.region.network.url", ""),
@@ -97,7 +97,7 @@ pub(super) fn driver_program<'a>(
             .collect();
     arguments.push(profile.data_dir().display().to_string());
     Program {
-        path: &binaries.driver,
+        path: &binaries.driver_path,
         arguments,
         environment: vec![
             ("MOZ_HEADLESS_WIDTH", width.to_string()),
@@ -109,13 +109,13 @@ pub(super) fn driver_program<'a>(
 }
 
 /// Returns the port in the line that the driver prints when it is ready.
-pub(super) fn parse_port(line: &str) -> Option<u16> {
+pub(super) fn parse_driver_port(line: &str) -> Option<u16> {
     let rest = line.split_once("Listening on 127.0.0.1:")?.1;
     rest.trim().parse().ok().filter(|&port| port != 0)
 }
 
 /// Returns the capabilities of a session that uses the proxy at `proxy`; `binaries` is set for a browser of this host.
-pub(super) fn capabilities(
+pub(super) fn session_capabilities(
     session_options: &SessionOptions,
     proxy: SocketAddr,
     binaries: Option<&BrowserBinaries>,
@@ -123,7 +123,7 @@ pub(super) fn capabilities(
     let arguments: &[&str] = if session_options.headful { &[] } else { &["-headless"] };
     let mut options = json!({ "args": arguments, "prefs": preferences(session_options, proxy) });
     if let Some(binaries) = binaries {
-        options["binary"] = json!(binaries.browser);
+        options["binary"] = json!(binaries.browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("firefox"));
@@ -143,17 +143,17 @@ fn preferences(options: &SessionOptions, proxy: SocketAddr) -> Value {
     preferences.extend(DISABLED_PREFS.iter().map(|name| (name.to_string(), json!(false))));
     preferences.extend(ENABLED_PREFS.iter().map(|name| (name.to_string(), json!(true))));
     preferences.extend(NUMERIC_PREFS.iter().map(|(name, number)| (name.to_string(), json!(number))));
-    preferences.extend(DISABLED_URLS.iter().map(|(name, address)| (name.to_string(), json!(address))));
+    preferences.extend(TEXT_PREFS.iter().map(|(name, address)| (name.to_string(), json!(address))));
     let mut preferences = Value::Object(preferences);
     for protocol in ["http", "ssl"] {
         preferences[format!("network.proxy.{protocol}")] = json!(proxy.ip().to_string());
         preferences[format!("network.proxy.{protocol}_port")] = json!(proxy.port());
     }
-    preferences["layout.css.devPixelsPerPx"] = json!(options.emulation.scale.to_string());
-    if options.emulation.mobile {
+    preferences["layout.css.devPixelsPerPx"] = json!(options.emulation.device_pixel_ratio.to_string());
+    if options.emulation.mobile_layout {
         preferences["dom.meta-viewport.enabled"] = json!(true);
     }
-    if options.emulation.touch {
+    if options.emulation.touch_screen {
         preferences["dom.w3c_touch_events.enabled"] = json!(1);
         // Pages check for `ontouchstart`, which desktop browsers hide.
         preferences["dom.w3c_touch_events.legacy_apis.enabled"] = json!(true);
@@ -174,7 +174,7 @@ fn preferences(options: &SessionOptions, proxy: SocketAddr) -> Value {
 /// # Errors
 /// Fails with the driver's error.
 pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Result<(), CmdError> {
-    if let Some(address) = bidi_url(client).filter(|_| emulation.mobile) {
+    if let Some(address) = bidi_url(client).filter(|_| emulation.mobile_layout) {
         return set_viewport(client, address, emulation.viewport).await;
     }
     let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
@@ -194,7 +194,7 @@ async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32
     let mut bidi = BidiConnection::connect(address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(to_error)?;
     let viewport =
         json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });
-    bidi.send("browsingContext.setViewport", viewport).await.map_err(to_error)?;
+    bidi.send_command("browsingContext.setViewport", viewport).await.map_err(to_error)?;
     let resized = async {
         loop {
             let size = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
@@ -242,7 +242,7 @@ mod tests {
             ("Listening on 127.0.0.1:99999", None),
             ("mozrunner::runner INFO Running command: \"/usr/bin/firefox\"", None),
         ] {
-            assert_eq!(parse_port(line), port, "{line}");
+            assert_eq!(parse_driver_port(line), port, "{line}");
         }
     }
 }

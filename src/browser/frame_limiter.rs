@@ -14,11 +14,11 @@ use tokio::io::{AsyncRead, ReadBuf};
 /// Size of each read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
 /// The end of the HTTP head that starts a connection.
-const HEAD_END: &[u8] = b"\r\n\r\n";
-const FINAL: u8 = 0x80;
-const CONTROL: u8 = 0x08;
-const TEXT: u8 = 0x01;
-const BINARY: u8 = 0x02;
+const HTTP_HEADER_END: &[u8] = b"\r\n\r\n";
+const FIN_BIT: u8 = 0x80;
+const CONTROL_OPCODE_BIT: u8 = 0x08;
+const TEXT_OPCODE: u8 = 0x01;
+const BINARY_OPCODE: u8 = 0x02;
 
 /// The part of the stream that comes next.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum FrameState {
     /// The HTTP head, with the number of bytes of its end that were read.
     Handshake(usize),
     /// The head of a frame, as far as it was read.
-    Head(Vec<u8>),
+    FrameHeader(Vec<u8>),
     /// The remaining bytes of payload, and whether they are passed on.
     Payload(u64, bool),
 }
@@ -36,9 +36,9 @@ enum FrameState {
 struct FrameFilter {
     state: FrameState,
     /// Bytes of the current message so far.
-    message: u64,
-    max: u64,
-    out: Vec<u8>,
+    message_bytes: u64,
+    max_message_bytes: u64,
+    output: Vec<u8>,
 }
 
 impl FrameFilter {
@@ -46,18 +46,18 @@ impl FrameFilter {
         while let Some((&first, rest)) = bytes.split_first() {
             match &mut self.state {
                 FrameState::Handshake(matched) => {
-                    *matched = if first == HEAD_END[*matched] {
+                    *matched = if first == HTTP_HEADER_END[*matched] {
                         *matched + 1
                     } else {
-                        usize::from(first == HEAD_END[0])
+                        usize::from(first == HTTP_HEADER_END[0])
                     };
-                    self.out.push(first);
+                    self.output.push(first);
                     bytes = rest;
-                    if *matched == HEAD_END.len() {
-                        self.state = FrameState::Head(Vec::new());
+                    if *matched == HTTP_HEADER_END.len() {
+                        self.state = FrameState::FrameHeader(Vec::new());
                     }
                 }
-                FrameState::Head(head) => {
+                FrameState::FrameHeader(head) => {
                     head.push(first);
                     bytes = rest;
                     if let Some(length) = payload_len(head) {
@@ -69,12 +69,12 @@ impl FrameFilter {
                     let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                     let (part, rest) = bytes.split_at(count);
                     if *is_kept {
-                        self.out.extend_from_slice(part);
+                        self.output.extend_from_slice(part);
                     }
                     *left -= count as u64;
                     bytes = rest;
                     if *left == 0 {
-                        self.state = FrameState::Head(Vec::new());
+                        self.state = FrameState::FrameHeader(Vec::new());
                     }
                 }
             }
@@ -83,24 +83,27 @@ impl FrameFilter {
 
     /// Starts the frame with this `head`.
     fn begin_frame(&mut self, head: &[u8], length: u64) {
-        let (kind, is_final) = (head[0] & 0x0f, head[0] & FINAL != 0);
-        let is_control = kind & CONTROL != 0;
+        let (kind, is_final) = (head[0] & 0x0f, head[0] & FIN_BIT != 0);
+        let is_control = kind & CONTROL_OPCODE_BIT != 0;
         if !is_control {
-            let before = if kind == 0 { self.message } else { 0 };
-            self.message = before.saturating_add(length);
+            let before = if kind == 0 { self.message_bytes } else { 0 };
+            self.message_bytes = before.saturating_add(length);
         }
-        let is_kept = is_control || self.message <= self.max;
-        self.out.push(if kind == TEXT { head[0] ^ TEXT | BINARY } else { head[0] });
+        let is_kept = is_control || self.message_bytes <= self.max_message_bytes;
+        self.output.push(if kind == TEXT_OPCODE { head[0] ^ TEXT_OPCODE | BINARY_OPCODE } else { head[0] });
         if is_kept {
-            self.out.extend_from_slice(&head[1..]);
+            self.output.extend_from_slice(&head[1..]);
         } else {
-            self.out.push(0);
+            self.output.push(0);
         }
         if is_final && !is_control {
-            self.message = 0;
+            self.message_bytes = 0;
         }
-        self.state =
-            if length == 0 { FrameState::Head(Vec::new()) } else { FrameState::Payload(length, is_kept) };
+        self.state = if length == 0 {
+            FrameState::FrameHeader(Vec::new())
+        } else {
+            FrameState::Payload(length, is_kept)
+        };
     }
 }
 
@@ -121,15 +124,19 @@ pub(super) struct FrameLimiter<S> {
     stream: S,
     filter: FrameFilter,
     /// Bytes of the filter's output that were passed on.
-    taken: usize,
+    output_position: usize,
 }
 
 impl<S> FrameLimiter<S> {
     /// Creates a limiter that passes messages of up to `max` bytes.
     pub(super) fn new(stream: S, max: usize) -> Self {
-        let filter =
-            FrameFilter { state: FrameState::Handshake(0), message: 0, max: max as u64, out: Vec::new() };
-        Self { stream, filter, taken: 0 }
+        let filter = FrameFilter {
+            state: FrameState::Handshake(0),
+            message_bytes: 0,
+            max_message_bytes: max as u64,
+            output: Vec::new(),
+        };
+        Self { stream, filter, output_position: 0 }
     }
 }
 
@@ -140,9 +147,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameLimiter<S> {
         output: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        while this.taken == this.filter.out.len() {
-            this.filter.out.clear();
-            this.taken = 0;
+        while this.output_position == this.filter.output.len() {
+            this.filter.output.clear();
+            this.output_position = 0;
             let mut chunk = [0; READ_BYTES];
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
@@ -151,10 +158,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameLimiter<S> {
             }
             this.filter.push(read.filled());
         }
-        let left = &this.filter.out[this.taken..];
+        let left = &this.filter.output[this.output_position..];
         let count = left.len().min(output.remaining());
         output.put_slice(&left[..count]);
-        this.taken += count;
+        this.output_position += count;
         Poll::Ready(Ok(()))
     }
 }
@@ -224,7 +231,7 @@ mod tests {
             let (read, ()) = tokio::join!(limiter.read_to_end(&mut output), sent);
             read.unwrap();
             assert_eq!(output, expected.concat(), "in pieces of {chunk_size}");
-            assert!(limiter.filter.out.capacity() <= 4 * READ_BYTES);
+            assert!(limiter.filter.output.capacity() <= 4 * READ_BYTES);
         }
     }
 }

@@ -25,7 +25,7 @@ pub use cdp::CdpCommand;
 pub use config::{BrowserPoolConfig, RemoteWebDriver};
 pub use error::WebDriverError;
 pub use network_log::{BidiListener, LoggedRequest, NetworkActivity, NetworkLog, RESOURCE_TIMING_SCRIPT};
-pub use pool::{BrowserPool, OpenBrowser, PERMIT_TIMEOUT};
+pub use pool::{BrowserPool, FREE_BROWSER_TIMEOUT, OpenBrowser};
 pub use process::BrowserProcess;
 pub use session::{BrowserSession, ElementRef};
 pub use session_options::{BrowserKind, DeviceProfile, Emulation, SessionOptions};

@@ -20,7 +20,7 @@ use super::{addon, binaries, chrome, failure, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::forward_proxy::{AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig};
 use crate::net::{Deadline, Net, TlsOptions};
-use crate::subprocess::bounded_connector::BoundedConnector;
+use crate::subprocess::bounded_connector::ResponseLimitConnector;
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::os_user::OsUser;
 use crate::subprocess::process_group::ProcessGroup;
@@ -28,34 +28,34 @@ use crate::subprocess::process_table::ProcessTable;
 use crate::subprocess::{browser_profile, process_group, procfs};
 
 /// How long a check waits for a free browser of this host, in addition to the limit of its script.
-pub const PERMIT_TIMEOUT: Duration = Duration::from_mins(2);
+pub const FREE_BROWSER_TIMEOUT: Duration = Duration::from_mins(2);
 /// Maximum number of times that a driver is started when another process already uses its port.
 const MAX_DRIVER_STARTS: usize = 3;
 /// Limit of a query that only collects facts.
-const FACTS_TIMEOUT: Duration = Duration::from_secs(5);
+const USER_AGENT_QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open browser.
 #[derive(Debug)]
 pub struct OpenBrowser {
     /// The client of its driver.
-    pub client: Client,
+    pub driver_client: Client,
     /// The facts about it.
     pub facts: BrowserFacts,
     /// Its processes.
-    pub process: BrowserProcess,
+    pub browser_process: BrowserProcess,
     /// The address of its driver, if it is local.
-    pub driver: Option<SocketAddr>,
+    pub driver_address: Option<SocketAddr>,
 }
 
 /// The pool of browsers; a process has one.
 #[derive(Debug)]
 pub struct BrowserPool {
     config: BrowserPoolConfig,
-    folder: PathBuf,
-    permits: Arc<Semaphore>,
-    max: u32,
+    profiles_folder: PathBuf,
+    browser_permits: Arc<Semaphore>,
+    capacity: u32,
     orphans_reaped: OnceCell<usize>,
-    processes: Arc<ProcessTable>,
+    process_table: Arc<ProcessTable>,
     protected_drivers: ProtectedDrivers,
 }
 
@@ -69,22 +69,23 @@ impl BrowserPool {
     /// Creates a pool, without starting a browser or creating a file yet.
     #[must_use]
     pub fn new(config: BrowserPoolConfig) -> Self {
-        let total = config.total_memory_bytes.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
-        let fitting = total.unwrap_or(0) / config.memory_bytes.max(1);
+        let total =
+            config.max_memory_bytes_total.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
+        let fitting = total.unwrap_or(0) / config.max_memory_bytes_per_browser.max(1);
         let max = u32::try_from(fitting.clamp(1, 1000)).unwrap_or(1);
         let default_folder =
             || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
-        let folder = config.folder.clone().unwrap_or_else(default_folder);
+        let folder = config.profiles_folder.clone().unwrap_or_else(default_folder);
         // Drivers have another working directory, so the path must be absolute.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let permits = Arc::new(Semaphore::new(max as usize));
         Self {
             config,
-            folder,
-            permits,
-            max,
+            profiles_folder: folder,
+            browser_permits: permits,
+            capacity: max,
             orphans_reaped: OnceCell::new(),
-            processes: Arc::default(),
+            process_table: Arc::default(),
             protected_drivers: ProtectedDrivers::default(),
         }
     }
@@ -97,16 +98,16 @@ impl BrowserPool {
     /// Returns how many local browsers may be open at once.
     #[must_use]
     pub const fn capacity(&self) -> u32 {
-        self.max
+        self.capacity
     }
 
     /// Returns how many checks may run at once; unlimited when there are remote end points.
     #[must_use]
     pub fn max_concurrent_checks(&self) -> usize {
-        if self.config.remotes.is_empty() { self.max as usize } else { usize::MAX }
+        if self.config.remotes.is_empty() { self.capacity as usize } else { usize::MAX }
     }
 
-    /// Returns how long a browser may take to start, in addition to [`PERMIT_TIMEOUT`].
+    /// Returns how long a browser may take to start, in addition to [`FREE_BROWSER_TIMEOUT`].
     #[must_use]
     pub const fn start_timeout(&self) -> Duration {
         self.config.start_timeout
@@ -125,14 +126,16 @@ impl BrowserPool {
     /// # Errors
     /// Fails like [`Self::check_available`].
     pub fn executable_or_endpoint(&self, kind: BrowserKind) -> Result<String, Failure> {
-        match self.remote(kind) {
+        match self.find_remote(kind) {
             Some(remote) => Ok(remote.url.to_string()),
-            None => binaries::find(&self.config, kind).map(|found| display_path(&found.browser)),
+            None => {
+                binaries::find_binaries(&self.config, kind).map(|found| display_path(&found.browser_path))
+            }
         }
     }
 
-    fn remote(&self, kind: BrowserKind) -> Option<&RemoteWebDriver> {
-        self.config.remotes.iter().find(|remote| remote.kind == kind)
+    fn find_remote(&self, kind: BrowserKind) -> Option<&RemoteWebDriver> {
+        self.config.remotes.iter().find(|remote| remote.browser_kind == kind)
     }
 
     /// Returns the configuration of the forward proxy of a browser.
@@ -146,10 +149,12 @@ impl BrowserPool {
         blocked: BlockedHosts,
     ) -> Result<ForwardProxyConfig, Failure> {
         let standard = ForwardProxyConfig::default();
-        let (listen, peers) = match self.remote(options.kind) {
-            None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
+        let (listen, peers) = match self.find_remote(options.browser_kind) {
+            None => {
+                (standard.listen, AllowedClients::User(OsUser::lookup(self.config.os_user.as_deref())?.uid))
+            }
             Some(remote) => {
-                let listen = remote.proxy_host.ok_or_else(|| {
+                let listen = remote.forward_proxy_address.ok_or_else(|| {
                     let detail = "`browser.remote`: `forward_host` is required to enforce the \
                                   egress policy of this location";
                     launch_failure(FailureKind::NotConfigured, detail)
@@ -160,10 +165,10 @@ impl BrowserPool {
         let tls = intercepts_tls(options).then(|| TlsOptions {
             verify: options.verify_certificates,
             ca_id: options.ca_id,
-            client_certificate_id: options.client_certificate,
+            client_certificate_id: options.client_certificate_id,
             ..TlsOptions::default()
         });
-        let (family, proxy, trace) = (options.family, options.proxy_id, options.trace_id);
+        let (family, proxy, trace) = (options.address_family, options.upstream_proxy_id, options.trace_id);
         Ok(ForwardProxyConfig {
             listen,
             allowed_clients: peers,
@@ -177,12 +182,12 @@ impl BrowserPool {
 
     /// Kills the browsers left by an earlier process, removes their profiles, and returns how many there were. Blocks.
     pub fn reap_orphans(&self) -> usize {
-        reap_orphans(&self.folder)
+        reap_orphans(&self.profiles_folder)
     }
 
     /// Waits until all browsers are closed; returns false when that takes longer than `timeout`.
-    pub async fn wait_until_empty(&self, timeout: Duration) -> bool {
-        tokio::time::timeout(timeout, self.permits.acquire_many(self.max)).await.is_ok()
+    pub async fn wait_until_all_closed(&self, timeout: Duration) -> bool {
+        tokio::time::timeout(timeout, self.browser_permits.acquire_many(self.capacity)).await.is_ok()
     }
 
     /// Starts a driver and a browser with a new profile in their own process group, and opens a session. The caller
@@ -193,7 +198,7 @@ impl BrowserPool {
     /// match, [`FailureKind::NotConfigured`] (95) when they cannot be started with the settings,
     /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no browser became free, and
     /// [`FailureKind::BrowserFailed`] (90) when they exit or refuse.
-    pub async fn open(
+    pub async fn open_browser(
         &self,
         options: &SessionOptions,
         net: &Net,
@@ -201,27 +206,33 @@ impl BrowserPool {
         deadline: Deadline,
     ) -> Result<OpenBrowser, Failure> {
         let time = self.config.start_timeout.min(deadline.remaining());
-        let opened = match self.remote(options.kind) {
+        let opened = match self.find_remote(options.browser_kind) {
             Some(remote) => {
                 let start_deadline = Deadline::within(time);
                 let client = async {
-                    let client =
-                        remote::open(remote, options, net, forward, &self.protected_drivers, start_deadline)
-                            .await?;
+                    let client = remote::open_remote_session(
+                        remote,
+                        options,
+                        net,
+                        forward,
+                        &self.protected_drivers,
+                        start_deadline,
+                    )
+                    .await?;
                     self.prepare_session(&client, options)
                         .await
-                        .map_err(|error| failure::command_failure(&error, ""))?;
+                        .map_err(|error| failure::prepare_session_failure(&error, ""))?;
                     Ok(client)
                 };
                 let client = tokio::time::timeout_at(start_deadline.at, client).await;
-                let client = client.unwrap_or_else(|_| Err(start_timed_out(start_deadline, "")))?;
+                let client = client.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, "")))?;
                 (client, BrowserProcess::remote(), None)
             }
             None => self.open_local(options, forward, deadline).await?,
         };
         let (client, process, driver) = opened;
         let facts = browser_facts(&client, options).await;
-        Ok(OpenBrowser { client, facts, process, driver })
+        Ok(OpenBrowser { driver_client: client, facts, browser_process: process, driver_address: driver })
     }
 
     async fn open_local(
@@ -231,26 +242,33 @@ impl BrowserPool {
         deadline: Deadline,
     ) -> Result<(Client, BrowserProcess, Option<SocketAddr>), Failure> {
         self.reap_orphans_once().await;
-        let binaries = binaries::find(&self.config, options.kind)?;
-        let account = OsUser::lookup(self.config.user.as_deref())?;
+        let binaries = binaries::find_binaries(&self.config, options.browser_kind)?;
+        let account = OsUser::lookup(self.config.os_user.as_deref())?;
         let permit = self.acquire_permit(deadline).await?;
         let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
         let profile = self.create_profile(&account)?;
-        let launch = BrowserLaunch { pool: self, options, binaries: &binaries, account };
+        let launch = BrowserLaunch { pool: self, options, binaries: &binaries, os_user: account };
         let (group, log) = launch.start_driver(&profile)?;
-        let local =
-            chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: launch.sandbox() };
-        let capabilities = match options.kind {
-            BrowserKind::Chrome => chrome::capabilities(options, forward.address(), Some(&local)),
-            _ => firefox::capabilities(options, forward.address(), Some(&binaries)),
+        let local = chrome::LocalBrowser {
+            binaries: &binaries,
+            profile: &profile,
+            use_sandbox: launch.uses_sandbox(),
         };
-        let guard = ProcessGuard { group: Some(group), profile, permit };
-        let mut process =
-            BrowserProcess::new(guard, Some(log), self.config.memory_bytes, Arc::clone(&self.processes));
+        let capabilities = match options.browser_kind {
+            BrowserKind::Chrome => chrome::session_capabilities(options, forward.address(), Some(&local)),
+            _ => firefox::session_capabilities(options, forward.address(), Some(&binaries)),
+        };
+        let guard = ProcessGuard { process_group: Some(group), profile, browser_permit: permit };
+        let mut process = BrowserProcess::new(
+            guard,
+            Some(log),
+            self.config.max_memory_bytes_per_browser,
+            Arc::clone(&self.process_table),
+        );
         let session = async {
             let port = launch.wait_for_driver(&mut process).await?;
             process.protect_ports().await;
-            let mut builder = ClientBuilder::new(BoundedConnector::new());
+            let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             let address = format!("http://{driver}");
@@ -259,31 +277,31 @@ impl BrowserPool {
                 connected = connect => connected,
                 lost = process.wait_for_failure() => return Err(lost),
             };
-            let client =
-                connected.map_err(|error| failure::session_failure(&error, &process.driver_output()))?;
+            let client = connected
+                .map_err(|error| failure::session_not_created_failure(&error, &process.driver_output()))?;
             let prepared = tokio::select! {
                 prepared = self.prepare_session(&client, options) => prepared,
                 lost = process.wait_for_failure() => return Err(lost),
             };
-            prepared.map_err(|error| failure::command_failure(&error, &process.driver_output()))?;
+            prepared.map_err(|error| failure::prepare_session_failure(&error, &process.driver_output()))?;
             Ok((client, driver))
         };
         let opened = tokio::time::timeout_at(start_deadline.at, session).await;
         let client =
-            opened.unwrap_or_else(|_| Err(start_timed_out(start_deadline, &process.driver_output())));
+            opened.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, &process.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
         process.mark_opened().await;
         Ok((client, process, Some(driver)))
     }
 
-    /// Acquires the permit for one more browser, after [`PERMIT_TIMEOUT`] at most.
+    /// Acquires the permit for one more browser, after [`FREE_BROWSER_TIMEOUT`] at most.
     async fn acquire_permit(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
-        let timeout = PERMIT_TIMEOUT.min(deadline.remaining());
-        let permit = tokio::time::timeout(timeout, Arc::clone(&self.permits).acquire_owned()).await;
+        let timeout = FREE_BROWSER_TIMEOUT.min(deadline.remaining());
+        let permit = tokio::time::timeout(timeout, Arc::clone(&self.browser_permits).acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(
                 "all {} browsers that fit into memory were in use for {} s",
-                self.max,
+                self.capacity,
                 timeout.as_secs()
             );
             launch_failure(FailureKind::BrowserTimedOut, detail)
@@ -292,7 +310,7 @@ impl BrowserPool {
 
     /// Removes orphans before the first browser of this process is opened; terminal commands do it at no other time.
     async fn reap_orphans_once(&self) {
-        let folder = self.folder.clone();
+        let folder = self.profiles_folder.clone();
         let reap =
             || async { tokio::task::spawn_blocking(move || reap_orphans(&folder)).await.unwrap_or_default() };
         self.orphans_reaped.get_or_init(reap).await;
@@ -304,8 +322,8 @@ impl BrowserPool {
         client: &Client,
         options: &SessionOptions,
     ) -> Result<(), fantoccini::error::CmdError> {
-        if options.kind == BrowserKind::Firefox {
-            addon::install(client, &options.emulation.headers).await?;
+        if options.browser_kind == BrowserKind::Firefox {
+            addon::install_addon(client, &options.emulation.extra_headers).await?;
         }
         self.prepare_window(client, options).await
     }
@@ -320,7 +338,7 @@ impl BrowserPool {
         client: &Client,
         options: &SessionOptions,
     ) -> Result<(), fantoccini::error::CmdError> {
-        match options.kind {
+        match options.browser_kind {
             BrowserKind::Chrome => chrome::prepare_window(client, &options.emulation).await,
             BrowserKind::Firefox => firefox::prepare_window(client, &options.emulation).await,
             BrowserKind::InternetExplorer => Ok(()),
@@ -328,7 +346,7 @@ impl BrowserPool {
     }
 
     fn create_profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
-        let folder = &self.folder;
+        let folder = &self.profiles_folder;
         let created = browser_profile::create_root(folder, account)
             .and_then(|()| BrowserProfile::create(folder, account));
         created.map_err(|error| {
@@ -343,23 +361,23 @@ struct BrowserLaunch<'a> {
     pool: &'a BrowserPool,
     options: &'a SessionOptions,
     binaries: &'a BrowserBinaries,
-    account: OsUser,
+    os_user: OsUser,
 }
 
 impl BrowserLaunch<'_> {
-    fn sandbox(&self) -> bool {
-        self.pool.config.sandbox && !self.account.is_root()
+    fn uses_sandbox(&self) -> bool {
+        self.pool.config.use_sandbox && !self.os_user.is_root()
     }
 
     fn start_driver(
         &self,
         profile: &BrowserProfile,
     ) -> Result<(ProcessGroup, crate::subprocess::driver_log::DriverLog), Failure> {
-        let program = match self.options.kind {
+        let program = match self.options.browser_kind {
             BrowserKind::Chrome => chrome::driver_program(self.binaries),
             _ => firefox::driver_program(self.binaries, profile, &self.options.emulation),
         };
-        ProcessGroup::spawn(&program, profile, &self.account, self.pool.config.nice).map_err(|error| {
+        ProcessGroup::spawn(&program, profile, &self.os_user, self.pool.config.niceness).map_err(|error| {
             let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
             launch_failure(FailureKind::BrowserFailed, detail)
         })
@@ -370,8 +388,8 @@ impl BrowserLaunch<'_> {
     async fn wait_for_driver(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
         for _ in 1..MAX_DRIVER_STARTS {
             match self.read_driver_port(process).await {
-                Err(_) if failure::is_port_taken(&process.driver_output()) => {
-                    process.restart(|profile| self.start_driver(profile)).await?;
+                Err(_) if failure::is_port_in_use(&process.driver_output()) => {
+                    process.restart_driver(|profile| self.start_driver(profile)).await?;
                 }
                 other => return other,
             }
@@ -381,9 +399,9 @@ impl BrowserLaunch<'_> {
 
     /// Reads the port from the driver's output.
     async fn read_driver_port(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
-        let parse_port = match self.options.kind {
-            BrowserKind::Chrome => chrome::parse_port,
-            _ => firefox::parse_port,
+        let parse_port = match self.options.browser_kind {
+            BrowserKind::Chrome => chrome::parse_driver_port,
+            _ => firefox::parse_driver_port,
         };
         while let Some(log) = process.driver_log() {
             match log.next_line().await {
@@ -395,7 +413,7 @@ impl BrowserLaunch<'_> {
                 None => break,
             }
         }
-        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver));
+        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver_path));
         Err(launch_failure(
             FailureKind::BrowserFailed,
             failure::with_driver_output(&detail, &process.driver_output()),
@@ -403,7 +421,7 @@ impl BrowserLaunch<'_> {
     }
 }
 
-fn start_timed_out(within: Deadline, printed: &str) -> Failure {
+fn start_timeout_failure(within: Deadline, printed: &str) -> Failure {
     let detail = format!("not ready within {} s", within.timeout.as_secs_f32());
     launch_failure(FailureKind::BrowserTimedOut, failure::with_driver_output(&detail, printed))
 }
@@ -433,14 +451,14 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
     let capabilities = client.capabilities();
     // This is information only; the check continues without it.
     let agent = client.execute("return navigator.userAgent", Vec::new());
-    let agent = tokio::time::timeout(FACTS_TIMEOUT, agent).await.ok().and_then(Result::ok);
+    let agent = tokio::time::timeout(USER_AGENT_QUERY_TIMEOUT, agent).await.ok().and_then(Result::ok);
     let text = |name: &str| {
         capabilities
             .and_then(|capabilities| capabilities.get(name))
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let driver = match options.kind {
+    let driver = match options.browser_kind {
         BrowserKind::Chrome => {
             let own = capabilities
                 .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
@@ -450,7 +468,7 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
         BrowserKind::InternetExplorer => String::new(),
     };
     BrowserFacts {
-        name: options.kind.name().to_owned(),
+        name: options.browser_kind.name().to_owned(),
         version: text("browserVersion").to_owned(),
         driver: driver.trim().to_owned(),
         user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -467,7 +485,7 @@ mod tests {
 
     fn browser_pool(memory_bytes: u64) -> BrowserPool {
         BrowserPool::new(BrowserPoolConfig {
-            total_memory_bytes: Some(memory_bytes),
+            max_memory_bytes_total: Some(memory_bytes),
             ..BrowserPoolConfig::default()
         })
     }
@@ -485,12 +503,12 @@ mod tests {
             "{failure}"
         );
         assert!(
-            started.elapsed().abs_diff(PERMIT_TIMEOUT) < Duration::from_secs(1),
+            started.elapsed().abs_diff(FREE_BROWSER_TIMEOUT) < Duration::from_secs(1),
             "{:?}",
             started.elapsed()
         );
         let freed = async {
-            tokio::time::sleep(PERMIT_TIMEOUT / 2).await;
+            tokio::time::sleep(FREE_BROWSER_TIMEOUT / 2).await;
             drop(permit);
         };
         let (second, ()) = tokio::join!(pool.acquire_permit(deadline), freed);
@@ -504,8 +522,12 @@ mod tests {
             (1, 2)
         );
         let url = url::Url::parse("http://grid.example/").unwrap();
-        let remote =
-            RemoteWebDriver { kind: BrowserKind::Chrome, url, proxy_host: None, client_networks: Vec::new() };
+        let remote = RemoteWebDriver {
+            browser_kind: BrowserKind::Chrome,
+            url,
+            forward_proxy_address: None,
+            client_networks: Vec::new(),
+        };
         let config = BrowserPoolConfig { remotes: vec![remote], ..BrowserPoolConfig::default() };
         assert_eq!(BrowserPool::new(config).max_concurrent_checks(), usize::MAX);
     }

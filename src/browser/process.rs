@@ -20,15 +20,15 @@ use crate::subprocess::process_table::{BrowserHealth, MAX_SCAN_AGE, ProcessTable
 #[derive(Debug)]
 pub struct BrowserProcess {
     /// `None` for a remote browser, and after it was closed.
-    guard: Option<ProcessGuard>,
+    process_guard: Option<ProcessGuard>,
     driver_log: Option<DriverLog>,
-    memory: AtomicU64,
-    memory_limit: u64,
+    peak_memory_bytes: AtomicU64,
+    max_memory_bytes: u64,
     /// Whether the driver has started its browser.
     is_opened: bool,
     /// When the browser was opened: earlier scans of the process table are ignored.
     opened_at: Instant,
-    processes: Arc<ProcessTable>,
+    process_table: Arc<ProcessTable>,
     /// Its ports for `WebDriver`, `DevTools` and the like, which no check may reach.
     protected_ports: BTreeMap<u16, ProtectedService>,
 }
@@ -36,9 +36,9 @@ pub struct BrowserProcess {
 /// What must be released with the browser. The permit is released last.
 #[derive(Debug)]
 pub(super) struct ProcessGuard {
-    pub(super) group: Option<ProcessGroup>,
+    pub(super) process_group: Option<ProcessGroup>,
     pub(super) profile: BrowserProfile,
-    pub(super) permit: OwnedSemaphorePermit,
+    pub(super) browser_permit: OwnedSemaphorePermit,
 }
 
 impl ProcessGuard {
@@ -46,13 +46,13 @@ impl ProcessGuard {
     /// when the kernel is slow to free their memory.
     fn terminate(self) {
         let token = self.profile.name().to_owned();
-        if self.group.is_some_and(|group| !group.kill_and_wait()) {
+        if self.process_group.is_some_and(|group| !group.kill_and_wait()) {
             tracing::warn!(profile = token, "failed to end the processes of a browser");
         }
         if let Err(error) = self.profile.remove() {
             tracing::warn!(profile = token, %error, "failed to remove the profile of a browser");
         }
-        drop(self.permit);
+        drop(self.browser_permit);
     }
 }
 
@@ -64,13 +64,13 @@ impl BrowserProcess {
         processes: Arc<ProcessTable>,
     ) -> Self {
         Self {
-            guard: Some(guard),
+            process_guard: Some(guard),
             driver_log: log,
-            memory: AtomicU64::new(0),
-            memory_limit: limit,
+            peak_memory_bytes: AtomicU64::new(0),
+            max_memory_bytes: limit,
             is_opened: false,
             opened_at: Instant::now(),
-            processes,
+            process_table: processes,
             protected_ports: BTreeMap::new(),
         }
     }
@@ -79,13 +79,13 @@ impl BrowserProcess {
     pub(super) fn remote() -> Self {
         let processes = Arc::default();
         Self {
-            guard: None,
+            process_guard: None,
             driver_log: None,
-            memory: AtomicU64::new(0),
-            memory_limit: u64::MAX,
+            peak_memory_bytes: AtomicU64::new(0),
+            max_memory_bytes: u64::MAX,
             is_opened: true,
             opened_at: Instant::now(),
-            processes,
+            process_table: processes,
             protected_ports: BTreeMap::new(),
         }
     }
@@ -99,24 +99,26 @@ impl BrowserProcess {
     /// Keeps all checks from the ports that the driver and its browser listen on: they accept commands from every
     /// process of this host.
     pub(super) async fn protect_ports(&mut self) {
-        let Some(group) = self.guard.as_ref().and_then(|guard| guard.group.as_ref()) else { return };
-        for port in self.processes.listening_ports(group.leader()).await {
+        let Some(group) = self.process_guard.as_ref().and_then(|guard| guard.process_group.as_ref()) else {
+            return;
+        };
+        for port in self.process_table.listening_ports(group.leader()).await {
             self.protected_ports.entry(port).or_insert_with(|| protect_local_port(port));
         }
     }
 
     /// Kills the driver before it has started a browser, and starts another one with `start` in the same profile.
-    pub(super) async fn restart(
+    pub(super) async fn restart_driver(
         &mut self,
         start: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
     ) -> Result<(), Failure> {
-        let Some(guard) = &mut self.guard else { return Ok(()) };
-        if let Some(group) = guard.group.take() {
+        let Some(guard) = &mut self.process_guard else { return Ok(()) };
+        if let Some(group) = guard.process_group.take() {
             // It completes even if this future is dropped.
             drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
         let (group, log) = start(&guard.profile)?;
-        guard.group = Some(group);
+        guard.process_group = Some(group);
         self.driver_log = Some(log);
         Ok(())
     }
@@ -155,12 +157,12 @@ impl BrowserProcess {
     }
 
     async fn check_health(&mut self) -> Option<Failure> {
-        let group = self.guard.as_ref()?.group.as_ref()?;
+        let group = self.process_guard.as_ref()?.process_group.as_ref()?;
         if let Some(exit) = group.exit_description() {
             let detail = with_driver_output(&format!("the driver {exit}"), &self.driver_output());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
-        let health = self.processes.health(group.leader(), self.opened_at).await?;
+        let health = self.process_table.health(group.leader(), self.opened_at).await?;
         let BrowserHealth {
             memory_bytes: bytes,
             browser_processes: others,
@@ -178,25 +180,26 @@ impl BrowserProcess {
         if browser_is_stopped {
             return failed("the browser is stopped");
         }
-        self.memory.fetch_max(bytes, Ordering::Relaxed);
-        if bytes <= self.memory_limit {
+        self.peak_memory_bytes.fetch_max(bytes, Ordering::Relaxed);
+        if bytes <= self.max_memory_bytes {
             return None;
         }
         group.kill();
         let mib = |bytes: u64| bytes >> 20;
-        let detail = format!("it used {} MiB; `browser.memory_mb` is {}", mib(bytes), mib(self.memory_limit));
+        let detail =
+            format!("it used {} MiB; `browser.memory_mb` is {}", mib(bytes), mib(self.max_memory_bytes));
         Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
     }
 
     /// Returns the highest measured memory usage, in bytes; `None` when it was not measured.
     #[must_use]
     pub fn peak_memory_bytes(&self) -> Option<u64> {
-        Some(self.memory.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
+        Some(self.peak_memory_bytes.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
     }
 
     /// Kills the browser, and waits until all of it is removed. The session must be closed before.
-    pub async fn close(mut self) {
-        if let Some(guard) = self.guard.take() {
+    pub async fn kill_and_remove(mut self) {
+        if let Some(guard) = self.process_guard.take() {
             // It completes even if this future is dropped.
             drop(tokio::task::spawn_blocking(move || guard.terminate()).await);
         }
@@ -205,8 +208,8 @@ impl BrowserProcess {
 
 impl Drop for BrowserProcess {
     fn drop(&mut self) {
-        let Some(guard) = self.guard.take() else { return };
-        if let Some(group) = &guard.group {
+        let Some(guard) = self.process_guard.take() else { return };
+        if let Some(group) = &guard.process_group {
             group.kill();
         }
         // Do not block the caller: this may be a thread of the runtime.

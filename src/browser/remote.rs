@@ -14,8 +14,8 @@ use super::session_options::{BrowserKind, SessionOptions};
 use super::{chrome, failure, firefox};
 use crate::domain::{EgressScope, Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net, ProtectedService, protect_address};
-use crate::subprocess::bounded_connector::BoundedConnector;
+use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, ProtectedService, protect_address};
+use crate::subprocess::bounded_connector::ResponseLimitConnector;
 use crate::sync::Mutex;
 
 /// Opens a session at `remote`, with a browser that uses `forward`.
@@ -23,7 +23,7 @@ use crate::sync::Mutex;
 /// # Errors
 /// Fails with [`FailureKind::EgressDenied`] (95) when the egress policy of this location denies the end point, and
 /// [`FailureKind::BrowserFailed`] (90) when it cannot be reached or refuses.
-pub(super) async fn open(
+pub(super) async fn open_remote_session(
     remote: &RemoteWebDriver,
     options: &SessionOptions,
     net: &Net,
@@ -34,7 +34,7 @@ pub(super) async fn open(
     let host = remote.url.host_str().unwrap_or_default();
     let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
     // Connect once ourselves: the library reports no reason of a failure and does not apply the egress policy.
-    let (net, mut trace) = (net.with_scope(EgressScope::Vigie), ConnectTrace::default());
+    let (net, mut trace) = (net.with_scope(EgressScope::Vigie), ConnectionTrace::default());
     let reached = net.connect(&to, deadline, &mut trace).await;
     protected.protect(&trace.resolved, to.port);
     reached.map_err(|failure| {
@@ -42,14 +42,14 @@ pub(super) async fn open(
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
         launch_failure(kind, format!("the end point of `browser.remote` at {to}: {failure}"))
     })?;
-    let capabilities = match options.kind {
-        BrowserKind::Chrome => chrome::capabilities(options, forward.address(), None),
-        BrowserKind::Firefox => firefox::capabilities(options, forward.address(), None),
+    let capabilities = match options.browser_kind {
+        BrowserKind::Chrome => chrome::session_capabilities(options, forward.address(), None),
+        BrowserKind::Firefox => firefox::session_capabilities(options, forward.address(), None),
         BrowserKind::InternetExplorer => internet_explorer_capabilities(options, forward.address()),
     };
-    let mut builder = ClientBuilder::new(BoundedConnector::new());
+    let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
-    connecting.map_err(|error| failure::session_failure(&error, ""))
+    connecting.map_err(|error| failure::session_not_created_failure(&error, ""))
 }
 
 /// The remote drivers that no check may reach: they accept commands from everybody.

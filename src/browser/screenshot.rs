@@ -32,25 +32,26 @@ impl BrowserSession {
         let extra =
             if matches!(error, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
         let within = (until + extra).saturating_duration_since(Instant::now());
-        let text = match tokio::time::timeout(within, self.capture_without_driver(within)).await {
-            Ok(Some(captured)) => captured.map_err(WebDriverError::Refused)?,
+        let text = match tokio::time::timeout(within, self.screenshot_without_driver(within)).await {
+            Ok(Some(captured)) => captured.map_err(WebDriverError::Other)?,
             _ => return Err(error),
         };
         decode_base64(&text)
     }
 
     /// Takes a screenshot in base64 without the driver; `None` when the browser does not support it.
-    async fn capture_without_driver(&self, within: Duration) -> Option<Result<String, String>> {
-        let window = self.known_window()?;
-        if let Some(address) = bidi_url(self.client()) {
+    async fn screenshot_without_driver(&self, within: Duration) -> Option<Result<String, String>> {
+        let window = self.last_window_handle()?;
+        if let Some(address) = bidi_url(self.webdriver_client()) {
             return Some(capture_by_bidi(address, &window, within).await);
         }
-        Some(capture_by_devtools(self.devtools_address()?, &window, within).await)
+        Some(capture_by_devtools(self.local_devtools_address()?, &window, within).await)
     }
 
     /// Returns the `DevTools` address of Chromium. That of a remote browser is only reachable on its own host.
-    fn devtools_address(&self) -> Option<SocketAddr> {
-        let options = self.client().capabilities()?.get("goog:chromeOptions").filter(|_| self.is_local())?;
+    fn local_devtools_address(&self) -> Option<SocketAddr> {
+        let options =
+            self.webdriver_client().capabilities()?.get("goog:chromeOptions").filter(|_| self.is_local())?;
         let (host, port) = options["debuggerAddress"].as_str()?.rsplit_once(':')?;
         let ip = if host == "localhost" { "127.0.0.1" } else { host };
         Some(SocketAddr::new(ip.parse().ok()?, port.parse().ok()?))
@@ -60,8 +61,8 @@ impl BrowserSession {
 /// Captures by `browsingContext.captureScreenshot` (W3C `WebDriver BiDi` 7.3.3.2), which works with open dialogs.
 async fn capture_by_bidi(address: &str, window: &str, within: Duration) -> Result<String, String> {
     let mut bidi = BidiConnection::connect(address, within, MAX_MESSAGE_BYTES).await?;
-    bidi.send("browsingContext.captureScreenshot", json!({ "context": window })).await?;
-    text(bidi.wait_for_response().await?["data"].take())
+    bidi.send_command("browsingContext.captureScreenshot", json!({ "context": window })).await?;
+    screenshot_text(bidi.wait_for_response().await?["data"].take())
 }
 
 /// Captures the first frame of `Page.startScreencast`, the only command that returns what was painted last, without
@@ -70,17 +71,17 @@ async fn capture_by_devtools(debugger: SocketAddr, window: &str, within: Duratio
     let address = format!("ws://{debugger}/devtools/page/{window}");
     let mut devtools = BidiConnection::connect(&address, within, MAX_MESSAGE_BYTES).await?;
     // The page itself may never respond to this command.
-    devtools.send("Page.enable", json!({})).await?;
-    devtools.send("Page.startScreencast", json!({ "format": "png" })).await?;
+    devtools.send_command("Page.enable", json!({})).await?;
+    devtools.send_command("Page.startScreencast", json!({ "format": "png" })).await?;
     while let Some(mut message) = devtools.next_message().await {
         if message["method"] == "Page.screencastFrame" {
-            return text(message["params"]["data"].take());
+            return screenshot_text(message["params"]["data"].take());
         }
     }
     Err("the browser closed the connection".to_owned())
 }
 
-fn text(data: Value) -> Result<String, String> {
+fn screenshot_text(data: Value) -> Result<String, String> {
     match data {
         Value::String(text) => Ok(text),
         _ => Err("the browser returned no screenshot".to_owned()),
@@ -90,5 +91,5 @@ fn text(data: Value) -> Result<String, String> {
 fn decode_base64(text: &str) -> Result<Vec<u8>, WebDriverError> {
     STANDARD
         .decode(text)
-        .map_err(|error| WebDriverError::Refused(format!("the screenshot cannot be decoded: {error}")))
+        .map_err(|error| WebDriverError::Other(format!("the screenshot cannot be decoded: {error}")))
 }

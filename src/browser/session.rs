@@ -46,19 +46,19 @@ impl ElementRef {
 #[derive(Debug)]
 pub struct BrowserSession {
     client: Client,
-    limits: SessionTimeouts,
+    driver_timeouts: SessionTimeouts,
     /// The address of the driver, if it is local.
-    driver: Option<SocketAddr>,
+    driver_address: Option<SocketAddr>,
     /// Whether a command was abandoned that may still keep the driver busy.
-    busy: AtomicBool,
+    has_abandoned_command: AtomicBool,
     /// Handle of the window that was current last.
-    current_window: Mutex<Option<String>>,
+    last_window_handle: Mutex<Option<String>>,
 }
 
 /// The timeouts that were set in the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SessionTimeouts {
-    page: Duration,
+    page_load: Duration,
     script: Duration,
 }
 
@@ -68,21 +68,27 @@ impl BrowserSession {
     #[must_use]
     pub fn new(client: Client, page: Duration, driver: Option<SocketAddr>) -> Self {
         // Unknown until it is set once.
-        let limits = SessionTimeouts { page, script: Duration::ZERO };
-        Self { client, limits, driver, busy: AtomicBool::new(false), current_window: Mutex::default() }
+        let limits = SessionTimeouts { page_load: page, script: Duration::ZERO };
+        Self {
+            client,
+            driver_timeouts: limits,
+            driver_address: driver,
+            has_abandoned_command: AtomicBool::new(false),
+            last_window_handle: Mutex::default(),
+        }
     }
 
     /// Whether an abandoned command may keep the driver busy. Further commands get little time then.
     #[must_use]
-    pub fn is_busy(&self) -> bool {
-        self.busy.load(Ordering::Relaxed)
+    pub fn is_driver_busy(&self) -> bool {
+        self.has_abandoned_command.load(Ordering::Relaxed)
     }
 
     /// Whether the driver responds to a new connection. A driver that waits for its browser, such as for a page that
     /// runs an endless loop, does; a driver that hangs does not. A remote driver counts as alive: it cannot be tested.
     /// it.
-    pub async fn is_alive(&self) -> bool {
-        let Some(driver) = self.driver else { return true };
+    pub async fn is_driver_alive(&self) -> bool {
+        let Some(driver) = self.driver_address else { return true };
         let request = async {
             let mut stream = TcpStream::connect(driver).await?;
             stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
@@ -93,7 +99,7 @@ impl BrowserSession {
 
     /// Returns the WebDriver client.
     #[must_use]
-    pub const fn client(&self) -> &Client {
+    pub const fn webdriver_client(&self) -> &Client {
         &self.client
     }
 
@@ -111,7 +117,7 @@ impl BrowserSession {
         let command = WebDriverCommand { method, path: path.into(), body };
         let response =
             tokio::time::timeout_at(self.effective_deadline(until), self.client.issue_cmd(command)).await;
-        self.busy.store(response.is_err(), Ordering::Relaxed);
+        self.has_abandoned_command.store(response.is_err(), Ordering::Relaxed);
         response.map_or(Err(WebDriverError::TimedOut), |response| {
             response.map_err(WebDriverError::from_command_error)
         })
@@ -119,21 +125,21 @@ impl BrowserSession {
 
     /// Whether the driver is local.
     pub(super) const fn is_local(&self) -> bool {
-        self.driver.is_some()
+        self.driver_address.is_some()
     }
 
     /// Returns the last current window, if it is known.
-    pub(super) fn known_window(&self) -> Option<String> {
-        self.current_window.lock().clone()
+    pub(super) fn last_window_handle(&self) -> Option<String> {
+        self.last_window_handle.lock().clone()
     }
 
     fn set_current_window(&self, window: &str) {
-        *self.current_window.lock() = Some(window.to_owned());
+        *self.last_window_handle.lock() = Some(window.to_owned());
     }
 
     /// Returns the deadline of a response: `until`, or earlier while the driver is busy.
     fn effective_deadline(&self, until: Instant) -> Instant {
-        if self.is_busy() { until.min(Instant::now() + BUSY_TIMEOUT) } else { until }
+        if self.is_driver_busy() { until.min(Instant::now() + BUSY_TIMEOUT) } else { until }
     }
 
     async fn get(&self, path: &str, until: Instant) -> Result<Value, WebDriverError> {
@@ -149,7 +155,7 @@ impl BrowserSession {
         response
             .as_str()
             .map(str::to_owned)
-            .ok_or_else(|| WebDriverError::Refused(format!("`{path}` returned no text")))
+            .ok_or_else(|| WebDriverError::Other(format!("`{path}` returned no text")))
     }
 
     /// Sets how long the driver waits for a page to load, and for scripts.
@@ -162,13 +168,13 @@ impl BrowserSession {
         script: Duration,
         until: Instant,
     ) -> Result<(), WebDriverError> {
-        let limits = SessionTimeouts { page, script };
-        if limits == self.limits {
+        let limits = SessionTimeouts { page_load: page, script };
+        if limits == self.driver_timeouts {
             return Ok(());
         }
         let body = json!({ "pageLoad": millis(page), "script": millis(script), "implicit": 0 });
         self.post("timeouts", body, until).await?;
-        self.limits = limits;
+        self.driver_timeouts = limits;
         Ok(())
     }
 
@@ -184,7 +190,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`], and with [`WebDriverError::JavaScript`] when it throws.
-    pub async fn execute(
+    pub async fn execute_script(
         &self,
         script: &str,
         arguments: Vec<Value>,
@@ -205,7 +211,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn clear(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
+    pub async fn clear_field(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
         self.post(&format!("element/{}/clear", element.0), json!({}), until).await.map(drop)
     }
 
@@ -234,7 +240,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn perform_actions(&self, sources: Value, until: Instant) -> Result<(), WebDriverError> {
+    pub async fn perform_input_actions(&self, sources: Value, until: Instant) -> Result<(), WebDriverError> {
         self.post("actions", json!({ "actions": sources }), until).await.map(drop)
     }
 
@@ -258,7 +264,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn window(&self, until: Instant) -> Result<String, WebDriverError> {
+    pub async fn current_window_handle(&self, until: Instant) -> Result<String, WebDriverError> {
         let window = self.get_text("window", until).await?;
         self.set_current_window(&window);
         Ok(window)
@@ -268,7 +274,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn windows(&self, until: Instant) -> Result<Vec<String>, WebDriverError> {
+    pub async fn window_handles(&self, until: Instant) -> Result<Vec<String>, WebDriverError> {
         let response = self.get("window/handles", until).await?;
         let handles = response.as_array().into_iter().flatten();
         Ok(handles.filter_map(|handle| handle.as_str().map(str::to_owned)).collect())
@@ -325,7 +331,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn close(self, until: Instant) -> Result<(), WebDriverError> {
+    pub async fn close_session(self, until: Instant) -> Result<(), WebDriverError> {
         let until = self.effective_deadline(until);
         match tokio::time::timeout_at(until, self.client.close()).await {
             Ok(closed) => closed.map_err(WebDriverError::from_command_error),
@@ -337,7 +343,7 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn fetch_log(&self, kind: &str, until: Instant) -> Result<Value, WebDriverError> {
+    pub async fn fetch_driver_log(&self, kind: &str, until: Instant) -> Result<Value, WebDriverError> {
         self.post("se/log", json!({ "type": kind }), until).await
     }
 

@@ -46,26 +46,26 @@ pub struct Emulation {
     /// Width and height of the page in CSS pixels.
     pub viewport: (u32, u32),
     /// Device pixels per CSS pixel.
-    pub scale: f64,
+    pub device_pixel_ratio: f64,
     /// Whether pages are laid out as on a phone: by their `viewport`, otherwise wide and scaled down.
-    pub mobile: bool,
+    pub mobile_layout: bool,
     /// Whether it has a touch screen.
-    pub touch: bool,
+    pub touch_screen: bool,
     /// The `User-Agent`; `None` for the browser's own.
     pub user_agent: Option<String>,
     /// Header fields added to every request.
-    pub headers: Vec<(String, String)>,
+    pub extra_headers: Vec<(String, String)>,
 }
 
 impl Default for Emulation {
     fn default() -> Self {
         Self {
             viewport: (1366, 768),
-            scale: 1.0,
-            mobile: false,
-            touch: false,
+            device_pixel_ratio: 1.0,
+            mobile_layout: false,
+            touch_screen: false,
             user_agent: None,
-            headers: Vec::new(),
+            extra_headers: Vec::new(),
         }
     }
 }
@@ -78,28 +78,28 @@ pub struct DeviceProfile {
     /// The emulation options.
     pub emulation: Emulation,
     /// Hosts that are blocked.
-    pub blocked: BlockedHosts,
+    pub blocked_hosts: BlockedHosts,
 }
 
 /// The options to open a session with.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
     /// The browser.
-    pub kind: BrowserKind,
+    pub browser_kind: BrowserKind,
     /// Whether it shows its windows, for authoring scripts.
     pub headful: bool,
     /// The device to emulate.
     pub emulation: Emulation,
     /// Address families that it may connect to.
-    pub family: AddressFamily,
+    pub address_family: AddressFamily,
     /// The id of the upstream proxy, if one is set.
-    pub proxy_id: Option<i64>,
+    pub upstream_proxy_id: Option<i64>,
     /// Whether server certificates are verified.
     pub verify_certificates: bool,
     /// The id of a private CA, in addition to those of the system.
     pub ca_id: Option<i64>,
     /// The id of the client certificate to present.
-    pub client_certificate: Option<i64>,
+    pub client_certificate_id: Option<i64>,
     /// The trace id sent with requests to the script's own site.
     pub trace_id: Option<TraceId>,
 }

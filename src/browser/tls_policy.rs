@@ -12,5 +12,5 @@ pub(super) fn accepts_any_certificate(options: &SessionOptions) -> bool {
 /// add the trace id to requests of the site alone. Browsers add header fields to all requests or to those of one
 /// window, each in its own manner.
 pub(super) fn intercepts_tls(options: &SessionOptions) -> bool {
-    options.ca_id.is_some() || options.client_certificate.is_some() || options.trace_id.is_some()
+    options.ca_id.is_some() || options.client_certificate_id.is_some() || options.trace_id.is_some()
 }

@@ -108,15 +108,15 @@ impl AccountFacts {
     #[must_use]
     pub fn validation_context(&self, role: Role) -> ValidationContext<'_> {
         ValidationContext {
-            locations: Some(&self.location_ids),
-            default_locations: &self.default_locations,
-            client_certificates: Some(&self.client_ids),
-            certificate_authorities: Some(&self.authority_ids),
+            location_ids: Some(&self.location_ids),
+            default_location_ids: &self.default_locations,
+            client_certificate_ids: Some(&self.client_ids),
+            certificate_authority_ids: Some(&self.authority_ids),
             properties: Some(&self.properties),
-            proxies: Some(&self.common.proxies),
-            profiles: Some(&self.profile_ids),
-            dns_names: Some(self.common.dns_names),
-            plans: self.common.plans.as_deref(),
+            proxy_ids: Some(&self.common.proxies),
+            device_profile_ids: Some(&self.profile_ids),
+            dns_name_count: Some(self.common.dns_names),
+            billing_plans: self.common.plans.as_deref(),
             supported_types: Some(&self.common.supported_types),
             supported_tls_versions: Some(&self.common.supported_tls_versions),
             author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
@@ -275,7 +275,7 @@ impl AccountFacts {
         self.quorum = contacts::quorum_from_threshold(account.multipop_threshold);
         let ids = account.default_locations.iter().map(|location| location.id.0);
         self.default_locations = ids.filter(|id| self.locations.contains_key(id)).collect();
-        self.certificate_days = account.certificate_days.unwrap_or(self.certificate_days);
+        self.certificate_days = account.certificate_warning_days.unwrap_or(self.certificate_days);
     }
 
     fn build_indexes(&mut self) {

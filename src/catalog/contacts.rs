@@ -74,11 +74,11 @@ pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
     let subject = record.parent_id?;
     let settings: BlackoutSettings<'_> = settings_or_skip(record)?;
     let target = match settings.kind {
-        BlackoutKind::Monitor => BlackoutTarget::Monitor(MonitorId(subject)),
-        BlackoutKind::Alert => BlackoutTarget::Alert(MonitorId(subject)),
-        BlackoutKind::Notifier => BlackoutTarget::Recipient(RecipientId(subject)),
+        BlackoutKind::MonitorRuns => BlackoutTarget::Monitor(MonitorId(subject)),
+        BlackoutKind::MonitorAlerts => BlackoutTarget::Alert(MonitorId(subject)),
+        BlackoutKind::RecipientNotifications => BlackoutTarget::Recipient(RecipientId(subject)),
     };
-    Some(BlackoutWindow { id: record.id, target, window: log_and_skip(record, settings.time_window())? })
+    Some(BlackoutWindow { id: record.id, target, time_window: log_and_skip(record, settings.time_window())? })
 }
 
 /// Converts the `multipop_threshold` of an account.
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::domain::{NotificationMethod, Revision, Timestamp};
     use crate::schedule::TimeWindow;
-    use crate::schema::typed::record::{AccountSettings, read_record};
+    use crate::schema::typed::record::{AccountSettings, parse_record};
 
     fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> Record {
         Record {
@@ -160,14 +160,14 @@ mod tests {
         let at = |hour| jiff::civil::date(2026, 1, 1).at(hour, 0, 0, 0);
         let window = read(Some(3), once.clone()).unwrap();
         assert_eq!(window.target, BlackoutTarget::Monitor(MonitorId(3)));
-        assert_eq!(window.window, TimeWindow::Once { from: at(12), until: at(13) });
+        assert_eq!(window.time_window, TimeWindow::Once { start: at(12), end: at(13) });
         let weekly = json!({"type": "Notifier", "persistent": true, "start_day": 7, "start_time": "22:00",
             "end_day": 1, "end_time": "06:30"});
         let window = read(Some(3), weekly).unwrap();
         assert_eq!(window.target, BlackoutTarget::Recipient(RecipientId(3)));
         let time = |hour, minute| jiff::civil::time(hour, minute, 0, 0);
         assert_eq!(
-            window.window,
+            window.time_window,
             TimeWindow::Weekly { start_day: 7, start: time(22, 0), end_day: 1, end: time(6, 30) }
         );
         assert_eq!(read(None, once), None);
@@ -178,7 +178,7 @@ mod tests {
     fn the_quorum_comes_from_the_multipop_threshold() {
         let quorum = |fields| {
             let record = record(RecordKind::Customer, None, fields);
-            quorum_from_threshold(read_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
+            quorum_from_threshold(parse_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
         };
         assert_eq!(quorum(json!({})), Quorum::AtLeast(2));
         assert_eq!(quorum(json!({"multipop_threshold": "1"})), Quorum::AtLeast(1));

@@ -2,7 +2,7 @@
 
 use crate::domain::Record;
 use crate::schema::InvalidSettings;
-use crate::schema::typed::record::{RecordSettings, read_record};
+use crate::schema::typed::record::{RecordSettings, parse_record};
 use crate::store::StoreError;
 
 /// Reads the settings of `record`.
@@ -10,12 +10,12 @@ use crate::store::StoreError;
 /// # Errors
 /// [`StoreError::Undecodable`], which names the record.
 pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
-    read_record(record).map_err(|error| undecodable_error(record, &error))
+    parse_record(record).map_err(|error| undecodable_error(record, &error))
 }
 
 /// Like [`settings_from_record`], for lists: `None` for an invalid record, which is logged.
 pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
-    log_and_skip(record, read_record(record))
+    log_and_skip(record, parse_record(record))
 }
 
 /// Returns the value of `read`; `None` for an invalid `record`, which is logged.

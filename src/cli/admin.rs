@@ -19,7 +19,7 @@ use super::trust::ServerTrust;
 use crate::app::{HostToken, read_host_token};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
-use crate::schema::typed::record::{CustomerSettings, UserSettings, read_record};
+use crate::schema::typed::record::{CustomerSettings, UserSettings, parse_record};
 use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
 use crate::store::{SqliteSettings, SqliteStore, StoreError};
@@ -253,7 +253,7 @@ impl AdminBackend {
                 let all =
                     accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
                 let row = |record: &Record| -> anyhow::Result<CustomerRow> {
-                    let settings: CustomerSettings<'_> = read_record(record)?;
+                    let settings: CustomerSettings<'_> = parse_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
                 };
                 all.map_err(|error| describe_error(error, "account"))?.iter().map(row).collect()
@@ -294,12 +294,12 @@ impl AdminBackend {
 
 impl UserRow {
     fn from_record(record: &Record) -> anyhow::Result<Self> {
-        let settings: UserSettings<'_> = read_record(record)?;
+        let settings: UserSettings<'_> = parse_record(record)?;
         Ok(Self {
             id: record.id,
             login: settings.login.to_owned(),
             name: settings.name.to_owned(),
-            role: settings.role.to_owned(),
+            role: settings.role_name.to_owned(),
             enabled: settings.enabled,
             locked: settings.locked,
         })

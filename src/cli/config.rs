@@ -9,7 +9,7 @@ use super::output;
 use super::settings::SettingsArgs;
 use crate::app::read_monitors;
 use crate::schema::monitor_file::FileMonitor;
-use crate::settings::read_text;
+use crate::settings::read_config_text;
 use crate::syntax::ValidationError;
 use crate::syntax::node::{Node, NodeValue};
 
@@ -70,7 +70,7 @@ fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
 
 /// Whether the file at `path` contains monitors: a list, or a map with a type.
 fn holds_monitors(path: &Path) -> bool {
-    let node = read_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
+    let node = read_config_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }
 

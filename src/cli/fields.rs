@@ -10,7 +10,7 @@ use super::{output, table};
 use crate::domain::MonitorType;
 use crate::probe;
 use crate::schema::field::{DefaultValue, Field, FieldType};
-use crate::schema::json_schema::{field_table, sub_object_sections};
+use crate::schema::json_schema::{fields_as_markdown, sub_objects_as_markdown};
 use crate::schema::table as tables;
 use crate::schema::table::FieldTable;
 use crate::syntax::closest_match;
@@ -37,8 +37,8 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let style = Style::for_stdout();
     let text = match (args.kind, &args.field) {
-        (None, _) if args.markdown => sub_object_sections(),
-        (Some(kind), _) if args.markdown => field_table(kind),
+        (None, _) if args.markdown => sub_objects_as_markdown(),
+        (Some(kind), _) if args.markdown => fields_as_markdown(kind),
         (None, _) => render_types(style),
         (Some(kind), None) => render_fields(tables::for_type(kind), style),
         (Some(kind), Some(name)) => render_field(kind, name, style)?,
@@ -50,7 +50,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// Renders every type, and whether this build can check it.
 fn render_types(style: Style) -> String {
     let rows = MonitorType::ALL.iter().map(|&kind| {
-        let checked = if probe::descriptor(kind).is_some() { "checked" } else { "stored only" };
+        let checked = if probe::find_descriptor(kind).is_some() { "checked" } else { "stored only" };
         vec![Cell::new(kind), Cell::new(checked), Cell::new(tables::for_type(kind).description)]
     });
     table::render_table(&["type", "this build", "what"], rows.collect(), style)
@@ -78,7 +78,7 @@ fn render_fields(type_table: &FieldTable, style: Style) -> String {
 
 /// Describes the values that a field accepts, with bounds.
 fn field_rule(kind: &FieldType) -> String {
-    let expected = kind.expected();
+    let expected = kind.requirement();
     match kind {
         FieldType::Text { max, .. } => format!("{expected}, at most {max} characters"),
         FieldType::List { min: 0, max, .. } => format!("{expected} of at most {max}"),
@@ -90,9 +90,8 @@ fn field_rule(kind: &FieldType) -> String {
 fn default_text(field: &Field) -> String {
     match (field.default_value(), field.default) {
         _ if field.required => "required".to_owned(),
-        (_, DefaultValue::Object | DefaultValue::EmptyList | DefaultValue::Text("")) | (None, _) => {
-            String::new()
-        }
+        (_, DefaultValue::ObjectOfDefaults | DefaultValue::EmptyList | DefaultValue::Text(""))
+        | (None, _) => String::new(),
         (Some(Value::String(text)), _) => format!("`{text}`"),
         (Some(value), _) => value.to_string(),
     }
@@ -133,7 +132,7 @@ fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<S
 fn nested_table(kind: &FieldType) -> Option<&'static FieldTable> {
     match kind {
         FieldType::Object(table) => Some(table),
-        FieldType::List { items, .. } => nested_table(items),
+        FieldType::List { item_type: items, .. } => nested_table(items),
         _ => None,
     }
 }

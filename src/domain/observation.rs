@@ -265,7 +265,8 @@ pub struct DnsFacts {
     pub truncated: bool,
     /// Size of the last message of the server, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer_bytes: Option<u64>,
+    #[serde(rename = "answer_bytes")]
+    pub response_bytes: Option<u64>,
     /// Seconds that the reply may be cached: the smallest TTL of its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u32>,

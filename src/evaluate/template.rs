@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
 use crate::redaction::sensitive_names::is_sensitive_variable;
 use crate::syntax::escape::Escape;
-use crate::syntax::template::{TemplatePart, parse};
+use crate::syntax::template::{TemplatePart, parse_template};
 
 /// Maximum size of a rendered text in bytes.
 const MAX_RENDERED_BYTES: usize = 1024 * 1024;
@@ -105,7 +105,7 @@ impl Template {
                 CompiledPart::Placeholder(name.into(), escape)
             }
         };
-        Self { parts: parse(text).into_iter().map(part).collect(), context }
+        Self { parts: parse_template(text).into_iter().map(part).collect(), context }
     }
 
     /// Whether there are placeholders.
@@ -194,12 +194,12 @@ impl PrecedingText {
     fn escape_for(&self, context: EscapeContext) -> Escape {
         match context {
             EscapeContext::Url if !self.is_present => Escape::Raw,
-            EscapeContext::Url if self.path_ended => Escape::Component,
-            EscapeContext::Url if self.host_ended => Escape::Segment,
+            EscapeContext::Url if self.path_ended => Escape::UrlComponent,
+            EscapeContext::Url if self.host_ended => Escape::PathSegment,
             EscapeContext::Url => Escape::Host,
             EscapeContext::Header => Escape::Header,
             EscapeContext::Json if self.in_string => Escape::JsonString,
-            EscapeContext::Form => Escape::Form,
+            EscapeContext::Form => Escape::FormValue,
             EscapeContext::Xml => Escape::Xml,
             EscapeContext::Regex => Escape::Regex,
             EscapeContext::Login | EscapeContext::Json | EscapeContext::Body | EscapeContext::Value => {

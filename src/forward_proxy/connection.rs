@@ -13,7 +13,7 @@ use super::http1_builders::CONNECT_TIMEOUT;
 use super::proxy::ForwardProxy;
 use super::upstream::UpstreamConnection;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, Net};
 use crate::sync::Mutex;
 
 /// Body of a response to the browser.
@@ -52,7 +52,7 @@ impl ProxyConnection<'_> {
         }
         let mut endpoint = Endpoint::new(host, port);
         (endpoint.family, endpoint.proxy_id) = (rules.family, rules.upstream_proxy_id);
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let connected = self.net.connect(&endpoint, Deadline::within(CONNECT_TIMEOUT), &mut trace).await;
         let stream = connected.map_err(|failure| match failure.kind {
             FailureKind::EgressDenied => reject(StatusCode::FORBIDDEN, failure),

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use super::blocked_hosts::normalize_host;
 use crate::domain::{Failure, Phases};
-use crate::net::ConnectTrace;
+use crate::net::ConnectionTrace;
 
 /// Most targets that are recorded; later ones are ignored.
 const MAX_TARGETS: usize = 1024;
@@ -31,7 +31,7 @@ struct TargetEntry {
 pub(super) struct TargetLog(Mutex<BTreeMap<(String, u16), TargetEntry>>);
 
 impl TargetLog {
-    pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectTrace) {
+    pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectionTrace) {
         self.with(host, port, |target| {
             target.failure = None;
             let way = || TargetConnection { phases: trace.phases, address: trace.address };

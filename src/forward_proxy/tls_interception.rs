@@ -16,7 +16,7 @@ use super::prefixed_stream::PrefixedStream;
 use super::relay::{self, RelayStream};
 use super::trace_context::TraceContext;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{ConnectTrace, Deadline, Net, TlsOptions};
+use crate::net::{ConnectionTrace, Deadline, Net, TlsOptions};
 
 /// First byte of a TLS connection: the type of a handshake record (RFC 8446 5.1).
 const TLS_HANDSHAKE_RECORD: u8 = 22;
@@ -78,7 +78,7 @@ impl TlsInterceptor {
         let alpn = if offers_http2 { HTTP2 } else { HTTP1 };
         let options = TlsOptions { alpn, ..self.options.clone() };
         let deadline = Deadline::within(super::http1_builders::CONNECT_TIMEOUT);
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let mut target = net.handshake(target, host, &options, deadline, &mut trace).await?;
         let config = self.server_config(host, target.alpn_protocol())?;
         let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };

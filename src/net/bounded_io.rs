@@ -36,7 +36,7 @@ pub async fn read_to_len<S: AsyncRead + Unpin>(
 ) -> Result<(), Failure> {
     while buffer.len() < length {
         if read_more(stream, buffer, length, deadline, phase).await? == 0 {
-            return Err(closed_failure(phase, buffer.len()));
+            return Err(connection_closed_failure(phase, buffer.len()));
         }
     }
     Ok(())
@@ -63,7 +63,7 @@ pub async fn read_line<S: AsyncRead + Unpin>(
         }
         searched = buffer.len();
         if read_more(stream, buffer, limit, deadline, phase).await? == 0 {
-            return Err(closed_failure(phase, buffer.len()));
+            return Err(connection_closed_failure(phase, buffer.len()));
         }
     }
 }
@@ -83,7 +83,7 @@ pub async fn write_all<S: AsyncWrite + Unpin>(
 
 /// Returns the failure of a peer that closed after `bytes` bytes of a response.
 #[must_use]
-pub fn closed_failure(phase: Phase, bytes: usize) -> Failure {
+pub fn connection_closed_failure(phase: Phase, bytes: usize) -> Failure {
     if bytes == 0 {
         Failure::new(phase, FailureKind::NoResponse, "")
     } else {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::deadline::Deadline;
 use super::egress::check_not_protected;
-use super::endpoint::{ConnectTrace, Endpoint};
+use super::endpoint::{ConnectionTrace, Endpoint};
 use super::proxy::UpstreamProxy;
 use super::socket;
 use super::stack::Net;
@@ -29,7 +29,7 @@ impl Net {
         &self,
         to: &Endpoint,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
         let proxy = self.proxy_by_id(to)?;
         let addresses = self.resolve(to, deadline, trace).await?;
@@ -42,7 +42,7 @@ impl Net {
         to: &Endpoint,
         addresses: &[IpAddr],
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
         self.connect_via(self.proxy_by_id(to)?.as_deref(), addresses, to.port, deadline, trace).await
     }
@@ -53,7 +53,7 @@ impl Net {
         addresses: &[IpAddr],
         port: u16,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
         self.connect_via(None, addresses, port, deadline, trace).await
     }
@@ -64,7 +64,7 @@ impl Net {
         addresses: &[IpAddr],
         port: u16,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
         let allowed = self.allowed_addresses(addresses, Some(port), trace)?;
         let started = Instant::now();
@@ -94,7 +94,7 @@ impl Net {
         &self,
         addresses: &[IpAddr],
         port: Option<u16>,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<Vec<IpAddr>, Failure> {
         let mut denials = Vec::new();
         let mut allowed = Vec::with_capacity(addresses.len());

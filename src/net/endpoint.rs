@@ -83,7 +83,7 @@ impl fmt::Display for Endpoint {
 
 /// What was observed while connecting; also set when that failed.
 #[derive(Clone, Debug, Default)]
-pub struct ConnectTrace {
+pub struct ConnectionTrace {
     /// The phases resolve, connect and tls, as far as they were reached; sums over several connections.
     pub phases: Phases,
     /// The connected peer, or the one tried last.

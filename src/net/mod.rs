@@ -25,7 +25,7 @@ mod timed_stream;
 mod tls;
 mod traceroute;
 
-pub use bounded_io::{closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
+pub use bounded_io::{connection_closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
 pub use config::NetConfig;
 pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
@@ -34,7 +34,7 @@ pub use egress::{
     DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, ProtectedService, effective_address, protect_address,
     protect_local_port,
 };
-pub use endpoint::{AddressFamily, ConnectTrace, Endpoint};
+pub use endpoint::{AddressFamily, ConnectionTrace, Endpoint};
 pub use error::NetError;
 pub use ip_network::{IpNetwork, ParseIpNetworkError};
 pub use proxy::{ProxyKind, UpstreamProxy};

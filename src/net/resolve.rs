@@ -9,7 +9,7 @@ use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RecordType};
 
 use super::deadline::Deadline;
-use super::endpoint::{AddressFamily, ConnectTrace, Endpoint};
+use super::endpoint::{AddressFamily, ConnectionTrace, Endpoint};
 use super::resolver::LOOKUP_TIMEOUT;
 use super::socket;
 use super::stack::Net;
@@ -25,7 +25,7 @@ impl Net {
         &self,
         to: &Endpoint,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<Vec<IpAddr>, Failure> {
         let started = tokio::time::Instant::now();
         let found = match to.known_address() {

@@ -14,7 +14,7 @@ use url::{Host, Position, Url};
 use super::send_error::SendError;
 use crate::clock::Clock;
 use crate::domain::{EgressScope, Phases, Timestamp, replace_control_chars};
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 
 /// Most bytes of a response that are read.
@@ -228,7 +228,7 @@ async fn exchange(
     deadline: Deadline,
 ) -> Result<(ResponseHead, ResponseBody), SendError> {
     let request = call.to_http_request()?;
-    let mut trace = ConnectTrace::default();
+    let mut trace = ConnectionTrace::default();
     let host = match call.url.host() {
         Some(Host::Domain(name)) => name.to_owned(),
         Some(Host::Ipv4(address)) => address.to_string(),

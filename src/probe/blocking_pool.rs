@@ -16,7 +16,7 @@ pub(super) const INLINE_SEARCH_BYTES: usize = 32 * 1024;
 const TASKS_PER_CPU: usize = 2;
 
 /// The permits of this process.
-static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+static TASK_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     Arc::new(Semaphore::new(TASKS_PER_CPU * processors))
 });
@@ -33,7 +33,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let internal =
         |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {text}"));
-    let permit = deadline.enforce(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
+    let permit = deadline.enforce(Phase::Validate, Arc::clone(&TASK_PERMITS).acquire_owned()).await;
     let Ok(Ok(permit)) = permit else {
         return Err(internal("did not start before the timeout: searches of other checks took all the time"));
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::settings::ProbeSettings;
+use super::settings::ProbeBuildContext;
 use crate::clock::Clock;
 use crate::domain::{MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
@@ -17,14 +17,14 @@ pub type AttemptFuture<'a> = Pin<Box<dyn Future<Output = Observation> + Send + '
 
 /// How much of the host one check takes. Each class has its own concurrency limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Weight {
+pub enum ConcurrencyClass {
     /// Sockets and a little memory.
     Light,
     /// A browser.
     Heavy,
 }
 
-impl Weight {
+impl ConcurrencyClass {
     /// Returns the stable name, used by metrics and settings.
     #[must_use]
     pub const fn label(self) -> &'static str {
@@ -49,7 +49,7 @@ pub struct ProbeContext<'a> {
     /// Whether HTTP exchanges are also recorded for attempts that pass, with more of their bodies.
     pub record_exchanges: bool,
     /// Start of the last full page check of this monitor at this location, if known.
-    pub full_page_at: Option<Timestamp>,
+    pub last_full_page_at: Option<Timestamp>,
 }
 
 impl<'a> ProbeContext<'a> {
@@ -61,7 +61,7 @@ impl<'a> ProbeContext<'a> {
         cancel: &'a CancellationToken,
         clock: &'a dyn Clock,
     ) -> Self {
-        Self { net, deadline, cancel, clock, record_exchanges: false, full_page_at: None }
+        Self { net, deadline, cancel, clock, record_exchanges: false, last_full_page_at: None }
     }
 }
 
@@ -71,7 +71,7 @@ pub trait Probe: Send + Sync + 'static {
     fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a>;
 
     /// Returns the target host, for the concurrency limit per target; `None` when there is no single one.
-    fn target(&self) -> Option<&str>;
+    fn target_host(&self) -> Option<&str>;
 
     /// Returns the limit of one attempt as a whole; `timeout` is that of the monitor.
     fn time_limit(&self, timeout: Duration) -> Duration {
@@ -80,7 +80,7 @@ pub trait Probe: Send + Sync + 'static {
 }
 
 /// Builds the probe of a validated document.
-pub type BuildProbe = fn(&MonitorDocument, &ProbeSettings) -> Arc<dyn Probe>;
+pub type ProbeConstructor = fn(&MonitorDocument, &ProbeBuildContext) -> Arc<dyn Probe>;
 
 /// The monitor types that share a descriptor.
 pub type MonitorTypes = &'static [MonitorType];

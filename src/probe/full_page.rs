@@ -7,7 +7,7 @@ use crate::domain::{Failure, FailureKind, Fault, FullPage, PageObject, Phase, Ti
 use crate::schema::typed::alerting::FullPageSettings;
 
 /// How much before the end of its interval a full page check is due again: runs start a little early or late.
-const SLACK: Duration = Duration::from_secs(30);
+const EARLY_START_TOLERANCE: Duration = Duration::from_secs(30);
 
 /// The full page settings of a monitor.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +19,15 @@ pub(super) struct FullPageRule {
     /// Whether a page without objects fails.
     requires_objects: bool,
     /// Whether failures of objects fail the check; otherwise they are warnings.
-    pub(super) notify_on_errors: bool,
+    pub(super) object_failures_fail_check: bool,
 }
 
 impl FullPageRule {
     /// Returns `None` when the monitor has no full page checks.
     pub(super) fn from_settings(settings: Option<FullPageSettings>) -> Option<Self> {
         let settings = settings?;
-        let minutes = u64::try_from(settings.interval_fullpage).ok()?;
-        let seconds = match settings.fullpage_object_timeout {
+        let minutes = u64::try_from(settings.interval_minutes).ok()?;
+        let seconds = match settings.object_timeout_seconds {
             0 => 10,
             seconds => u64::from(seconds),
         };
@@ -35,13 +35,13 @@ impl FullPageRule {
             interval: Duration::from_secs(minutes * 60),
             object_timeout: Duration::from_secs(seconds),
             requires_objects: settings.check_fullpage_missing_objects,
-            notify_on_errors: settings.notify_on_fullpage_errors,
+            object_failures_fail_check: settings.notify_on_fullpage_errors,
         })
     }
 
     /// Whether a full page is due now; `last` is when the last one started at this location (fields.md 3).
     pub(super) fn is_due(&self, last: Option<Timestamp>, now: Timestamp) -> bool {
-        last.is_none_or(|last| now.since(last) + SLACK >= self.interval)
+        last.is_none_or(|last| now.since(last) + EARLY_START_TOLERANCE >= self.interval)
     }
     /// Returns the failure of the objects, if any: the exceeded deadline, else the first object failure that is not
     /// an error of Vigie itself, else the first failure.
@@ -86,7 +86,7 @@ mod tests {
             interval: Duration::from_secs(minutes * 60),
             object_timeout: Duration::from_secs(10),
             requires_objects: false,
-            notify_on_errors: false,
+            object_failures_fail_check: false,
         };
         let now = Timestamp::from_seconds(1_700_000_000);
         let ago = |seconds: u64| Some(now - Duration::from_secs(seconds));

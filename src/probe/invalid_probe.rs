@@ -25,7 +25,7 @@ impl From<Failure> for InvalidProbe {
 
 impl From<InvalidSettings> for InvalidProbe {
     fn from(error: InvalidSettings) -> Self {
-        Self::new(describe_invalid(&error))
+        Self::new(describe_invalid_setting(&error))
     }
 }
 
@@ -35,8 +35,8 @@ pub(super) fn invalid_setting(field: &str, reason: impl AsRef<str>) -> InvalidSe
 }
 
 /// Describes invalid settings in the detail of a failure.
-pub(super) fn describe_invalid(error: &InvalidSettings) -> String {
-    format!("`{}` cannot be used: {}", error.field, error.reason)
+pub(super) fn describe_invalid_setting(error: &InvalidSettings) -> String {
+    format!("`{}` cannot be used: {}", error.path, error.reason)
 }
 
 impl Probe for InvalidProbe {
@@ -44,7 +44,7 @@ impl Probe for InvalidProbe {
         Box::pin(std::future::ready(Observation::from_failure(self.failure.clone())))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         None
     }
 }

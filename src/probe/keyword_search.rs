@@ -16,7 +16,7 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 /// # Errors
 /// Fails when it does not compile.
 pub(super) fn keyword_rule(document: &MonitorDocument) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
-    let settings: KeywordSettings<'_> = document.to_typed()?;
+    let settings: KeywordSettings<'_> = document.deserialize()?;
     let Some(rule) = settings.rule() else { return Ok(None) };
     match rule.clone().compile() {
         Ok(_) => Ok(Some(Box::new(rule))),

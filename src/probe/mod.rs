@@ -20,6 +20,6 @@ mod service_target;
 mod settings;
 mod tcp;
 
-pub use contract::{AttemptFuture, BuildProbe, MonitorTypes, Probe, ProbeContext, Weight};
-pub use registry::{ProbeDescriptor, REGISTRY, build, descriptor};
-pub use settings::{AuthoringOptions, ProbeSettings};
+pub use contract::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
+pub use registry::{PROBE_DESCRIPTORS, ProbeDescriptor, build_probe, find_descriptor};
+pub use settings::{ProbeBuildContext, ScriptDebugOptions};

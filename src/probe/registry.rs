@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::contract::{AttemptFuture, BuildProbe, MonitorTypes, Probe, ProbeContext, Weight};
-use super::settings::ProbeSettings;
+use super::contract::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
+use super::settings::ProbeBuildContext;
 use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;
@@ -12,53 +12,88 @@ use crate::schema::MonitorDocument;
 #[derive(Clone, Copy)]
 pub struct ProbeDescriptor {
     /// The monitor types that it serves.
-    pub kinds: MonitorTypes,
+    pub monitor_types: MonitorTypes,
     /// How much of the host one check takes.
-    pub weight: Weight,
+    pub concurrency_class: ConcurrencyClass,
     /// Builds a probe from a validated document.
-    pub build: BuildProbe,
+    pub constructor: ProbeConstructor,
 }
 
 /// All kinds that this build can probe.
-pub static REGISTRY: &[ProbeDescriptor] = &[
+pub static PROBE_DESCRIPTORS: &[ProbeDescriptor] = &[
     ProbeDescriptor {
-        kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
-        weight: Weight::Light,
-        build: http::build,
+        monitor_types: &[MonitorType::Website, MonitorType::WebsiteSsl],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: http::build,
     },
     ProbeDescriptor {
-        kinds: &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi],
-        weight: Weight::Light,
-        build: api_steps::build,
+        monitor_types: &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: api_steps::build,
     },
-    ProbeDescriptor { kinds: &[MonitorType::BrowserScript], weight: Weight::Heavy, build: browser::build },
-    ProbeDescriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
-    ProbeDescriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
-    ProbeDescriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },
-    ProbeDescriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
-    ProbeDescriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
-    ProbeDescriptor { kinds: &[MonitorType::EmailImap], weight: Weight::Light, build: mail::imap },
     ProbeDescriptor {
-        kinds: &[MonitorType::Ftp, MonitorType::FtpSsl],
-        weight: Weight::Light,
-        build: ftp::build,
+        monitor_types: &[MonitorType::BrowserScript],
+        concurrency_class: ConcurrencyClass::Heavy,
+        constructor: browser::build,
     },
-    ProbeDescriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::NameServer],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: dns::build,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::EmailPop],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: mail::pop,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::EmailRoundTrip],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: mail::round_trip,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::Ping],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: ping::build,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::EmailSmtp],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: mail::smtp,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::EmailImap],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: mail::imap,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::Ftp, MonitorType::FtpSsl],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: ftp::build,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::Tcp],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: tcp::build,
+    },
 ];
 
 /// Returns the descriptor of `kind`; `None` when this build has no probe for it.
 #[must_use]
-pub fn descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
-    REGISTRY.iter().find(|descriptor| descriptor.kinds.contains(&kind))
+pub fn find_descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
+    PROBE_DESCRIPTORS.iter().find(|descriptor| descriptor.monitor_types.contains(&kind))
 }
 
 /// Builds the probe of `document`, and returns it with its weight. For a kind without a probe in this build, checks
 /// have the outcome unknown, status 95 (behaviour.md 4).
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> (Arc<dyn Probe>, Weight) {
-    match descriptor(document.monitor_type()) {
-        Some(descriptor) => ((descriptor.build)(document, settings), descriptor.weight),
-        None => (Arc::new(UnsupportedProbe(document.monitor_type())), Weight::Light),
+pub fn build_probe(
+    document: &MonitorDocument,
+    settings: &ProbeBuildContext,
+) -> (Arc<dyn Probe>, ConcurrencyClass) {
+    match find_descriptor(document.monitor_type()) {
+        Some(descriptor) => ((descriptor.constructor)(document, settings), descriptor.concurrency_class),
+        None => (Arc::new(UnsupportedProbe(document.monitor_type())), ConcurrencyClass::Light),
     }
 }
 
@@ -71,7 +106,7 @@ impl Probe for UnsupportedProbe {
         Box::pin(std::future::ready(Observation::from_failure(failure)))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         None
     }
 }
@@ -83,7 +118,7 @@ mod tests {
     #[test]
     fn every_type_is_in_one_entry_only() {
         let mut kinds: Vec<&str> =
-            REGISTRY.iter().flat_map(|line| line.kinds).map(|kind| kind.name()).collect();
+            PROBE_DESCRIPTORS.iter().flat_map(|line| line.monitor_types).map(|kind| kind.name()).collect();
         let lines = kinds.len();
         kinds.sort_unstable();
         kinds.dedup();

@@ -7,23 +7,23 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::domain::{Failure, Observation};
-use crate::net::{AddressFamily, ConnectTrace, Endpoint};
+use crate::net::{AddressFamily, ConnectionTrace, Endpoint};
 use crate::protocol::LineSession;
 use crate::schema::typed::connection::AddressSettings;
 
 /// Longest failure detail that is kept, in characters. Servers can send long texts.
-const MAX_DETAIL_CHARS: usize = 400;
+const MAX_FAILURE_DETAIL_CHARS: usize = 400;
 
 /// Returns the host and port of a monitor. With `resolve_dns` false, uses the address in `ipv4` instead of resolving
 /// the name (behaviour.md 4, Addresses).
-pub(super) fn endpoint(hostname: &str, port: u16, address: &AddressSettings<'_>) -> Endpoint {
+pub(super) fn build_endpoint(hostname: &str, port: u16, address: &AddressSettings<'_>) -> Endpoint {
     let mut endpoint = Endpoint::new(hostname.trim(), port);
-    endpoint.pinned_address = pinned(address);
+    endpoint.pinned_address = pinned_address(address);
     endpoint.family = AddressFamily::Any;
     endpoint
 }
 
-fn pinned(address: &AddressSettings<'_>) -> Option<IpAddr> {
+fn pinned_address(address: &AddressSettings<'_>) -> Option<IpAddr> {
     address.ipv4.filter(|_| !address.resolve_dns).and_then(|text| text.trim().parse().ok())
 }
 
@@ -38,7 +38,7 @@ pub(super) struct ServiceEndpoint {
 
 /// Parses the service in `text`. A port in the text has precedence over `port`, and both over the default of the
 /// scheme: `ports` are those without and with implicit TLS. The last of `schemes` is that of implicit TLS.
-pub(super) fn parse_service(
+pub(super) fn parse_service_endpoint(
     text: &str,
     port: Option<NonZeroU16>,
     address: Option<&AddressSettings<'_>>,
@@ -52,13 +52,13 @@ pub(super) fn parse_service(
     let port = parsed.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));
     let port = port.unwrap_or(if secure_scheme { ports.1 } else { ports.0 });
     let mut endpoint = Endpoint::new(parsed.as_ref().map_or(text, |service| service.host), port);
-    endpoint.pinned_address = address.and_then(pinned);
+    endpoint.pinned_address = address.and_then(pinned_address);
     // An explicit scheme overrides the usual meaning of the port.
     ServiceEndpoint { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
 }
 
 /// Like [`build_observation`], for a session: redacts the failure and adds the transcript.
-pub(super) fn session_observation(
+pub(super) fn build_session_observation(
     started: Instant,
     session: LineSession<'_>,
     outcome: Result<(), Failure>,
@@ -69,7 +69,7 @@ pub(super) fn session_observation(
         ..failure
     });
     let transcript = session.transcript.to_capture().filter(|_| outcome.is_err());
-    let mut observation = build_observation(started, session.trace, outcome);
+    let mut observation = build_observation(started, session.connect_trace, outcome);
     observation.captures.extend(transcript);
     // A failure in a phase that was not timed gets a duration of zero, so that results list the phase.
     if let Some(phase) = observation.failure.as_ref().map(|failure| failure.phase)
@@ -80,9 +80,9 @@ pub(super) fn session_observation(
     observation
 }
 
-/// Truncates `text` to [`MAX_DETAIL_CHARS`] characters.
+/// Truncates `text` to [`MAX_FAILURE_DETAIL_CHARS`] characters.
 fn truncate(text: &str) -> String {
-    match text.char_indices().nth(MAX_DETAIL_CHARS) {
+    match text.char_indices().nth(MAX_FAILURE_DETAIL_CHARS) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
     }
@@ -91,7 +91,7 @@ fn truncate(text: &str) -> String {
 /// Builds the observation of an attempt since `started`, with the connection of `trace` and the failure of `outcome`.
 pub(super) fn build_observation(
     started: Instant,
-    trace: ConnectTrace,
+    trace: ConnectionTrace,
     outcome: Result<(), Failure>,
 ) -> Observation {
     let mut observation = Observation { failure: outcome.err(), ..Observation::default() };

@@ -9,11 +9,11 @@ use crate::vault::Keyring;
 
 /// Inputs for building a probe, beside the document: values of the settings file, and the monitor's identity.
 #[derive(Clone, Debug)]
-pub struct ProbeSettings {
+pub struct ProbeBuildContext {
     /// Names selected by `name_to_resolve_id`; entry 0 is `dns.default_name`.
-    pub dns_names: Vec<String>,
+    pub dns_query_names: Vec<String>,
     /// Days before a certificate's end at which `Expiring` warns.
-    pub certificate_days: u32,
+    pub certificate_warning_days: u32,
     /// Longest body that is read, in bytes after decompression.
     pub max_body_bytes: u64,
     /// The `User-Agent` of checks.
@@ -21,43 +21,43 @@ pub struct ProbeSettings {
     /// The name of this host in EHLO; without it, its address.
     pub ehlo_name: Option<Arc<str>>,
     /// The id of the monitor; 0 for one that is not stored, as with `vigie check`.
-    pub monitor: MonitorId,
+    pub monitor_id: MonitorId,
     /// Signs the test messages that checks leave at a target, so that later checks recognise them. Without it,
     /// a key of this process is used, as in `vigie check`; later checks then do not recognise those messages.
     pub keyring: Option<Arc<Keyring>>,
     /// The pool that browsers come from.
     pub browser_pool: Arc<BrowserPool>,
     /// Options for the author of a browser script.
-    pub authoring: AuthoringOptions,
+    pub script_debug: ScriptDebugOptions,
     /// Devices that browsers can emulate, by the `subtype` of their monitors.
-    pub devices: Arc<BTreeMap<i64, DeviceProfile>>,
+    pub device_profiles: Arc<BTreeMap<i64, DeviceProfile>>,
     /// Variables of steps and scripts set before the first step, as with `vigie check --set`.
-    pub variables: Arc<BTreeMap<String, String>>,
+    pub variable_overrides: Arc<BTreeMap<String, String>>,
 }
 
 /// Options for the author of a browser script (`vigie check --headful`, `--screenshots`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AuthoringOptions {
+pub struct ScriptDebugOptions {
     /// Shows the browser's windows.
     pub headful: bool,
     /// Keeps a screenshot of each action, whatever the monitor's setting.
-    pub screenshots: bool,
+    pub screenshot_every_action: bool,
 }
 
-impl Default for ProbeSettings {
+impl Default for ProbeBuildContext {
     fn default() -> Self {
         Self {
-            dns_names: vec!["example.com".to_owned()],
-            certificate_days: 30,
+            dns_query_names: vec!["example.com".to_owned()],
+            certificate_warning_days: 30,
             max_body_bytes: 10 * 1024 * 1024,
             user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
             ehlo_name: None,
-            monitor: MonitorId(0),
+            monitor_id: MonitorId(0),
             keyring: None,
             browser_pool: Arc::default(),
-            authoring: AuthoringOptions::default(),
-            devices: Arc::default(),
-            variables: Arc::default(),
+            script_debug: ScriptDebugOptions::default(),
+            device_profiles: Arc::default(),
+            variable_overrides: Arc::default(),
         }
     }
 }

@@ -7,16 +7,16 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::connect_settings::trust_options;
+use super::connect_settings::server_verification_options;
 use super::contract::{AttemptFuture, Probe, ProbeContext};
 use super::invalid_probe::InvalidProbe;
-use super::service_target::{build_observation, endpoint};
-use super::settings::ProbeSettings;
+use super::service_target::{build_endpoint, build_observation};
+use super::settings::ProbeBuildContext;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::net::{ConnectTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
+use crate::net::{ConnectionTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
 use crate::protocol::starttls;
 use crate::protocol::starttls::StartTlsProtocol;
-use crate::schema::typed::tcp::{DialogueStepSettings, TcpSettings, TcpTlsMode};
+use crate::schema::typed::tcp::{DialogueLineSettings, TcpSettings, TcpTlsMode};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Longest input of one step of a dialogue, in bytes. All of it is searched again with every chunk, so a peer that
@@ -36,20 +36,20 @@ enum Encryption {
 /// what was sent.
 #[derive(Debug)]
 struct DialogueStep {
-    send: Option<Box<str>>,
-    expect: Option<Regex>,
+    text_to_send: Option<Box<str>>,
+    expected_pattern: Option<Regex>,
 }
 
 #[derive(Debug)]
 struct TcpProbe {
-    target: Endpoint,
+    endpoint: Endpoint,
     encryption: Encryption,
-    options: TlsOptions,
+    tls_options: TlsOptions,
     dialogue: Vec<DialogueStep>,
 }
 
 /// Builds the probe of a validated `tcp` monitor.
-pub(super) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(super) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
     match TcpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -58,18 +58,18 @@ pub(super) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Pr
 
 impl TcpProbe {
     fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
-        let settings: TcpSettings<'_> = document.to_typed()?;
-        let dialogue = settings.dialogue.iter().map(step).collect::<Result<_, _>>()?;
+        let settings: TcpSettings<'_> = document.deserialize()?;
+        let dialogue = settings.dialogue.iter().map(parse_dialogue_step).collect::<Result<_, _>>()?;
         Ok(Self {
-            target: endpoint(settings.hostname, settings.port.get(), &document.to_typed()?),
-            encryption: encryption(settings.tls),
-            options: trust_options(document)?,
+            endpoint: build_endpoint(settings.hostname, settings.port.get(), &document.deserialize()?),
+            encryption: encryption_from_tls_mode(settings.tls),
+            tls_options: server_verification_options(document)?,
             dialogue,
         })
     }
 }
 
-const fn encryption(tls: TcpTlsMode) -> Encryption {
+const fn encryption_from_tls_mode(tls: TcpTlsMode) -> Encryption {
     match tls {
         TcpTlsMode::None => Encryption::None,
         TcpTlsMode::Implicit => Encryption::Implicit,
@@ -81,11 +81,14 @@ const fn encryption(tls: TcpTlsMode) -> Encryption {
     }
 }
 
-fn step(line: &DialogueStepSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
+fn parse_dialogue_step(line: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
     let pattern = line.expect.filter(|text| !text.is_empty());
     let unusable = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
     let expect = pattern.map(Regex::new).transpose().map_err(unusable)?;
-    Ok(DialogueStep { send: line.send.filter(|text| !text.is_empty()).map(Into::into), expect })
+    Ok(DialogueStep {
+        text_to_send: line.send.filter(|text| !text.is_empty()).map(Into::into),
+        expected_pattern: expect,
+    })
 }
 
 impl Probe for TcpProbe {
@@ -93,21 +96,21 @@ impl Probe for TcpProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        Some(&self.target.host)
+    fn target_host(&self) -> Option<&str> {
+        Some(&self.endpoint.host)
     }
 }
 
 impl TcpProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let outcome = self.execute(cx, &mut trace).await;
         build_observation(started, trace, outcome)
     }
 
-    async fn execute(&self, cx: ProbeContext<'_>, trace: &mut ConnectTrace) -> Result<(), Failure> {
-        let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
+    async fn execute(&self, cx: ProbeContext<'_>, trace: &mut ConnectionTrace) -> Result<(), Failure> {
+        let mut stream = cx.net.connect(&self.endpoint, cx.deadline, trace).await?;
         if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
             let negotiated =
@@ -117,11 +120,11 @@ impl TcpProbe {
         }
         if self.encryption == Encryption::None {
             self.run_dialogue(&mut stream, cx, trace).await?;
-            self.close(stream);
+            self.close_or_reset(stream);
             return Ok(());
         }
-        let host = &self.target.host;
-        let mut stream = cx.net.handshake(stream, host, &self.options, cx.deadline, trace).await?;
+        let host = &self.endpoint.host;
+        let mut stream = cx.net.handshake(stream, host, &self.tls_options, cx.deadline, trace).await?;
         self.run_dialogue(&mut stream, cx, trace).await?;
         // The check is complete; a peer that is slow to close does not change it.
         let _ = cx.deadline.enforce(Phase::Tls, stream.shutdown()).await;
@@ -133,7 +136,7 @@ impl TcpProbe {
     /// With a dialogue the peer gets an orderly close instead. Measured on loopback over 60,000 connections to one
     /// port: 20 µs of CPU each and no `TIME_WAIT` left, against 23 to 28 µs and 12,000 left. Neither ran out of ports,
     /// since Linux reuses those of loopback after a second (`net.ipv4.tcp_tw_reuse` 2), but not those of other targets.
-    fn close(&self, stream: TcpStream) {
+    fn close_or_reset(&self, stream: TcpStream) {
         if self.dialogue.is_empty() {
             set_reset_on_close(&stream);
         }
@@ -143,13 +146,13 @@ impl TcpProbe {
         &self,
         stream: &mut S,
         cx: ProbeContext<'_>,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<(), Failure> {
         let mut received = Vec::new();
         let mut phase = Phase::FirstByte;
         let mut is_within_line = false;
         for (index, step) in self.dialogue.iter().enumerate() {
-            if let Some(text) = &step.send {
+            if let Some(text) = &step.text_to_send {
                 if let Some(end) = received.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line)
                 {
                     received.drain(..=end);
@@ -159,9 +162,9 @@ impl TcpProbe {
                 trace.phases.add(Phase::Send, started.elapsed());
                 sent?;
             }
-            if let Some(pattern) = &step.expect {
+            if let Some(pattern) = &step.expected_pattern {
                 let started = Instant::now();
-                let found = expect(stream, &mut received, pattern, cx, phase, index + 1).await;
+                let found = read_until_match(stream, &mut received, pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
                 is_within_line = !found?.ends_with(b"\n");
                 phase = Phase::Transfer;
@@ -174,7 +177,7 @@ impl TcpProbe {
 /// Reads until `pattern` matches in `received`, removes the match and all input before it, and returns both. When the
 /// peer sent other input until it closed, or whole lines until the time was over, the failure is that input, not the
 /// timeout. A peer that stops within a line has stalled, and the failure is the timeout.
-async fn expect<S: AsyncRead + Unpin>(
+async fn read_until_match<S: AsyncRead + Unpin>(
     stream: &mut S,
     received: &mut Vec<u8>,
     pattern: &Regex,
@@ -188,14 +191,14 @@ async fn expect<S: AsyncRead + Unpin>(
         }
         let read = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, phase).await;
         match read {
-            Ok(0) if received.is_empty() => return Err(crate::net::closed_failure(phase, 0)),
-            Ok(0) => return Err(unexpected_failure(phase, number, pattern, received)),
+            Ok(0) if received.is_empty() => return Err(crate::net::connection_closed_failure(phase, 0)),
+            Ok(0) => return Err(unexpected_reply_failure(phase, number, pattern, received)),
             Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::TimedOut && received.ends_with(b"\n") => {
-                return Err(unexpected_failure(phase, number, pattern, received));
+                return Err(unexpected_reply_failure(phase, number, pattern, received));
             }
             Err(failure) if failure.kind == FailureKind::TimedOut && !received.is_empty() => {
-                let so_far = unexpected_failure(phase, number, pattern, received).detail;
+                let so_far = unexpected_reply_failure(phase, number, pattern, received).detail;
                 return Err(Failure { detail: format!("{}; {so_far}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),
@@ -203,7 +206,7 @@ async fn expect<S: AsyncRead + Unpin>(
     }
 }
 
-fn unexpected_failure(phase: Phase, number: usize, pattern: &Regex, received: &[u8]) -> Failure {
+fn unexpected_reply_failure(phase: Phase, number: usize, pattern: &Regex, received: &[u8]) -> Failure {
     let start = &received[..received.len().min(80)];
     let quoted = start.escape_ascii();
     let detail = format!("step {number} expects `{pattern}`, the target sent `{quoted}`");

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use super::transcript::Transcript;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{
-    ConnectTrace, Deadline, Endpoint, MaybeTlsStream, Net, TlsOptions, TlsSession, closed_failure, read_line,
-    read_more, write_all,
+    ConnectionTrace, Deadline, Endpoint, MaybeTlsStream, Net, TlsOptions, TlsSession,
+    connection_closed_failure, read_line, read_more, write_all,
 };
 use crate::syntax::MASK;
 
@@ -122,7 +122,7 @@ pub struct LineSession<'a> {
     /// Start of the time that is not yet added to a phase.
     phase_started: Instant,
     /// The connection and the durations.
-    pub trace: ConnectTrace,
+    pub connect_trace: ConnectionTrace,
     /// The dialogue.
     pub transcript: Transcript,
 }
@@ -140,7 +140,7 @@ impl<'a> LineSession<'a> {
             received_bytes: 0,
             limit: MAX_SESSION_BYTES,
             phase_started: Instant::now(),
-            trace: ConnectTrace::default(),
+            connect_trace: ConnectionTrace::default(),
             transcript: Transcript::default(),
         }
     }
@@ -152,7 +152,7 @@ impl<'a> LineSession<'a> {
 
     /// Opens the connection, without TLS.
     pub async fn connect(&mut self, to: &Endpoint) -> Result<(), Failure> {
-        let stream = self.net.connect(to, self.deadline, &mut self.trace).await?;
+        let stream = self.net.connect(to, self.deadline, &mut self.connect_trace).await?;
         self.stream = Some(MaybeTlsStream::Plain(stream));
         self.phase_started = Instant::now();
         Ok(())
@@ -173,7 +173,7 @@ impl<'a> LineSession<'a> {
             return Err(Failure::new(Phase::Tls, FailureKind::TcpReplyUnexpected, detail));
         }
         let tls = self.net.tls_session(host, options, true)?;
-        let stream = tls.handshake(stream, self.deadline, &mut self.trace).await?;
+        let stream = tls.handshake(stream, self.deadline, &mut self.connect_trace).await?;
         self.tls = Some(tls);
         self.transcript.add_note("TLS");
         self.stream = Some(MaybeTlsStream::Tls(Box::new(stream)));
@@ -222,7 +222,7 @@ impl<'a> LineSession<'a> {
     /// Adds the time since the last line to `phase`.
     fn record_phase(&mut self, phase: Phase) {
         let now = Instant::now();
-        self.trace.phases.add(phase, now - self.phase_started);
+        self.connect_trace.phases.add(phase, now - self.phase_started);
         self.phase_started = now;
     }
 
@@ -267,7 +267,7 @@ impl<'a> LineSession<'a> {
             }
             let stream = self.stream.as_mut().ok_or_else(not_connected)?;
             if read_more(stream, &mut self.buffer, MAX_LINE_BYTES, self.deadline, phase).await? == 0 {
-                return Err(closed_failure(phase, self.buffer.len()));
+                return Err(connection_closed_failure(phase, self.buffer.len()));
             }
         }
     }

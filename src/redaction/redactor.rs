@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::syntax::MASK;
 use crate::syntax::escape::Escape;
-use crate::syntax::word_set::WordSet;
+use crate::syntax::word_set::SubstringSet;
 
 /// Shortest secret that is masked, in bytes; shorter ones occur by chance.
 const MIN_SECRET_BYTES: usize = 4;
@@ -64,7 +64,9 @@ impl Redactor {
     pub fn from_secrets<'a>(secrets: impl Iterator<Item = &'a str>) -> Self {
         let mut encoded = Vec::new();
         for secret in secrets.filter(|secret| secret.len() >= MIN_SECRET_BYTES) {
-            for escape in [Escape::Raw, Escape::Component, Escape::Form, Escape::JsonString, Escape::Xml] {
+            for escape in
+                [Escape::Raw, Escape::UrlComponent, Escape::FormValue, Escape::JsonString, Escape::Xml]
+            {
                 if let Ok(form) = escape.apply(secret)
                     && !encoded.iter().any(|known: &String| *known == form)
                 {
@@ -288,9 +290,9 @@ fn skip_whitespace(text: &str, from: usize) -> usize {
 
 /// Whether the name of a member or a pair marks its value as a credential.
 fn is_sensitive_name(name: &str) -> bool {
-    static WORDS: WordSet<11> = WordSet::new(SENSITIVE_WORDS);
+    static WORDS: SubstringSet<11> = SubstringSet::new(SENSITIVE_WORDS);
     let may_fold = || !name.is_ascii() && name.contains(NON_ASCII_CASE_FOLDS);
-    (WORDS.matches(name.as_bytes()) || may_fold())
+    (WORDS.occurs_in(name.as_bytes()) || may_fold())
         && SENSITIVE_NAME.as_ref().is_some_and(|pattern| pattern.is_match(name))
 }
 

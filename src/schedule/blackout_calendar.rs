@@ -30,9 +30,9 @@ pub enum TimeWindow {
     /// From the first time up to but excluding the second; local to the account.
     Once {
         /// Start.
-        from: DateTime,
+        start: DateTime,
         /// End.
-        until: DateTime,
+        end: DateTime,
     },
     /// Each week from a day and time to a day and time, 1 is Sunday. An end before the start is in the next week.
     Weekly {
@@ -55,14 +55,14 @@ pub struct BlackoutWindow {
     /// What the blackout suppresses.
     pub target: BlackoutTarget,
     /// When it applies.
-    pub window: TimeWindow,
+    pub time_window: TimeWindow,
 }
 
 /// The blackouts of an account.
 #[derive(Clone, Debug)]
 pub struct BlackoutCalendar {
-    zone: TimeZone,
-    windows: HashMap<BlackoutTarget, Vec<BlackoutWindow>>,
+    time_zone: TimeZone,
+    windows_by_target: HashMap<BlackoutTarget, Vec<BlackoutWindow>>,
 }
 
 impl BlackoutCalendar {
@@ -73,22 +73,22 @@ impl BlackoutCalendar {
         for window in windows {
             by_target.entry(window.target).or_default().push(window);
         }
-        Self { zone, windows: by_target }
+        Self { time_zone: zone, windows_by_target: by_target }
     }
 
     /// Returns the blackouts of `target`, past ones included.
     #[must_use]
     pub fn windows_for(&self, target: BlackoutTarget) -> &[BlackoutWindow] {
-        self.windows.get(&target).map(Vec::as_slice).unwrap_or_default()
+        self.windows_by_target.get(&target).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the blackout of `target` that is active at `at`.
     #[must_use]
     pub fn active_window(&self, target: BlackoutTarget, at: Timestamp) -> Option<&BlackoutWindow> {
         let is_active = |window: &&BlackoutWindow| {
-            window.window.occurrences(&self.zone, at).next().is_some_and(|(from, _)| from <= at)
+            window.time_window.occurrences(&self.time_zone, at).next().is_some_and(|(from, _)| from <= at)
         };
-        self.windows.get(&target)?.iter().find(is_active)
+        self.windows_by_target.get(&target)?.iter().find(is_active)
     }
 
     /// Returns the next `max` occurrences of `window` that end after `after`, as start and end.
@@ -99,7 +99,7 @@ impl BlackoutCalendar {
         after: Timestamp,
         max: usize,
     ) -> Vec<(Timestamp, Timestamp)> {
-        window.window.occurrences(&self.zone, after).take(max).collect()
+        window.time_window.occurrences(&self.time_zone, after).take(max).collect()
     }
 
     /// Returns every blackout of `target` in the range, as start and end. They are ordered by start and
@@ -111,10 +111,13 @@ impl BlackoutCalendar {
         from: Timestamp,
         thru: Timestamp,
     ) -> Vec<(Timestamp, Timestamp)> {
-        let windows = self.windows.get(&target).into_iter().flatten();
+        let windows = self.windows_by_target.get(&target).into_iter().flatten();
         let mut all: Vec<_> = windows
             .flat_map(|window| {
-                window.window.occurrences(&self.zone, from).take_while(move |(start, _)| *start < thru)
+                window
+                    .time_window
+                    .occurrences(&self.time_zone, from)
+                    .take_while(move |(start, _)| *start < thru)
             })
             .collect();
         all.sort_unstable();
@@ -123,8 +126,8 @@ impl BlackoutCalendar {
 
     /// Returns the account's time zone.
     #[must_use]
-    pub fn zone(&self) -> &TimeZone {
-        &self.zone
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.time_zone
     }
 }
 
@@ -137,7 +140,7 @@ impl TimeWindow {
         after: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + use<'a> {
         let (first, step) = match *self {
-            Self::Once { from, until: thru } => (Some((from, thru)), None),
+            Self::Once { start: from, end: thru } => (Some((from, thru)), None),
             Self::Weekly { start_day, start, end_day, end } => {
                 (first_weekly_occurrence(zone, after, (start_day, start), (end_day, end)), Some(1.week()))
             }

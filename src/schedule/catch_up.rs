@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::location_slots::LocationSlots;
+use super::location_slots::LocationSlotGrid;
 use super::slots::scale_hash;
 use crate::domain::id::mix;
 use crate::domain::{MonitorId, Timestamp};
@@ -48,31 +48,32 @@ impl CatchUp {
     /// twice its lateness if that is less. So all monitors together start at no more than about three times their
     /// ordinary rate, and a short hiccup delays no run for long.
     #[must_use]
-    pub fn decide(grid: impl Into<LocationSlots>, due: Timestamp, now: Timestamp, id: MonitorId) -> Self {
+    pub fn decide(grid: impl Into<LocationSlotGrid>, due: Timestamp, now: Timestamp, id: MonitorId) -> Self {
         let grid = grid.into();
-        let newest = grid.last_started(now).max(due);
+        let newest = grid.last_slot_started(now).max(due);
         // Under rotation the next slot of this location is more than an interval away.
         let (last, next) = match now < grid.start_deadline(newest) {
             true if newest == due => (None, due),
-            true => (Some(grid.previous(newest)), newest),
-            false => (Some(newest), grid.next_after(newest)),
+            true => (Some(grid.previous_slot(newest)), newest),
+            false => (Some(newest), grid.next_slot_after(newest)),
         };
-        let missed = last.map(|last| MissedSlots { first: due, last, count: grid.slots_between(due, next) });
-        Self { missed, next_run: NextRun { planned_at: next, start_at: late_start(&grid, next, now, id) } }
+        let missed =
+            last.map(|last| MissedSlots { first: due, last, count: grid.count_slots_between(due, next) });
+        Self { missed, next_run: NextRun { planned_at: next, start_at: delayed_start(&grid, next, now, id) } }
     }
 }
 
-fn late_start(grid: &LocationSlots, planned: Timestamp, now: Timestamp, id: MonitorId) -> Timestamp {
-    let start = grid.start_at(planned);
+fn delayed_start(grid: &LocationSlotGrid, planned: Timestamp, now: Timestamp, id: MonitorId) -> Timestamp {
+    let start = grid.location_start_at(planned);
     let late = now.since(start);
     if late < LATENESS_TOLERANCE {
         return start.max(now);
     }
     let left = grid.start_deadline(planned).since(now);
     let window = i64::try_from(left.min(late * 2).as_micros()).unwrap_or(i64::MAX);
-    let wait = window / 4 + scale_hash(mix(LATE_SEED, id.0), window / 2);
+    let wait = window / 4 + scale_hash(mix(DELAYED_START_SEED, id.0), window / 2);
     now + Duration::from_micros(wait.unsigned_abs())
 }
 
 /// Makes the hash of delayed starts differ from that of slots, so that monitors of one slot start at different times.
-const LATE_SEED: u64 = 0x6c61_7465;
+const DELAYED_START_SEED: u64 = 0x6c61_7465;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::slots::Slots;
+use super::slots::SlotGrid;
 use crate::domain::Timestamp;
 
 /// Which runs of a monitor a location checks, and when (behaviour.md 5 "Rotation"). By default it is each run, at its
@@ -10,7 +10,7 @@ use crate::domain::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationRotation {
     /// Position among the `pool_size` locations.
-    position: u16,
+    pool_position: u16,
     pool_size: u16,
     /// Number of locations that check one run, at most `pool_size`.
     locations_per_run: u16,
@@ -22,7 +22,7 @@ pub struct LocationRotation {
 
 impl Default for LocationRotation {
     fn default() -> Self {
-        Self { position: 0, pool_size: 1, locations_per_run: 1, rotates: false, staggered: false }
+        Self { pool_position: 0, pool_size: 1, locations_per_run: 1, rotates: false, staggered: false }
     }
 }
 
@@ -48,7 +48,7 @@ impl LocationRotation {
         }
         let to_u16 = |number: usize| u16::try_from(number).ok();
         Some(Self {
-            position: to_u16(position)?,
+            pool_position: to_u16(position)?,
             pool_size: to_u16(pool)?,
             locations_per_run: to_u16(per_run.min(pool))?,
             rotates,
@@ -60,43 +60,46 @@ impl LocationRotation {
     /// `locations_per_run`.
     fn rank_in_run(self, run: i64) -> i64 {
         let pool = i64::from(self.pool_size);
-        let first =
-            if self.rotates { rotation_start(run, pool, i64::from(self.locations_per_run)) } else { 0 };
-        (i64::from(self.position) - first).rem_euclid(pool)
+        let first = if self.rotates {
+            first_position_in_run(run, pool, i64::from(self.locations_per_run))
+        } else {
+            0
+        };
+        (i64::from(self.pool_position) - first).rem_euclid(pool)
     }
 }
 
 /// The planned times of the runs that one location checks. They do not include the delay of the location, which is
 /// only part of [`LocationSlotGrid::location_start_at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocationSlots {
-    slots: Slots,
+pub struct LocationSlotGrid {
+    monitor_grid: SlotGrid,
     rotation: LocationRotation,
 }
 
-impl From<Slots> for LocationSlots {
-    fn from(slots: Slots) -> Self {
+impl From<SlotGrid> for LocationSlotGrid {
+    fn from(slots: SlotGrid) -> Self {
         Self::new(slots, LocationRotation::default())
     }
 }
 
-impl From<&Slots> for LocationSlots {
-    fn from(slots: &Slots) -> Self {
+impl From<&SlotGrid> for LocationSlotGrid {
+    fn from(slots: &SlotGrid) -> Self {
         Self::from(*slots)
     }
 }
 
-impl LocationSlots {
+impl LocationSlotGrid {
     /// Creates the slots of a location with the share `rotation` of `slots`.
     #[must_use]
-    pub const fn new(slots: Slots, rotation: LocationRotation) -> Self {
-        Self { slots, rotation }
+    pub const fn new(slots: SlotGrid, rotation: LocationRotation) -> Self {
+        Self { monitor_grid: slots, rotation }
     }
 
     /// Returns the slots of all runs of the monitor.
     #[must_use]
-    pub const fn slots(&self) -> &Slots {
-        &self.slots
+    pub const fn monitor_grid(&self) -> &SlotGrid {
+        &self.monitor_grid
     }
 
     /// Whether other locations check some of the runs.
@@ -107,14 +110,14 @@ impl LocationSlots {
 
     /// Returns when this location starts its check of the run planned at `planned`, a slot of this grid.
     #[must_use]
-    pub fn start_at(&self, planned: Timestamp) -> Timestamp {
+    pub fn location_start_at(&self, planned: Timestamp) -> Timestamp {
         if !self.rotation.staggered {
             return planned;
         }
         let rank = self.rotation.rank_in_run(self.run_number(planned));
         planned
             + stagger_delay(
-                self.slots.interval(),
+                self.monitor_grid.interval(),
                 rank.unsigned_abs(),
                 u64::from(self.rotation.locations_per_run),
             )
@@ -123,45 +126,45 @@ impl LocationSlots {
     /// Returns when it is too late to start the run planned at `planned`: an interval after its start.
     #[must_use]
     pub fn start_deadline(&self, planned: Timestamp) -> Timestamp {
-        self.start_at(planned) + self.slots.interval()
+        self.location_start_at(planned) + self.monitor_grid.interval()
     }
 
     /// Returns the first slot of this location after `planned`, which need not be a slot.
     #[must_use]
-    pub fn next_after(&self, planned: Timestamp) -> Timestamp {
-        let next = self.slots.next_after(planned);
+    pub fn next_slot_after(&self, planned: Timestamp) -> Timestamp {
+        let next = self.monitor_grid.next_slot_after(planned);
         if !self.rotation.rotates {
             return next;
         }
         // Each run brings this location nearer to its turn by `locations_per_run` positions.
         let runs =
             self.rotation.rank_in_run(self.run_number(next)) / i64::from(self.rotation.locations_per_run);
-        next + self.slots.interval() * u32::try_from(runs).unwrap_or(0)
+        next + self.monitor_grid.interval() * u32::try_from(runs).unwrap_or(0)
     }
 
     /// Returns the last slot whose start at this location is not after `time`.
     #[must_use]
-    pub fn last_started(&self, time: Timestamp) -> Timestamp {
-        let newest = self.last_assigned(self.slots.last_at_or_before(time));
-        if self.start_at(newest) <= time {
+    pub fn last_slot_started(&self, time: Timestamp) -> Timestamp {
+        let newest = self.last_assigned_slot(self.monitor_grid.last_slot_at_or_before(time));
+        if self.location_start_at(newest) <= time {
             return newest;
         }
-        self.last_assigned(self.slots.last_at_or_before(newest - Duration::from_micros(1)))
+        self.last_assigned_slot(self.monitor_grid.last_slot_at_or_before(newest - Duration::from_micros(1)))
     }
 
     /// Returns the slot before `planned`, a slot of this grid.
     #[must_use]
-    pub fn previous(&self, planned: Timestamp) -> Timestamp {
-        self.last_assigned(self.slots.last_at_or_before(planned - Duration::from_micros(1)))
+    pub fn previous_slot(&self, planned: Timestamp) -> Timestamp {
+        self.last_assigned_slot(self.monitor_grid.last_slot_at_or_before(planned - Duration::from_micros(1)))
     }
 
     /// Returns the number of slots planned in `from..until`.
     #[must_use]
-    pub fn slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
+    pub fn count_slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
         if !self.rotation.rotates {
-            return self.slots.slots_between(from, until);
+            return self.monitor_grid.count_slots_between(from, until);
         }
-        let first = self.slots.first_at_or_after(from);
+        let first = self.monitor_grid.first_slot_at_or_after(from);
         if first >= until {
             return 0;
         }
@@ -169,15 +172,15 @@ impl LocationSlots {
         let (pool, per_run) =
             (i128::from(self.rotation.pool_size), i128::from(self.rotation.locations_per_run));
         let rounds = |run: i64| {
-            let before = i128::from(run) * per_run - i128::from(self.rotation.position);
+            let before = i128::from(run) * per_run - i128::from(self.rotation.pool_position);
             (before + pool - 1).div_euclid(pool)
         };
-        let end = self.run_number(self.slots.first_at_or_after(until));
+        let end = self.run_number(self.monitor_grid.first_slot_at_or_after(until));
         u64::try_from(rounds(end) - rounds(self.run_number(first))).unwrap_or(0)
     }
 
     /// Returns the last run, planned at or before `planned`, that this location checks; `planned` is that of a run.
-    fn last_assigned(&self, planned: Timestamp) -> Timestamp {
+    fn last_assigned_slot(&self, planned: Timestamp) -> Timestamp {
         let rank = self.rotation.rank_in_run(self.run_number(planned));
         let (pool, per_run) =
             (i64::from(self.rotation.pool_size), i64::from(self.rotation.locations_per_run));
@@ -185,21 +188,21 @@ impl LocationSlots {
             return planned;
         }
         let runs = (pool - rank + per_run - 1) / per_run;
-        planned - self.slots.interval() * u32::try_from(runs).unwrap_or(0)
+        planned - self.monitor_grid.interval() * u32::try_from(runs).unwrap_or(0)
     }
 
     fn run_number(&self, planned: Timestamp) -> i64 {
-        run_number(&self.slots, planned)
+        run_number(&self.monitor_grid, planned)
     }
 }
 
 /// Returns the number of the run that is planned at `planned`, counted from the epoch.
-pub(super) fn run_number(slots: &Slots, planned: Timestamp) -> i64 {
+pub(super) fn run_number(slots: &SlotGrid, planned: Timestamp) -> i64 {
     planned.as_micros().div_euclid(slots.interval_micros())
 }
 
 /// Returns the position of the first location of run number `run` under rotation, in a pool of `pool` locations.
-pub(super) fn rotation_start(run: i64, pool: i64, per_run: i64) -> i64 {
+pub(super) fn first_position_in_run(run: i64, pool: i64, per_run: i64) -> i64 {
     (run.rem_euclid(pool) * per_run).rem_euclid(pool)
 }
 

@@ -10,7 +10,7 @@ mod timer_queue;
 
 pub use blackout_calendar::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, TimeWindow};
 pub use catch_up::{CatchUp, LATENESS_TOLERANCE, MissedSlots, NextRun};
-pub use location_slots::{LocationRotation, LocationSlots};
+pub use location_slots::{LocationRotation, LocationSlotGrid};
 pub use run_plan::RunPlan;
-pub use slots::Slots;
+pub use slots::SlotGrid;
 pub use timer_queue::TimerQueue;

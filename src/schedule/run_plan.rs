@@ -4,21 +4,21 @@
 use std::time::Duration;
 
 use super::location_slots::LocationRotation;
-use super::location_slots::{rotation_start, run_number, stagger_delay};
-use super::slots::Slots;
+use super::location_slots::{first_position_in_run, run_number, stagger_delay};
+use super::slots::SlotGrid;
 use crate::domain::{LocationId, Timestamp};
 
 /// The runs of a monitor over its locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     /// Planned times of its runs, common to all locations.
-    pub slots: Slots,
+    pub slot_grid: SlotGrid,
     /// Its pool, the home location first; never empty, without duplicates.
-    pub pool: Vec<LocationId>,
+    pub location_pool: Vec<LocationId>,
     /// Number of locations that check one run, from 1 to all.
     pub locations_per_run: usize,
     /// Whether each run uses the next `locations_per_run` of the pool, cycling.
-    pub rotates: bool,
+    pub rotates_locations: bool,
     /// Whether location i of n starts i × interval ÷ n after the planned time (Round Robin).
     pub staggered: bool,
     /// The longest that a check may take from its start: the limit of one attempt, doubled with a retry.
@@ -33,32 +33,33 @@ impl RunPlan {
     #[must_use]
     pub fn location_rotation(&self, location: LocationId) -> Option<LocationRotation> {
         LocationRotation::new(
-            self.position(location)?,
-            self.pool.len(),
+            self.pool_position(location)?,
+            self.location_pool.len(),
             self.locations_per_run(),
-            self.rotates,
+            self.rotates_locations,
             self.staggered,
         )
     }
 
     /// Returns the locations that check the run planned at `planned_at`, in their order.
     #[must_use]
-    pub fn expected_locations(&self, planned_at: Timestamp) -> Vec<LocationId> {
-        let first = self.rotation_start(planned_at);
-        self.pool
+    pub fn locations_of_run(&self, planned_at: Timestamp) -> Vec<LocationId> {
+        let first = self.first_pool_position(planned_at);
+        self.location_pool
             .iter()
             .cycle()
             .skip(first)
-            .take(self.locations_per_run().min(self.pool.len()))
+            .take(self.locations_per_run().min(self.location_pool.len()))
             .copied()
             .collect()
     }
 
     /// Returns when `location` starts its check of the run planned at `planned_at`; `None` when it does not check it.
     #[must_use]
-    pub fn start_at(&self, planned_at: Timestamp, location: LocationId) -> Option<Timestamp> {
-        let position = self.position(location)?;
-        let rank = (position + self.pool.len() - self.rotation_start(planned_at)) % self.pool.len();
+    pub fn location_start_at(&self, planned_at: Timestamp, location: LocationId) -> Option<Timestamp> {
+        let position = self.pool_position(location)?;
+        let rank = (position + self.location_pool.len() - self.first_pool_position(planned_at))
+            % self.location_pool.len();
         (rank < self.locations_per_run()).then(|| planned_at + self.stagger_delay(rank))
     }
 
@@ -68,7 +69,7 @@ impl RunPlan {
     pub fn closes_at(&self, planned_at: Timestamp) -> Timestamp {
         let last = self.locations_per_run().saturating_sub(1);
         let deadline = planned_at + self.stagger_delay(last) + self.max_check_duration;
-        self.slots.next_after(planned_at).clamp(deadline, deadline + SETTLE_GRACE)
+        self.slot_grid.next_slot_after(planned_at).clamp(deadline, deadline + SETTLE_GRACE)
     }
 
     /// Returns how much later than planned the location of rank `rank` starts.
@@ -76,24 +77,25 @@ impl RunPlan {
         if !self.staggered {
             return Duration::ZERO;
         }
-        stagger_delay(self.slots.interval(), rank as u64, self.locations_per_run() as u64)
+        stagger_delay(self.slot_grid.interval(), rank as u64, self.locations_per_run() as u64)
     }
 
-    fn position(&self, location: LocationId) -> Option<usize> {
-        self.pool.iter().position(|other| *other == location)
+    fn pool_position(&self, location: LocationId) -> Option<usize> {
+        self.location_pool.iter().position(|other| *other == location)
     }
 
     fn locations_per_run(&self) -> usize {
-        self.locations_per_run.clamp(1, self.pool.len().max(1))
+        self.locations_per_run.clamp(1, self.location_pool.len().max(1))
     }
 
     /// Returns the position in the pool of the first location of a run.
-    fn rotation_start(&self, planned_at: Timestamp) -> usize {
-        if !self.rotates || self.pool.is_empty() {
+    fn first_pool_position(&self, planned_at: Timestamp) -> usize {
+        if !self.rotates_locations || self.location_pool.is_empty() {
             return 0;
         }
         let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let (pool, per_run) = (whole(self.pool.len()), whole(self.locations_per_run()));
-        usize::try_from(rotation_start(run_number(&self.slots, planned_at), pool, per_run)).unwrap_or(0)
+        let (pool, per_run) = (whole(self.location_pool.len()), whole(self.locations_per_run()));
+        usize::try_from(first_position_in_run(run_number(&self.slot_grid, planned_at), pool, per_run))
+            .unwrap_or(0)
     }
 }

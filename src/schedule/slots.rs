@@ -11,67 +11,67 @@ use crate::domain::{MonitorId, Timestamp};
 /// over the interval and keep their slots over restarts. Two grids of one monitor are equal exactly when they have the
 /// same slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slots {
+pub struct SlotGrid {
     /// Microseconds between two slots, at least 1.
-    interval: i64,
+    interval_us: i64,
     /// Microseconds from the epoch to the first slot, less than `interval`.
-    phase: i64,
+    phase_us: i64,
 }
 
-impl Slots {
+impl SlotGrid {
     /// Creates the grid of monitor `id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every interval
     /// of interface.md 2.1 divides the day, so the grid is the same on each day.
     #[must_use]
     pub fn new(id: MonitorId, interval: Duration, offset: Option<Duration>) -> Self {
-        let interval = whole_micros(interval).max(1);
+        let interval = to_micros(interval).max(1);
         let phase = match offset {
-            Some(offset) => whole_micros(offset) % interval,
+            Some(offset) => to_micros(offset) % interval,
             None => scale_hash(mix(SLOT_SEED, id.0), interval),
         };
-        Self { interval, phase }
+        Self { interval_us: interval, phase_us: phase }
     }
 
     /// Returns the time between two slots.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        Duration::from_micros(self.interval.unsigned_abs())
+        Duration::from_micros(self.interval_us.unsigned_abs())
     }
 
     /// Returns the microseconds between two slots, at least 1.
     pub(super) const fn interval_micros(&self) -> i64 {
-        self.interval
+        self.interval_us
     }
 
     /// Returns the last slot that is not after `time`.
     #[must_use]
-    pub fn last_at_or_before(&self, time: Timestamp) -> Timestamp {
-        let since = time.as_micros().saturating_sub(self.phase).rem_euclid(self.interval);
+    pub fn last_slot_at_or_before(&self, time: Timestamp) -> Timestamp {
+        let since = time.as_micros().saturating_sub(self.phase_us).rem_euclid(self.interval_us);
         Timestamp::from_micros(time.as_micros().saturating_sub(since))
     }
 
     /// Returns the first slot that is not before `time`.
     #[must_use]
-    pub fn first_at_or_after(&self, time: Timestamp) -> Timestamp {
-        let slot = self.last_at_or_before(time);
+    pub fn first_slot_at_or_after(&self, time: Timestamp) -> Timestamp {
+        let slot = self.last_slot_at_or_before(time);
         if slot == time { slot } else { slot + self.interval() }
     }
 
     /// Returns the first slot after `planned`, which need not be a slot of this grid. The next run follows from the
     /// planned time of the last one, never from its actual start, so lateness does not add up.
     #[must_use]
-    pub fn next_after(&self, planned: Timestamp) -> Timestamp {
-        self.last_at_or_before(planned) + self.interval()
+    pub fn next_slot_after(&self, planned: Timestamp) -> Timestamp {
+        self.last_slot_at_or_before(planned) + self.interval()
     }
 
     /// Returns the number of slots in `from..until`.
     #[must_use]
-    pub fn slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
-        let first = self.first_at_or_after(from);
+    pub fn count_slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
+        let first = self.first_slot_at_or_after(from);
         if first >= until {
             return 0;
         }
         let span = i128::from(until.as_micros()) - i128::from(first.as_micros());
-        let interval = i128::from(self.interval);
+        let interval = i128::from(self.interval_us);
         u64::try_from((span + interval - 1) / interval).unwrap_or(u64::MAX)
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn scale_hash(hash: u64, whole: i64) -> i64 {
     i64::try_from(product >> 64).unwrap_or(0)
 }
 
-fn whole_micros(duration: Duration) -> i64 {
+fn to_micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_slot_is_stable_over_versions() {
-        let slots = Slots::new(MonitorId(4711), Duration::from_mins(5), None);
-        assert_eq!(slots.first_at_or_after(at(0)), at(FIRST_SLOT_OF_4711));
+        let slots = SlotGrid::new(MonitorId(4711), Duration::from_mins(5), None);
+        assert_eq!(slots.first_slot_at_or_after(at(0)), at(FIRST_SLOT_OF_4711));
     }
 
     /// A change of this value would move the slots of every installation at its next update.
@@ -110,9 +110,9 @@ mod tests {
 
     #[test]
     fn an_offset_counts_from_midnight_utc() {
-        let slots = Slots::new(MonitorId(1), Duration::from_hours(2), Some(Duration::from_mins(150)));
+        let slots = SlotGrid::new(MonitorId(1), Duration::from_hours(2), Some(Duration::from_mins(150)));
         let midnight = Timestamp::parse("2026-11-20T00:00:00Z").unwrap();
-        assert_eq!(slots.first_at_or_after(midnight), midnight + Duration::from_mins(30));
+        assert_eq!(slots.first_slot_at_or_after(midnight), midnight + Duration::from_mins(30));
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         let interval = Duration::from_mins(1);
         let mut per_second = [0_u32; 60];
         for id in 1..=60_000 {
-            let first = Slots::new(MonitorId(id), interval, None).first_at_or_after(at(0));
+            let first = SlotGrid::new(MonitorId(id), interval, None).first_slot_at_or_after(at(0));
             per_second[usize::try_from(first.as_micros() / 1_000_000).unwrap()] += 1;
         }
         assert!(per_second.iter().all(|&n| (850..1150).contains(&n)), "{per_second:?}");
@@ -128,10 +128,10 @@ mod tests {
 
     #[test]
     fn times_at_the_ends_of_the_calendar_do_not_overflow() {
-        let slots = Slots::new(MonitorId(1), Duration::MAX, Some(Duration::MAX));
+        let slots = SlotGrid::new(MonitorId(1), Duration::MAX, Some(Duration::MAX));
         for time in [i64::MIN, 0, i64::MAX] {
-            let _ = (slots.first_at_or_after(at(time)), slots.next_after(at(time)));
-            let _ = slots.slots_between(at(i64::MIN), at(time));
+            let _ = (slots.first_slot_at_or_after(at(time)), slots.next_slot_after(at(time)));
+            let _ = slots.count_slots_between(at(i64::MIN), at(time));
         }
     }
 
@@ -142,28 +142,28 @@ mod tests {
             seconds in 1_u64..7200,
             time in -4_000_000_000_000_000_i64..4_000_000_000_000_000,
         ) {
-            let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), None);
+            let slots = SlotGrid::new(MonitorId(id), Duration::from_secs(seconds), None);
             let (last, first, next) =
-                (slots.last_at_or_before(at(time)), slots.first_at_or_after(at(time)), slots.next_after(at(time)));
+                (slots.last_slot_at_or_before(at(time)), slots.first_slot_at_or_after(at(time)), slots.next_slot_after(at(time)));
             prop_assert!(last <= at(time) && at(time) <= first && at(time) < next);
             prop_assert_eq!(next, last + slots.interval());
             prop_assert!(first == last || first == next);
-            prop_assert_eq!(slots.slots_between(last, next), 1);
-            prop_assert_eq!(slots.slots_between(last, next + slots.interval()), 2);
+            prop_assert_eq!(slots.count_slots_between(last, next), 1);
+            prop_assert_eq!(slots.count_slots_between(last, next + slots.interval()), 2);
         }
 
         #[test]
         fn counting_slots_equals_walking_them(
             id in any::<i64>(), seconds in 1_u64..50, from in 0_i64..1_000_000_000, span in 0_i64..500_000_000,
         ) {
-            let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), None);
+            let slots = SlotGrid::new(MonitorId(id), Duration::from_secs(seconds), None);
             let mut walked = 0;
-            let mut slot = slots.first_at_or_after(at(from));
+            let mut slot = slots.first_slot_at_or_after(at(from));
             while slot < at(from + span) {
                 walked += 1;
-                slot = slots.next_after(slot);
+                slot = slots.next_slot_after(slot);
             }
-            prop_assert_eq!(slots.slots_between(at(from), at(from + span)), walked);
+            prop_assert_eq!(slots.count_slots_between(at(from), at(from + span)), walked);
         }
     }
 }

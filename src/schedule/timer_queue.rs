@@ -12,13 +12,13 @@ pub struct TimerQueue {
     heap: BinaryHeap<Reverse<TimerEntry>>,
     /// By index. Odd while the timer is set; an entry of another generation is stale.
     generations: Vec<u32>,
-    set: usize,
+    set_count: usize,
 }
 
 /// Ordered by time, then by index, so that the order does not depend on the order of insertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TimerEntry {
-    at: Timestamp,
+    expires_at: Timestamp,
     index: u32,
     generation: u32,
 }
@@ -36,13 +36,13 @@ impl TimerQueue {
     /// Returns the number of timers that are set.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.set
+        self.set_count
     }
 
     /// Whether no timer is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.set == 0
+        self.set_count == 0
     }
 
     /// Returns the number of entries, stale ones included; at most twice `len`, or a constant.
@@ -52,7 +52,7 @@ impl TimerQueue {
     }
 
     /// Sets the timer of `index` to `at`.
-    pub fn set(&mut self, index: u32, at: Timestamp) {
+    pub fn set_timer(&mut self, index: u32, at: Timestamp) {
         let slot = index as usize;
         if slot >= self.generations.len() {
             self.generations.resize(slot + 1, 0);
@@ -62,35 +62,35 @@ impl TimerQueue {
             *generation = generation.wrapping_add(2);
         } else {
             *generation = generation.wrapping_add(1);
-            self.set += 1;
+            self.set_count += 1;
         }
-        self.heap.push(Reverse(TimerEntry { at, index, generation: *generation }));
-        self.compact();
+        self.heap.push(Reverse(TimerEntry { expires_at: at, index, generation: *generation }));
+        self.compact_if_mostly_stale();
     }
 
     /// Cancels the timer of `index`, if it is set.
-    pub fn cancel(&mut self, index: u32) {
+    pub fn cancel_timer(&mut self, index: u32) {
         if let Some(generation) = self.generations.get_mut(index as usize).filter(|g| is_set(**g)) {
             *generation = generation.wrapping_add(1);
-            self.set -= 1;
-            self.compact();
+            self.set_count -= 1;
+            self.compact_if_mostly_stale();
         }
     }
 
     /// Returns the time of the next timer.
-    pub fn next_at(&mut self) -> Option<Timestamp> {
-        self.drop_stale();
-        self.heap.peek().map(|Reverse(entry)| entry.at)
+    pub fn next_expiry(&mut self) -> Option<Timestamp> {
+        self.pop_stale_entries();
+        self.heap.peek().map(|Reverse(entry)| entry.expires_at)
     }
 
     /// Removes one timer whose time is not after `now`, the oldest first, and returns its index.
-    pub fn pop_due(&mut self, now: Timestamp) -> Option<u32> {
-        if self.next_at()? > now {
+    pub fn pop_expired(&mut self, now: Timestamp) -> Option<u32> {
+        if self.next_expiry()? > now {
             return None;
         }
         let Reverse(entry) = self.heap.pop()?;
         self.generations[entry.index as usize] = entry.generation.wrapping_add(1);
-        self.set -= 1;
+        self.set_count -= 1;
         Some(entry.index)
     }
 
@@ -98,7 +98,7 @@ impl TimerQueue {
         generations[entry.index as usize] == entry.generation
     }
 
-    fn drop_stale(&mut self) {
+    fn pop_stale_entries(&mut self) {
         while let Some(Reverse(entry)) = self.heap.peek() {
             if Self::is_live(&self.generations, entry) {
                 return;
@@ -108,11 +108,11 @@ impl TimerQueue {
     }
 
     /// Removes stale entries once they outnumber the live ones: constant amortised cost per call.
-    fn compact(&mut self) {
-        if self.heap.len() > COMPACT_THRESHOLD.max(2 * self.set) {
+    fn compact_if_mostly_stale(&mut self) {
+        if self.heap.len() > COMPACT_THRESHOLD.max(2 * self.set_count) {
             let generations = &self.generations;
             self.heap.retain(|Reverse(entry)| Self::is_live(generations, entry));
-            self.heap.shrink_to(2 * self.set);
+            self.heap.shrink_to(2 * self.set_count);
         }
     }
 }
@@ -136,10 +136,10 @@ mod tests {
     #[test]
     fn a_timer_that_was_set_again_fires_once_at_its_new_time() {
         let mut queue = TimerQueue::new();
-        queue.set(3, at(10));
-        queue.set(3, at(20));
-        assert_eq!((queue.len(), queue.pop_due(at(19))), (1, None));
-        assert_eq!((queue.pop_due(at(20)), queue.pop_due(at(99))), (Some(3), None));
+        queue.set_timer(3, at(10));
+        queue.set_timer(3, at(20));
+        assert_eq!((queue.len(), queue.pop_expired(at(19))), (1, None));
+        assert_eq!((queue.pop_expired(at(20)), queue.pop_expired(at(99))), (Some(3), None));
     }
 
     #[test]
@@ -147,15 +147,15 @@ mod tests {
         let mut queue = TimerQueue::new();
         for round in 0..50 {
             for index in 0..2000 {
-                queue.set(index, at(round * 1000 + i64::from(index)));
+                queue.set_timer(index, at(round * 1000 + i64::from(index)));
                 assert!(queue.heap_len() <= 1 + COMPACT_THRESHOLD.max(2 * queue.len()));
             }
         }
         for index in 0..2000 {
-            queue.cancel(index);
+            queue.cancel_timer(index);
         }
         assert!(queue.is_empty() && queue.heap_len() <= COMPACT_THRESHOLD);
-        assert_eq!(queue.next_at(), None);
+        assert_eq!(queue.next_expiry(), None);
     }
 
     proptest! {
@@ -165,22 +165,22 @@ mod tests {
             for (act, index, time) in acts {
                 match act {
                     0 | 1 => {
-                        queue.set(index, at(time));
+                        queue.set_timer(index, at(time));
                         model.insert(index, time);
                     }
                     2 => {
-                        queue.cancel(index);
+                        queue.cancel_timer(index);
                         model.remove(&index);
                     }
                     _ => {
                         let first = model.iter().map(|(&i, &t)| (t, i)).min().filter(|(t, _)| *t <= time);
                         let expected = first.map(|(_, i)| i);
-                        prop_assert_eq!(queue.pop_due(at(time)), expected);
+                        prop_assert_eq!(queue.pop_expired(at(time)), expected);
                         expected.map(|i| model.remove(&i));
                     }
                 }
                 prop_assert_eq!(queue.len(), model.len());
-                prop_assert_eq!(queue.next_at(), model.values().min().map(|&t| at(t)));
+                prop_assert_eq!(queue.next_expiry(), model.values().min().map(|&t| at(t)));
             }
         }
     }

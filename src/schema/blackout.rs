@@ -14,19 +14,25 @@ const ONE_TIME_FIELDS: [&str; 2] = ["from_date", "thru_date"];
 const WEEKLY_FIELDS: [&str; 4] = ["start_day", "start_time", "end_day", "end_time"];
 
 /// Reads and validates a new blackout; `now` is the time in the account's time zone.
-pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<ValidationError>> {
+pub fn validate_new(
+    body: &Node,
+    now: jiff::civil::DateTime,
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let mut values = reader.read_fields(&BLACKOUT, body, &[], true);
     values.retain(|_, value| !value.is_null());
     let mut errors = reader.errors;
     if errors.is_empty() {
-        check(&values, body, now, &mut errors);
+        check_fields(&values, body, now, &mut errors);
     }
     if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
 /// Applies `body` to `old`, a weekly blackout. Fields that `body` does not name stay as they are.
-pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<ValidationError>> {
+pub fn validate_change(
+    old: &Map<String, Value>,
+    body: &Node,
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let read = reader.read_fields(&BLACKOUT, body, &[], false);
     let mut errors = reader.errors;
@@ -53,13 +59,13 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
     }
     if errors.is_empty() {
         // A weekly blackout must have no dates, so the current time does not matter.
-        check(&values, body, jiff::civil::DateTime::MIN, &mut errors);
+        check_fields(&values, body, jiff::civil::DateTime::MIN, &mut errors);
     }
     if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
 /// Reads a bulk edit of blackouts; `now` is the time in the account's time zone.
-pub fn bulk_edit(
+pub fn validate_bulk_edit(
     body: &Node,
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
@@ -90,7 +96,7 @@ pub fn bulk_edit(
     if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
-fn check(
+fn check_fields(
     values: &Map<String, Value>,
     body: &Node,
     now: jiff::civil::DateTime,
@@ -170,7 +176,7 @@ mod tests {
     }
 
     fn errors_of(more: Value) -> Vec<String> {
-        create(&with(more), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
+        validate_new(&with(more), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
     fn once(from: &str, thru: &str) -> Value {
@@ -226,14 +232,14 @@ mod tests {
                 "one_time_blackouts": [{"type": "Alert", "from_date": "2026-03-01 12:00:00", "thru_date": thru}],
             }))
         };
-        assert!(bulk_edit(&body(json!("append"), "2026-03-01 13:00:00"), now()).is_ok());
-        let errors = bulk_edit(&body(json!("append"), "2026-02-01 13:00:00"), now()).unwrap_err();
+        assert!(validate_bulk_edit(&body(json!("append"), "2026-03-01 13:00:00"), now()).is_ok());
+        let errors = validate_bulk_edit(&body(json!("append"), "2026-02-01 13:00:00"), now()).unwrap_err();
         assert_eq!(
             errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["`one_time_blackouts[0].thru_date` must be after `from_date`"]
         );
         let bare = Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
-        let errors = bulk_edit(&bare, now()).unwrap_err();
+        let errors = validate_bulk_edit(&bare, now()).unwrap_err();
         assert_eq!(errors[0].message, "`update_one_time_action` is required when `update_one_time` is true");
     }
 }

@@ -60,14 +60,15 @@ pub fn record_from_document(document: &MonitorDocument, secrets: SecretMode) -> 
         write_field(field, values.get(field.name), &mut record);
     }
     if document.flag("rotate_locations") && record.contains_key("monitor_location_count") {
-        let count = rotation_location_count(document.number("monitor_location_count"), document.text("mode"));
+        let count =
+            rotation_location_count(document.int_or_zero("monitor_location_count"), document.text("mode"));
         record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
     record
 }
 
 /// Fields of other types that records of websites have nevertheless, always empty (interface.md 2.8).
-const FOREIGN_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
+const EMPTY_WEBSITE_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
 
 /// Converts the version 3 object of a monitor of `kind` to a legacy record, including the fields that Vigie sets: every
 /// value is a text, `""` where there is none (interface.md 2.8).
@@ -94,7 +95,7 @@ pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<Str
         }
     }
     if matches!(kind, MonitorType::Website | MonitorType::WebsiteSsl) {
-        for name in FOREIGN_FIELDS {
+        for name in EMPTY_WEBSITE_FIELDS {
             record.insert(name.to_owned(), Value::from(""));
         }
     }
@@ -171,8 +172,8 @@ pub(super) fn set_rotate_locations(
 fn write_field(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) {
     let text = value.map_or_else(|| Value::from(""), |value| encode_field(field, value));
     match (field.legacy, value) {
-        (LegacyEncoding::Hidden, _) => {}
-        (LegacyEncoding::Indexed { name, choice_field: inner }, Some(value)) => {
+        (LegacyEncoding::Omitted, _) => {}
+        (LegacyEncoding::Indexed { index_field: name, choice_field: inner }, Some(value)) => {
             let index = choice_index(field, inner, value);
             record.insert(name.to_owned(), Value::from(index.map(|at| at.to_string()).unwrap_or_default()));
             record.insert(field.name.to_owned(), text);
@@ -209,7 +210,7 @@ fn encode_value(kind: &FieldType, value: &Value) -> Value {
         (_, Value::Bool(flag)) => Value::from(if *flag { "y" } else { "n" }),
         (_, Value::Number(number)) => Value::from(number.to_string()),
         (FieldType::Object(table), Value::Object(entries)) => Value::Object(encode_object(table, entries)),
-        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+        (FieldType::List { item_type: entry, .. }, Value::Array(items)) => {
             items.iter().map(|item| encode_value(entry, item)).collect()
         }
         (_, value) => value.clone(),

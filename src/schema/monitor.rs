@@ -108,7 +108,7 @@ impl Monitor {
 
     /// Whether it is active at `now`, so that its runs are planned: enabled and not paused.
     #[must_use]
-    pub fn is_planned(&self, now: Timestamp) -> bool {
+    pub fn is_active(&self, now: Timestamp) -> bool {
         self.enabled() && self.paused_until(now).is_none()
     }
 
@@ -121,19 +121,22 @@ impl Monitor {
     /// Returns the time between two planned runs; interface.md counts it in minutes.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval).max(1))
+        Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval_minutes).max(1))
     }
 
     /// Returns the offset of its schedule from 00:00 UTC, if it is set (fields.md 3 `monitor_offset`, in minutes).
     #[must_use]
-    pub fn offset(&self) -> Option<Duration> {
-        self.document.settings().offset.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
+    pub fn schedule_offset(&self) -> Option<Duration> {
+        self.document
+            .settings()
+            .schedule_offset_minutes
+            .map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
     }
 
     /// Returns the time limit of one attempt; interface.md counts it in seconds.
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        Duration::from_secs(u64::from(self.document.settings().schedule.timeout).max(1))
+        Duration::from_secs(u64::from(self.document.settings().schedule.timeout_seconds).max(1))
     }
 
     /// Time allowed besides the script itself: waiting for a browser, its start and end, and captures. The probe
@@ -155,7 +158,7 @@ impl Monitor {
     /// Returns the maximum duration of its script (fields.md 3 `step_timeout`), as [`Script::max_duration`].
     /// `None` without a script that can run.
     fn max_script_duration(&self) -> Option<Duration> {
-        let step = self.document.settings().step_timeout;
+        let step = self.document.settings().step_timeout_seconds;
         let text = self.document.script().filter(|text| !text.is_empty());
         let parse = |text| Script::parse(text).ok();
         let script = text.map_or_else(|| Some(Script::from_url("")), parse)?;

@@ -100,15 +100,15 @@ impl MonitorDocument {
     pub fn value(&self, field: &str) -> Option<&Value> {
         let table = table::for_type(self.monitor_type);
         let position = table.position(field)?;
-        self.entry(position).or_else(|| table.default_at(position))
+        self.non_default_value(position).or_else(|| table.default_at(position))
     }
 
     /// Whether the value of `field` differs from its default, whoever set it.
     #[must_use]
-    pub fn is_set(&self, field: &str) -> bool {
+    pub fn differs_from_default(&self, field: &str) -> bool {
         table::for_type(self.monitor_type)
             .position(field)
-            .is_some_and(|position| self.entry(position).is_some())
+            .is_some_and(|position| self.non_default_value(position).is_some())
     }
 
     /// Returns the settings for scheduling and alerting.
@@ -121,7 +121,7 @@ impl MonitorDocument {
     ///
     /// # Errors
     /// A field that is missing, or whose value cannot be used.
-    pub fn to_typed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, InvalidSettings> {
+    pub fn deserialize<'a, T: Deserialize<'a>>(&'a self) -> Result<T, InvalidSettings> {
         deserialize_fields(table::for_type(self.monitor_type), &|position, _| {
             find_value(&self.entries, position)
         })
@@ -133,7 +133,7 @@ impl MonitorDocument {
     }
 
     /// Returns an integer; 0 when it is neither set nor has a default.
-    pub(in crate::schema) fn number(&self, field: &str) -> i64 {
+    pub(in crate::schema) fn int_or_zero(&self, field: &str) -> i64 {
         self.value(field).and_then(Value::as_i64).unwrap_or_default()
     }
 
@@ -186,7 +186,7 @@ impl MonitorDocument {
             .iter()
             .enumerate()
             .filter_map(|(position, field)| {
-                let value = match self.entry(position).or_else(|| table.default_at(position)) {
+                let value = match self.non_default_value(position).or_else(|| table.default_at(position)) {
                     Some(value) => value.clone(),
                     None => self.derived_value(field.name, &script)?,
                 };
@@ -202,8 +202,8 @@ impl MonitorDocument {
         script: &LazyCell<Option<ScriptSummary>, impl FnOnce() -> Option<ScriptSummary>>,
     ) -> Option<Value> {
         let follows = match name {
-            "transaction_steps" => return Some(Value::from(script.as_ref()?.steps)),
-            "transaction_events" => return Some(Value::from(script.as_ref()?.events)),
+            "transaction_steps" => return Some(Value::from(script.as_ref()?.step_count)),
+            "transaction_events" => return Some(Value::from(script.as_ref()?.action_count)),
             "is_transaction" => script.as_ref().map(ScriptSummary::is_transaction),
             "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
             "has_capture" => {
@@ -218,7 +218,7 @@ impl MonitorDocument {
         follows.map(Value::Bool)
     }
 
-    fn entry(&self, position: usize) -> Option<&Value> {
+    fn non_default_value(&self, position: usize) -> Option<&Value> {
         find_value(&self.entries, position)
     }
 }

@@ -126,7 +126,7 @@ impl MonitorDocument {
         }
         match self.script() {
             Some(text) => ScriptSummary::parse(text).ok(),
-            None => Some(ScriptSummary { steps: 1, events: 1, protected_variables: Vec::new() }),
+            None => Some(ScriptSummary { step_count: 1, action_count: 1, protected_variables: Vec::new() }),
         }
     }
 

@@ -26,7 +26,9 @@ impl Dice {
                 1 => "word",
                 _ => "hunter2",
             }),
-            FieldType::List { items: entry, .. } => (0..self.roll(4)).map(|_| self.value(entry)).collect(),
+            FieldType::List { item_type: entry, .. } => {
+                (0..self.roll(4)).map(|_| self.value(entry)).collect()
+            }
             FieldType::Object(table) => Value::Object(self.object(table)),
         }
     }
@@ -40,7 +42,7 @@ impl Dice {
 /// Whether `value` contains a secret of `kind`.
 fn contains_secret(kind: &FieldType, value: &Value) -> bool {
     match (kind, value) {
-        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+        (FieldType::List { item_type: entry, .. }, Value::Array(items)) => {
             items.iter().any(|item| contains_secret(entry, item))
         }
         (FieldType::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
@@ -76,7 +78,7 @@ fn missing_fields_of_an_object_have_the_defaults_of_its_table() {
     for (given, level) in [(json!({}), "Error Only"), (json!({"level": "All Events"}), "All Events")] {
         let fields = Map::from_iter([("capture".to_owned(), given)]);
         let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
-        assert_eq!(document.is_set("capture"), level != "Error Only");
+        assert_eq!(document.differs_from_default("capture"), level != "Error Only");
         let shown = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
         assert_eq!(document.to_json(SecretMode::Revealed)["capture"], shown);
     }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use super::monitor_document::MonitorDocument;
 use super::reader::{InputFormat, SecretReader};
 use super::secret_values::SecretMode;
-use super::validate::create_with;
+use super::validate::validate_new_with_secrets;
 use super::validation_context::ValidationContext;
 use crate::domain::{CustomerId, MonitorType};
 use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
 /// Maximum length of a key in characters.
-const MAX_KEY: usize = 255;
+const MAX_KEY_CHARS: usize = 255;
 
 /// Top-level fields of an entry that do not belong to the monitor.
 const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
@@ -40,7 +40,7 @@ pub struct FileMonitor {
 
 /// The result of reading monitor files.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoadedMonitorFiles {
+pub struct ParsedMonitorFiles {
     /// Valid monitors, in order.
     pub monitors: Vec<FileMonitor>,
     /// All errors, in order.
@@ -58,33 +58,33 @@ pub enum KeyPolicy {
 
 /// Reads `files` (name and text of each). Invalid entries are left out of the monitors.
 #[must_use]
-pub fn load(
+pub fn parse_monitor_files(
     files: &[(String, String)],
     keys: KeyPolicy,
     context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
-) -> LoadedMonitorFiles {
-    let mut reader = FileReader {
-        keys,
+) -> ParsedMonitorFiles {
+    let mut reader = MonitorFileParser {
+        key_policy: keys,
         context,
-        secrets,
-        known_keys: HashMap::new(),
-        loaded: LoadedMonitorFiles::default(),
+        secret_reader: secrets,
+        key_positions: HashMap::new(),
+        result: ParsedMonitorFiles::default(),
     };
     for (name, text) in files {
         reader.read_file(&Arc::from(name.as_str()), text);
     }
-    reader.loaded
+    reader.result
 }
 
 /// Returns all errors of `files`.
 #[must_use]
-pub fn validate_files(
+pub fn find_file_errors(
     files: &[(String, String)],
     context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> Vec<ValidationError> {
-    load(files, KeyPolicy::Required, context, secrets).errors
+    parse_monitor_files(files, KeyPolicy::Required, context, secrets).errors
 }
 
 /// Returns a monitor as an entry of a file: the values that differ from the defaults, secrets masked.
@@ -100,20 +100,20 @@ pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument
     entry
 }
 
-struct FileReader<'a> {
-    keys: KeyPolicy,
+struct MonitorFileParser<'a> {
+    key_policy: KeyPolicy,
     context: &'a ValidationContext<'a>,
-    secrets: SecretReader<'a>,
+    secret_reader: SecretReader<'a>,
     /// File and position of each key.
-    known_keys: HashMap<String, (Arc<str>, Position)>,
-    loaded: LoadedMonitorFiles,
+    key_positions: HashMap<String, (Arc<str>, Position)>,
+    result: ParsedMonitorFiles,
 }
 
-impl FileReader<'_> {
+impl MonitorFileParser<'_> {
     fn read_file(&mut self, file: &Arc<str>, text: &str) {
         let node = match Node::from_yaml(text) {
             Ok(node) => node,
-            Err(error) => return self.loaded.errors.push(ValidationError::from(error).with_file(file)),
+            Err(error) => return self.result.errors.push(ValidationError::from(error).with_file(file)),
         };
         match &node.value {
             NodeValue::Null => {}
@@ -123,7 +123,7 @@ impl FileReader<'_> {
                 let message =
                     format!("a monitor file holds a list of monitors, not `{}`", display_value(&node));
                 let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-                self.loaded.errors.push(error.with_file(file).with_hint("start each one with `- key: …`"));
+                self.result.errors.push(error.with_file(file).with_hint("start each one with `- key: …`"));
             }
         }
     }
@@ -133,28 +133,34 @@ impl FileReader<'_> {
         if !matches!(node.value, NodeValue::Map(_)) {
             let message = format!("a monitor must be a map of fields, not `{}`", display_value(node));
             let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-            return self.loaded.errors.push(error.with_file(file));
+            return self.result.errors.push(error.with_file(file));
         }
         let key = self.read_key(file, node, &mut errors);
         let customer = read_customer(node, &mut errors);
         let accepted = read_type(node, &mut errors).and_then(|kind| {
-            let accepted =
-                create_with(kind, InputFormat::File, node, self.context, self.secrets, ENVELOPE_FIELDS);
+            let accepted = validate_new_with_secrets(
+                kind,
+                InputFormat::File,
+                node,
+                self.context,
+                self.secret_reader,
+                ENVELOPE_FIELDS,
+            );
             accepted.map_err(|more| errors.extend(more)).ok()
         });
         if let (Some(accepted), true) = (accepted, errors.is_empty()) {
             let (document, warnings) = (accepted.document, accepted.warnings);
             let file = Arc::clone(file);
             let monitor = FileMonitor { key, customer, document, warnings, file, position: node.position };
-            self.loaded.monitors.push(monitor);
+            self.result.monitors.push(monitor);
         }
         errors.sort_by_key(|error| error.position);
-        self.loaded.errors.extend(errors.into_iter().map(|error| error.with_file(file)));
+        self.result.errors.extend(errors.into_iter().map(|error| error.with_file(file)));
     }
 
     fn read_key(&mut self, file: &Arc<str>, node: &Node, errors: &mut Vec<ValidationError>) -> String {
         let Some(given) = node.get("key") else {
-            if self.keys == KeyPolicy::Required {
+            if self.key_policy == KeyPolicy::Required {
                 let error = ValidationError::new(
                     ValidationErrorKind::MissingField,
                     "key",
@@ -169,18 +175,20 @@ impl FileReader<'_> {
         };
         let fits = |key: &&str| {
             let length = key.chars().count();
-            (1..=MAX_KEY).contains(&length) && !key.chars().any(char::is_control)
+            (1..=MAX_KEY_CHARS).contains(&length) && !key.chars().any(char::is_control)
         };
         let Some(key) = given.as_text().filter(fits) else {
-            let message =
-                format!("`key` must be a text of 1 to {MAX_KEY} characters, not `{}`", display_value(given));
+            let message = format!(
+                "`key` must be a text of 1 to {MAX_KEY_CHARS} characters, not `{}`",
+                display_value(given)
+            );
             errors.push(
                 ValidationError::new(ValidationErrorKind::Type, "key", given.position, message)
                     .with_value(display_value(given)),
             );
             return String::new();
         };
-        match self.known_keys.get(key) {
+        match self.key_positions.get(key) {
             Some((other, position)) => {
                 let message = format!(
                     "`key` `{key}` is already in use by {other}:{}:{}",
@@ -192,7 +200,7 @@ impl FileReader<'_> {
                 errors.push(error.with_hint("keys are unique over all files"));
             }
             None => {
-                self.known_keys.insert(key.to_owned(), (Arc::clone(file), given.position));
+                self.key_positions.insert(key.to_owned(), (Arc::clone(file), given.position));
             }
         }
         key.to_owned()

@@ -2,7 +2,7 @@
 
 use super::monitor::Monitor;
 use crate::domain::{LocationId, LocationMode, MonitorType};
-use crate::schedule::{RunPlan, Slots};
+use crate::schedule::{RunPlan, SlotGrid};
 
 impl Monitor {
     /// Returns the run plan of this revision over `pool`: its own locations or those of its account, in their order.
@@ -13,7 +13,7 @@ impl Monitor {
         let rotates = schedule.rotate_locations && mode != LocationMode::Primary;
         let mut pool = pool.to_vec();
         pool.sort_by_key(|location| Some(*location) != schedule.home_location);
-        let per_run = match usize::from(schedule.monitor_location_count) {
+        let per_run = match usize::from(schedule.locations_per_run) {
             // Otherwise each location would send a message of its own through the same mailbox (behaviour.md 4).
             _ if self.monitor_type() == MonitorType::EmailRoundTrip => 1,
             0 => mode.default_location_count(pool.len(), rotates),
@@ -21,10 +21,10 @@ impl Monitor {
         };
         let attempts = if schedule.retry_on_failure { 2 } else { 1 };
         RunPlan {
-            slots: Slots::new(self.id, self.interval(), self.offset()),
-            pool,
+            slot_grid: SlotGrid::new(self.id, self.interval(), self.schedule_offset()),
+            location_pool: pool,
             locations_per_run: per_run.max(1),
-            rotates,
+            rotates_locations: rotates,
             staggered: mode == LocationMode::RoundRobin,
             max_check_duration: self.max_attempt_duration() * attempts,
         }

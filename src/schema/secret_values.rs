@@ -28,20 +28,20 @@ pub(in crate::schema) fn apply_secret_mode(
         return Some(value);
     }
     if field.is_script() && secrets == SecretMode::Masked {
-        let masked = value.as_str().map(crate::script::mask);
+        let masked = value.as_str().map(crate::script::mask_secrets);
         return Some(masked.map_or(Value::Null, |masked| Value::from(masked.as_ref())));
     }
     if let Some(masked) = mask_url_credentials(field, &value) {
         return Some(Value::from(masked));
     }
     if field.is_secret_value(&value) {
-        return mask_value(value, secrets);
+        return replace_secret(value, secrets);
     }
     Some(apply_secret_mode_nested(&field.field_type, value, secrets))
 }
 
 /// Returns what replaces a secret in this mode; `None` when it is omitted.
-fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
+fn replace_secret(value: Value, secrets: SecretMode) -> Option<Value> {
     let set = value.as_str().is_none_or(|text| !text.is_empty());
     match secrets {
         SecretMode::Masked if set => Some(Value::from(MASK)),
@@ -52,7 +52,7 @@ fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
 
 fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode) -> Value {
     match (kind, value) {
-        (FieldType::List { items: entry, .. }, Value::Array(items))
+        (FieldType::List { item_type: entry, .. }, Value::Array(items))
             if matches!(entry, FieldType::Object(_)) =>
         {
             items.into_iter().map(|item| apply_secret_mode_nested(entry, item, secrets)).collect()
@@ -63,7 +63,7 @@ fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode)
                 .into_iter()
                 .filter_map(|(name, value)| match table.field(&name) {
                     Some(_) if is_secret && name == "value" => {
-                        mask_value(value, secrets).map(|value| (name, value))
+                        replace_secret(value, secrets).map(|value| (name, value))
                     }
                     Some(field) => apply_secret_mode(field, value, secrets).map(|value| (name, value)),
                     None => Some((name, value)),
@@ -88,7 +88,7 @@ fn mask_url_credentials(field: &Field, value: &Value) -> Option<String> {
 
 fn extract_nested_secrets(kind: &FieldType, value: &Value) -> Option<Value> {
     match (kind, value) {
-        (FieldType::List { items: entry, .. }, Value::Array(items))
+        (FieldType::List { item_type: entry, .. }, Value::Array(items))
             if matches!(entry, FieldType::Object(_)) =>
         {
             let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(entry, item)).collect();

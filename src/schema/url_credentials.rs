@@ -19,7 +19,7 @@ pub(super) fn is_masked(url: &str) -> bool {
 pub(super) fn restore(new: &str, old: &str) -> Option<String> {
     let (before, login, behind) = split_credentials(new)?;
     let (old_before, old_login, old_behind) = split_credentials(old)?;
-    let same = before == old_before && host(behind) == host(old_behind);
+    let same = before == old_before && host_and_port(behind) == host_and_port(old_behind);
     (login == MASK && same).then(|| [before, old_login, behind].concat())
 }
 
@@ -33,7 +33,7 @@ fn split_credentials(url: &str) -> Option<(&str, &str, &str)> {
     (at > start).then(|| (&url[..start], &url[start..at], &url[at..]))
 }
 
-fn host(behind: &str) -> &str {
+fn host_and_port(behind: &str) -> &str {
     behind.split(is_authority_end).next().unwrap_or_default()
 }
 

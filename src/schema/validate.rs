@@ -26,18 +26,18 @@ pub struct ValidatedDocument {
 }
 
 /// Returns the document of a new monitor with the fields of `body`. Fails with all errors.
-pub fn create(
+pub fn validate_new(
     kind: MonitorType,
     form: InputFormat,
     body: &Node,
     context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    create_with(kind, form, body, context, &reject_secret_sources, &["type"])
+    validate_new_with_secrets(kind, form, body, context, &reject_secret_sources, &["type"])
 }
 
-/// Like [`create`], for files: `secret_reader` reads secrets, and the top-level `ignored_fields` do not belong to the
+/// Like [`validate_new`], for files: `secret_reader` reads secrets, and the top-level `ignored_fields` do not belong to the
 /// monitor.
-pub fn create_with(
+pub fn validate_new_with_secrets(
     kind: MonitorType,
     form: InputFormat,
     body: &Node,
@@ -45,58 +45,59 @@ pub fn create_with(
     secrets: SecretReader<'_>,
     skipped: &[&str],
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    DocumentValidator { kind, form, body, context, old: None }.run(secrets, skipped)
+    DocumentValidator { monitor_type: kind, format: form, body, context, previous: None }
+        .validate(secrets, skipped)
 }
 
 /// Applies `body` to `previous`: fields that are not in the body stay, arrays are replaced, null unsets.
-pub fn patch(
+pub fn validate_change(
     old: &MonitorDocument,
     form: InputFormat,
     body: &Node,
     context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    DocumentValidator { kind: old.monitor_type(), form, body, context, old: Some(old) }
-        .run(&reject_secret_sources, &["type"])
+    DocumentValidator { monitor_type: old.monitor_type(), format: form, body, context, previous: Some(old) }
+        .validate(&reject_secret_sources, &["type"])
 }
 
 struct DocumentValidator<'a> {
-    kind: MonitorType,
-    form: InputFormat,
+    monitor_type: MonitorType,
+    format: InputFormat,
     body: &'a Node,
     context: &'a ValidationContext<'a>,
-    old: Option<&'a MonitorDocument>,
+    previous: Option<&'a MonitorDocument>,
 }
 
 impl DocumentValidator<'_> {
-    fn run(
+    fn validate(
         &self,
         secrets: SecretReader<'_>,
         skipped: &[&str],
     ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-        let table = table::for_type(self.kind);
-        let skipped = if self.form == InputFormat::Legacy { &["site_type"] } else { skipped };
-        let mut reader = FieldReader::new(self.form, secrets);
-        let mut read = reader.read_fields(table, self.body, skipped, self.old.is_none());
+        let table = table::for_type(self.monitor_type);
+        let skipped = if self.format == InputFormat::Legacy { &["site_type"] } else { skipped };
+        let mut reader = FieldReader::new(self.format, secrets);
+        let mut read = reader.read_fields(table, self.body, skipped, self.previous.is_none());
         let mut errors = reader.errors;
         errors.extend(self.check_type_unchanged());
-        let old = self.old.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
-        self.restore_masked(&mut read, &old, &mut errors);
-        if self.form == InputFormat::Legacy {
-            legacy::set_rotate_locations(&mut read, &old, self.context.default_locations);
+        let old = self.previous.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
+        self.restore_masked_values(&mut read, &old, &mut errors);
+        if self.format == InputFormat::Legacy {
+            legacy::set_rotate_locations(&mut read, &old, self.context.default_location_ids);
         }
-        let document = match MonitorDocument::new(self.kind, merge_patch(old, read)) {
+        let document = match MonitorDocument::new(self.monitor_type, merge_patch(old, read)) {
             Ok(document) => document,
             Err(error) => {
-                let position = self.body.position_of(&error.field);
+                let position = self.body.position_of(&error.path);
                 errors.push(ValidationError { position, ..error.into() });
                 return Err(errors);
             }
         };
         let rule_input = rules::RuleInput {
             document: &document,
-            old: self.old,
+            previous: self.previous,
             body: self.body,
-            format: self.form,
+            format: self.format,
             context: self.context,
         };
         rules::check(&rule_input, &mut errors);
@@ -109,16 +110,16 @@ impl DocumentValidator<'_> {
 
     /// Rejects a body with another `type`: the type of a monitor never changes (fields.md 1).
     fn check_type_unchanged(&self) -> Option<ValidationError> {
-        let name = if self.form == InputFormat::Legacy { "site_type" } else { "type" };
+        let name = if self.format == InputFormat::Legacy { "site_type" } else { "type" };
         let node = self.body.get(name)?;
         let same = match node.as_text() {
-            Some(text) if self.form == InputFormat::Legacy => {
-                legacy::parse_site_type(text) == Some(self.kind)
+            Some(text) if self.format == InputFormat::Legacy => {
+                legacy::parse_site_type(text) == Some(self.monitor_type)
             }
-            Some(text) => text == self.kind.name(),
+            Some(text) => text == self.monitor_type.name(),
             None => false,
         };
-        let message = format!("`{name}` must be `{}`, not `{}`", self.kind, display_value(node));
+        let message = format!("`{name}` must be `{}`, not `{}`", self.monitor_type, display_value(node));
         (!same).then(|| {
             ValidationError::new(ValidationErrorKind::Conflict, name, node.position, message)
                 .with_value(display_value(node))
@@ -126,20 +127,20 @@ impl DocumentValidator<'_> {
     }
 
     /// Replaces masks by the current values.
-    fn restore_masked(
+    fn restore_masked_values(
         &self,
         read: &mut Map<String, Value>,
         old: &Map<String, Value>,
         errors: &mut Vec<ValidationError>,
     ) {
         for (name, value) in read {
-            restore_masked(value, old.get(name));
-            let script = table::for_type(self.kind).field(name).is_some_and(Field::is_script);
+            restore_masked_value(value, old.get(name));
+            let script = table::for_type(self.monitor_type).field(name).is_some_and(Field::is_script);
             if let (true, Value::String(text)) = (script, &mut *value) {
                 self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), errors);
             }
             let mut masked = Vec::new();
-            find_masked_secrets(table::for_type(self.kind), name, value, &mut masked);
+            find_masked_secrets(table::for_type(self.monitor_type), name, value, &mut masked);
             for path in masked {
                 let message = format!("`{path}` is masked, but no value is stored");
                 let position = self.body.position_of(&path);
@@ -160,7 +161,7 @@ impl DocumentValidator<'_> {
         old: Option<&str>,
         errors: &mut Vec<ValidationError>,
     ) {
-        let problem = match script::restore_masked(text, old) {
+        let problem = match script::restore_masked_secrets(text, old) {
             Ok(Cow::Owned(whole)) => {
                 *text = whole;
                 return;
@@ -178,7 +179,7 @@ impl DocumentValidator<'_> {
 /// Replaces masks in `new` by the values of `old`. Entries of lists correspond by `step_number` or `id`, else by
 /// position. Entries with a name and neither of these, such as headers, correspond by name only: a secret must not go
 /// to another header.
-fn restore_masked(new: &mut Value, old: Option<&Value>) {
+fn restore_masked_value(new: &mut Value, old: Option<&Value>) {
     match (new, old) {
         (Value::String(text), Some(old)) if text == MASK => {
             if let Some(old) = old.as_str() {
@@ -192,7 +193,7 @@ fn restore_masked(new: &mut Value, old: Option<&Value>) {
         }
         (Value::Object(new), Some(Value::Object(old))) => {
             for (name, value) in new {
-                restore_masked(value, old.get(name));
+                restore_masked_value(value, old.get(name));
             }
         }
         (Value::Array(new), Some(Value::Array(old))) => {
@@ -212,7 +213,7 @@ fn restore_masked(new: &mut Value, old: Option<&Value>) {
                     }
                     _ => same.or_else(|| old.get(index)),
                 };
-                restore_masked(value, counterpart);
+                restore_masked_value(value, counterpart);
             }
         }
         _ => {}
@@ -235,7 +236,7 @@ fn find_masked_secrets(table: &'static FieldTable, path: &str, value: &Value, ma
             find_masked_secrets_in_object(inner, path, entries, masked);
         }
         (
-            super::field::FieldType::List { items: super::field::FieldType::Object(inner), .. },
+            super::field::FieldType::List { item_type: super::field::FieldType::Object(inner), .. },
             Value::Array(items),
         ) => {
             for (index, item) in items.iter().enumerate() {

@@ -9,23 +9,23 @@ use crate::domain::MonitorType;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ValidationContext<'a> {
     /// Ids of the locations that the account may use; `None` when they are not known.
-    pub locations: Option<&'a [i64]>,
+    pub location_ids: Option<&'a [i64]>,
     /// The account's default locations, for monitors without their own; the first is the default home.
-    pub default_locations: &'a [i64],
+    pub default_location_ids: &'a [i64],
     /// Ids of client certificates; `None` when they are not known.
-    pub client_certificates: Option<&'a [i64]>,
+    pub client_certificate_ids: Option<&'a [i64]>,
     /// Ids of certificate authorities; `None` when they are not known.
-    pub certificate_authorities: Option<&'a [i64]>,
+    pub certificate_authority_ids: Option<&'a [i64]>,
     /// The account's properties, by id; `None` when they are not known.
     pub properties: Option<&'a BTreeMap<i64, PropertyDefinition>>,
     /// Ids of proxies; `None` when they are not known.
-    pub proxies: Option<&'a [i64]>,
+    pub proxy_ids: Option<&'a [i64]>,
     /// Ids of the profiles for `subtype`; `None` when they are not known.
-    pub profiles: Option<&'a [i64]>,
+    pub device_profile_ids: Option<&'a [i64]>,
     /// Number of names for `name_to_resolve_id`; `None` when it is not known.
-    pub dns_names: Option<usize>,
+    pub dns_name_count: Option<usize>,
     /// Billing plans of the settings; `None` when there are none, and any code is accepted.
-    pub plans: Option<&'a [BillingPlan]>,
+    pub billing_plans: Option<&'a [BillingPlan]>,
     /// Types that this build can probe; `None` when they are not known.
     pub supported_types: Option<&'a [MonitorType]>,
     /// Values of `use_ssl_version` that this build supports; `None` when they are not known.
@@ -49,7 +49,7 @@ pub struct BillingPlan {
     /// Code of the plan in monitors.
     pub code: String,
     /// Types that it covers; empty for all.
-    pub types: Vec<MonitorType>,
+    pub monitor_types: Vec<MonitorType>,
     /// Minimum interval in minutes.
     pub min_interval_minutes: i64,
     /// Maximum number of monitors; `None` for no limit.

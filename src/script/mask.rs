@@ -19,13 +19,13 @@ pub fn has_secrets(text: &str) -> bool {
 
 /// Returns the script with masked secrets.
 #[must_use]
-pub fn mask(text: &str) -> Cow<'_, str> {
+pub fn mask_secrets(text: &str) -> Cow<'_, str> {
     if !text.contains(PROTECTED_ATTRIBUTE) {
         return Cow::Borrowed(text);
     }
     let Ok(script) = parse_outline(text) else { return Cow::Borrowed(MASK) };
     let protected = script.variables.into_iter().filter(|variable| variable.protected);
-    let protected = protected.filter_map(|variable| variable.range).filter(|range| !range.is_empty());
+    let protected = protected.filter_map(|variable| variable.value_range).filter(|range| !range.is_empty());
     replace_ranges(text, protected.map(|range| (range, Cow::Borrowed(MASK))).collect())
 }
 
@@ -34,7 +34,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 /// Fails when the mask of a protected variable cannot be replaced, with a text that follows "`script`: ".
-pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
+pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
     if !new.contains(MASK) {
         return Ok(Cow::Borrowed(new));
     }
@@ -56,7 +56,7 @@ pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, 
     let values = protected_values(old.unwrap_or_default(), old_outline.as_ref());
     let mut changes = Vec::new();
     for variable in script.variables.iter().filter(|variable| variable.value == MASK) {
-        let Some(range) = variable.range.clone() else { continue };
+        let Some(range) = variable.value_range.clone() else { continue };
         match values.get(variable.name.as_str()) {
             Some(value) => changes.push((range.clone(), escape_quotes(value, closing_quote(new, &range)))),
             None if variable.protected => {
@@ -93,7 +93,7 @@ pub fn same_protected_variables(old: &str, new: &str) -> bool {
 /// Returns the values of the protected variables of `old`, as written there.
 fn protected_values<'s>(old: &'s str, script: Option<&'s ScriptOutline>) -> HashMap<&'s str, &'s str> {
     let variables = script.map_or(&[][..], |script| script.variables.as_slice());
-    let value = |variable: &'s OutlineVariable| old.get(variable.range.clone()?);
+    let value = |variable: &'s OutlineVariable| old.get(variable.value_range.clone()?);
     variables
         .iter()
         .filter(|variable| variable.protected)

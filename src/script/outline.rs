@@ -9,13 +9,13 @@ use super::script_error::ScriptError;
 use super::xml_limits;
 
 /// Maximum number of XML nodes of a script.
-pub(super) const MAX_NODES: u32 = 200_000;
+pub(super) const MAX_XML_NODES: u32 = 200_000;
 
 /// The outline of a script.
 #[derive(Debug)]
 pub(crate) struct ScriptOutline {
-    pub(crate) steps: usize,
-    pub(crate) events: usize,
+    pub(crate) step_count: usize,
+    pub(crate) action_count: usize,
     pub(crate) variables: Vec<OutlineVariable>,
 }
 
@@ -27,13 +27,13 @@ pub(crate) struct OutlineVariable {
     /// Its value; empty when the script has none.
     pub(crate) value: String,
     /// The byte range between the quotes of its `value`.
-    pub(crate) range: Option<Range<usize>>,
+    pub(crate) value_range: Option<Range<usize>>,
 }
 
 /// Parses `text`. Document types are refused, and thus entities other than the five of XML.
 pub(crate) fn parse_outline(text: &str) -> Result<ScriptOutline, ScriptError> {
     xml_limits::check(text)?;
-    let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, entity_resolver: None };
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_XML_NODES, entity_resolver: None };
     let document = Document::parse_with_options(text, options).map_err(|error| xml_error(&error))?;
     outline_from_tree(&document, text)
 }
@@ -53,7 +53,7 @@ pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<S
     if steps == 0 {
         return Err(error_at(root, "it contains no `step`"));
     }
-    Ok(ScriptOutline { steps, events, variables })
+    Ok(ScriptOutline { step_count: steps, action_count: events, variables })
 }
 
 /// Checks whether `text` is XML, as required for projects of type `api`. A text that declares entities is not parsed:
@@ -66,7 +66,7 @@ pub fn check_well_formed(text: &str) -> Result<(), ScriptError> {
         return Ok(());
     }
     xml_limits::check(text)?;
-    let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, entity_resolver: None };
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_XML_NODES, entity_resolver: None };
     Document::parse_with_options(text, options).map(drop).map_err(|error| xml_error(&error))
 }
 
@@ -110,7 +110,7 @@ fn parse_variable(node: Node<'_, '_>, text: &str) -> Result<OutlineVariable, Scr
     let range =
         value.map(|value| value_range(value, text)).transpose().map_err(|message| error_at(node, message))?;
     let value = value.map(|value| value.value().to_owned()).unwrap_or_default();
-    Ok(OutlineVariable { name: name.to_owned(), protected, value, range })
+    Ok(OutlineVariable { name: name.to_owned(), protected, value, value_range: range })
 }
 
 /// Returns the range of the value. The parser's own range is wrong when there is much space around the `=`.
@@ -140,7 +140,7 @@ fn error_at(node: Node<'_, '_>, message: impl Into<String>) -> ScriptError {
 pub(super) fn xml_error(error: &Error) -> ScriptError {
     let message = match error {
         Error::DtdDetected => "document types are not allowed".to_owned(),
-        Error::NodesLimitReached => format!("it has more than {MAX_NODES} elements and texts"),
+        Error::NodesLimitReached => format!("it has more than {MAX_XML_NODES} elements and texts"),
         _ => {
             let message = error.to_string().replace(&format!(" at {}", error.pos()), "");
             crate::syntax::truncate_value(&message)

@@ -10,9 +10,9 @@ pub const DEFAULT_MAX_STEPS: i64 = 50;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptSummary {
     /// `transaction_steps`: the number of its `step` elements.
-    pub steps: usize,
+    pub step_count: usize,
     /// `transaction_events`: the number of their actions.
-    pub events: usize,
+    pub action_count: usize,
     /// Names of its protected variables, in order.
     pub protected_variables: Vec<String>,
 }
@@ -26,8 +26,8 @@ impl ScriptSummary {
         let script = outline::parse_outline(text)?;
         let protected = script.variables.into_iter().filter(|variable| variable.protected);
         Ok(Self {
-            steps: script.steps,
-            events: script.events,
+            step_count: script.step_count,
+            action_count: script.action_count,
             protected_variables: protected.map(|variable| variable.name).collect(),
         })
     }
@@ -35,6 +35,6 @@ impl ScriptSummary {
     /// `is_transaction`: whether it has several steps.
     #[must_use]
     pub fn is_transaction(&self) -> bool {
-        self.steps > 1
+        self.step_count > 1
     }
 }

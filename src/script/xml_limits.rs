@@ -18,13 +18,13 @@ pub(super) fn check(text: &str) -> Result<(), ScriptError> {
     while let Some(found) = find(bytes, position, b"<") {
         let rest = &bytes[found..];
         position = match rest {
-            _ if rest.starts_with(b"<!--") => end_of(bytes, found + 4, b"-->"),
-            _ if rest.starts_with(b"<![CDATA[") => end_of(bytes, found + 9, b"]]>"),
-            _ if rest.starts_with(b"<?") => end_of(bytes, found + 2, b"?>"),
+            _ if rest.starts_with(b"<!--") => end_after(bytes, found + 4, b"-->"),
+            _ if rest.starts_with(b"<![CDATA[") => end_after(bytes, found + 9, b"]]>"),
+            _ if rest.starts_with(b"<?") => end_after(bytes, found + 2, b"?>"),
             _ => {
-                let tag = Tag::scan(bytes, found + 1);
-                namespaces += tag.namespaces;
-                let problem = if tag.attributes > MAX_ATTRIBUTES {
+                let tag = TagCounts::scan(bytes, found + 1);
+                namespaces += tag.namespace_count;
+                let problem = if tag.attribute_count > MAX_ATTRIBUTES {
                     Some(format!("an element has more than {MAX_ATTRIBUTES} attributes"))
                 } else if namespaces > MAX_NAMESPACES {
                     Some(format!("there are more than {MAX_NAMESPACES} namespace declarations"))
@@ -42,24 +42,25 @@ pub(super) fn check(text: &str) -> Result<(), ScriptError> {
 }
 
 /// The counts of one tag.
-struct Tag {
+struct TagCounts {
     /// The end of the tag.
     end: usize,
-    attributes: usize,
-    namespaces: usize,
+    attribute_count: usize,
+    namespace_count: usize,
 }
 
-impl Tag {
+impl TagCounts {
     fn scan(bytes: &[u8], start: usize) -> Self {
-        let mut tag = Self { end: bytes.len(), attributes: 0, namespaces: 0 };
+        let mut tag = Self { end: bytes.len(), attribute_count: 0, namespace_count: 0 };
         let mut quote = None;
         for (index, byte) in bytes.iter().enumerate().skip(start) {
             match (quote, byte) {
                 (Some(open), _) if open == byte => quote = None,
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => {
-                    tag.attributes += 1;
-                    tag.namespaces += usize::from(name_before(&bytes[start..index]).starts_with(b"xmlns"));
+                    tag.attribute_count += 1;
+                    tag.namespace_count +=
+                        usize::from(name_before(&bytes[start..index]).starts_with(b"xmlns"));
                 }
                 (None, b'>') => {
                     tag.end = index + 1;
@@ -85,7 +86,7 @@ fn find(bytes: &[u8], from: usize, pattern: &[u8]) -> Option<usize> {
     rest.windows(pattern.len()).position(|window| window == pattern).map(|offset| from + offset)
 }
 
-fn end_of(bytes: &[u8], from: usize, pattern: &[u8]) -> usize {
+fn end_after(bytes: &[u8], from: usize, pattern: &[u8]) -> usize {
     find(bytes, from, pattern).map_or(bytes.len(), |position| position + pattern.len())
 }
 

@@ -90,7 +90,7 @@ impl OnDemandTests {
             .monitors
             .get_for_customer(caller.customer, monitor)
             .ok_or(ServiceError::NotFound)?;
-        if !monitor.document.settings().schedule.allow_internal_testing {
+        if !monitor.document.settings().schedule.allow_on_demand_tests {
             let message = "The monitor permits planned runs only: its `allow_internal_testing` is false";
             return Err(ServiceError::Conflict(message.to_owned()));
         }

@@ -12,7 +12,7 @@ use crate::syntax::text_format::parse_service_address;
 #[derive(Clone, Debug)]
 pub struct AlertSettings {
     /// Settings of the alert engine.
-    pub alerting: AlertEngineSettings,
+    pub engine: AlertEngineSettings,
     /// Limits and retries of deliveries.
     pub delivery: DeliverySettings,
     /// Settings of the channels.
@@ -23,10 +23,10 @@ pub struct AlertSettings {
 
 /// Reads the sections `alerts`, `mail`, `sms` and `heartbeat`.
 pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
-    let unsigned = |read: &SettingsReader<'_>, path| read.number(path).unsigned_abs();
+    let unsigned = |read: &SettingsReader<'_>, path| read.int(path).unsigned_abs();
     let delivery_defaults = DeliverySettings::default();
     let delivery = DeliverySettings {
-        per_minute: u32::try_from(reader.number("alerts.per_minute")).unwrap_or(delivery_defaults.per_minute),
+        per_minute: u32::try_from(reader.int("alerts.per_minute")).unwrap_or(delivery_defaults.per_minute),
         max_concurrent: reader.count("alerts.at_once"),
         max_retry_delay: Duration::from_secs(unsigned(reader, "alerts.longest_pause_seconds")),
         max_age: Duration::from_secs(3_600 * unsigned(reader, "alerts.give_up_hours")),
@@ -46,12 +46,12 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
     };
     let alert_defaults = AlertEngineSettings::default();
     let no_data_runs =
-        u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
-    let size_tolerance_percent = u32::try_from(reader.number("page.size_tolerance_percent"))
+        u32::try_from(reader.int("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
+    let size_tolerance_percent = u32::try_from(reader.int("page.size_tolerance_percent"))
         .unwrap_or(alert_defaults.size_tolerance_percent);
     let alert_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..alert_defaults };
     AlertSettings {
-        alerting: alert_settings,
+        engine: alert_settings,
         delivery,
         channels,
         heartbeat_url: reader.optional_text("heartbeat.url"),
@@ -83,7 +83,7 @@ fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
         password: reader.read_password("mail.password_file"),
         from: reader.text("mail.from"),
         ehlo_name: reader.optional_text("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
-        attempt_timeout: Duration::from_secs(reader.number("mail.try_seconds").unsigned_abs()),
+        attempt_timeout: Duration::from_secs(reader.int("mail.try_seconds").unsigned_abs()),
     })
 }
 

@@ -16,23 +16,23 @@ pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig
     let bytes = |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
     let defaults = BrowserPoolConfig::default();
     BrowserPoolConfig {
-        folder: path("folder"),
-        user: reader.optional_text("browser.user"),
-        sandbox: reader.node("browser.sandbox").to_json() == true,
+        profiles_folder: path("folder"),
+        os_user: reader.optional_text("browser.user"),
+        use_sandbox: reader.node("browser.sandbox").to_json() == true,
         chromium: path("chromium"),
         chromedriver: path("chromedriver"),
         firefox: path("firefox"),
         geckodriver: path("geckodriver"),
-        memory_bytes: bytes("memory_mb").unwrap_or(defaults.memory_bytes),
-        total_memory_bytes: bytes("total_memory_mb"),
-        nice: u8::try_from(reader.number("browser.nice")).unwrap_or(defaults.nice),
-        start_timeout: Duration::from_secs(reader.number("browser.start_seconds").unsigned_abs()),
+        max_memory_bytes_per_browser: bytes("memory_mb").unwrap_or(defaults.max_memory_bytes_per_browser),
+        max_memory_bytes_total: bytes("total_memory_mb"),
+        niceness: u8::try_from(reader.int("browser.nice")).unwrap_or(defaults.niceness),
+        start_timeout: Duration::from_secs(reader.int("browser.start_seconds").unsigned_abs()),
         remotes: read_remotes(reader),
     }
 }
 
 fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<RemoteWebDriver> {
-    let entries = reader.entries("browser.remote");
+    let entries = reader.unique_entries("browser.remote");
     let mut remotes: Vec<RemoteWebDriver> = Vec::new();
     for (at, entry) in &entries {
         let path = format!("browser.remote[{at}]");
@@ -81,5 +81,10 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
         reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
-    Some(RemoteWebDriver { kind, url, proxy_host: forward_host, client_networks: from })
+    Some(RemoteWebDriver {
+        browser_kind: kind,
+        url,
+        forward_proxy_address: forward_host,
+        client_networks: from,
+    })
 }

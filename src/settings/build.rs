@@ -12,18 +12,18 @@ use super::concurrency::read_concurrency;
 use super::hosted_location::{read_endpoints, read_other_locations};
 use super::mobile::read_mobile;
 use super::model::Settings;
-use super::network::{read_net, read_own_proxy};
+use super::network::{read_first_location_net, read_first_location_proxy};
 use super::plans::read_plans;
 use super::probe::read_probe;
 use super::proxies::read_proxies;
-use super::server::{read_listen, read_server};
+use super::server::{read_listen_addresses, read_server};
 use super::settings_reader::{SettingsReader, default_values};
 use super::store::read_store;
 use super::table::SETTINGS;
 use super::validate::SettingValues;
 use crate::browser::BrowserPool;
 use crate::domain::{Location, LocationId};
-use crate::probe::ProbeSettings;
+use crate::probe::ProbeBuildContext;
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -39,22 +39,22 @@ pub(super) fn build(
             .is_some_and(|value| default_values().get(path).map(Node::to_json) != Some(value.to_json()))
     };
     let (data_dir_is_set, monitor_paths_are_set) = (is_set("data"), is_set("monitors"));
-    let mut reader = SettingsReader { values, file, errors };
+    let mut reader = SettingsReader { values, file_name: file, errors };
     let browser = read_browser(&mut reader);
-    let probe = ProbeSettings {
+    let probe = ProbeBuildContext {
         browser_pool: Arc::new(BrowserPool::new(browser.clone())),
         ..read_probe(&mut reader)
     };
-    let mobile = read_mobile(&reader, &probe.devices);
+    let mobile = read_mobile(&reader, &probe.device_profiles);
     Settings {
         // Unset values are the defaults of the table; a test checks their types.
-        listen: read_listen(&reader),
+        listen_addresses: read_listen_addresses(&reader),
         server: read_server(&mut reader),
         data_dir: reader.text("data").into(),
         monitor_paths: reader.text_list("monitors").into_iter().map(PathBuf::from).collect(),
         data_dir_is_set,
         monitor_paths_are_set,
-        plans: read_plans(&mut reader),
+        billing_plans: read_plans(&mut reader),
         log: LogOptions {
             format: reader.text("log.format").parse().unwrap_or(LogFormat::Text),
             filter: reader.text("log.level"),
@@ -62,20 +62,20 @@ pub(super) fn build(
         concurrency: read_concurrency(&reader),
         store: read_store(&reader),
         location: Location {
-            id: LocationId(reader.number("location.id")),
+            id: LocationId(reader.int("location.id")),
             name: reader.text("location.name"),
-            region: reader.number("location.region"),
+            region: reader.int("location.region"),
         },
-        net: read_net(&mut reader),
-        proxy: read_own_proxy(&mut reader),
-        verifies: reader.node("location.verifies").to_json() == Value::Bool(true),
+        net: read_first_location_net(&mut reader),
+        location_proxy: read_first_location_proxy(&mut reader),
+        can_verify: reader.node("location.verifies").to_json() == Value::Bool(true),
         connectivity_targets: read_endpoints(reader.node("location.connectivity_targets")),
         other_locations: read_other_locations(&mut reader),
         proxies: read_proxies(&mut reader),
-        certificate_names: read_certificate_names(&reader),
+        client_certificate_names: read_certificate_names(&reader),
         probe,
-        browser,
-        mobile,
+        browser_pool_config: browser,
+        mobile_emulation: mobile,
         alerts: read_alerts(&mut reader),
         raw_values: SETTINGS
             .iter()

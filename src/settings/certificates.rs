@@ -14,8 +14,8 @@ use crate::syntax::node::Node;
 const MAX_PKCS12_BYTES: u64 = 500_000;
 
 /// Reads the files of `certificates` into `trust`.
-pub(super) fn read_named_certificates(reader: &mut SettingsReader<'_>, trust: &mut TrustConfig) {
-    for (at, entry) in reader.entries("certificates") {
+pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &mut TrustConfig) {
+    for (at, entry) in reader.unique_entries("certificates") {
         let path = format!("certificates[{at}]");
         let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
         let has = |name: &str| entry.get(name).is_some();
@@ -70,7 +70,7 @@ fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> O
     let certificate = read_pem_field(reader, path, entry, "cert_file", Pem::check_certificates);
     let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
     let pair = certificate?.with_key(&key?);
-    reader.record_check(path, entry.position, pair.check_client_certificate()).then_some(pair)
+    reader.report_if_failed(path, entry.position, pair.check_client_certificate()).then_some(pair)
 }
 
 fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
@@ -92,7 +92,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
             read.map_err(record_error).ok()?
         }
     };
-    let opened = read_bounded(Path::new(&label)).and_then(|pkcs12| open_pkcs12(&pkcs12, &password));
+    let opened = read_limited_file(Path::new(&label)).and_then(|pkcs12| open_pkcs12(&pkcs12, &password));
     match opened {
         Ok(text) => Some(Pem { label, text: text.to_vec() }),
         Err(reason) => {
@@ -108,7 +108,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
     }
 }
 
-fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
+fn read_limited_file(path: &Path) -> Result<Vec<u8>, String> {
     let length = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?.len();
     if length > MAX_PKCS12_BYTES {
         return Err(format!("it has {length} bytes, {MAX_PKCS12_BYTES} are possible"));

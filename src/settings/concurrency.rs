@@ -28,6 +28,6 @@ pub(super) fn read_concurrency(reader: &SettingsReader<'_>) -> ConcurrencySettin
         heavy: reader.count("engine.heavy"),
         per_target: reader.count("engine.per_target"),
         queue_capacity: reader.count("engine.queue"),
-        drain_timeout: Duration::from_secs(reader.number("engine.drain_seconds").unsigned_abs()),
+        drain_timeout: Duration::from_secs(reader.int("engine.drain_seconds").unsigned_abs()),
     }
 }

@@ -32,10 +32,10 @@ pub struct HostedLocation {
 
 /// Reads the entries of `locations`.
 pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<HostedLocation> {
-    let first = reader.number("location.id");
+    let first = reader.int("location.id");
     let allowed_to_accounts = read_egress_accounts(reader);
     let mut others = Vec::new();
-    for (at, entry) in reader.entries("locations") {
+    for (at, entry) in reader.unique_entries("locations") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let id = int("id").unwrap_or_default();
         if id == first {

@@ -17,7 +17,7 @@ impl Settings {
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
-            match super::text_file::read_text(path) {
+            match super::text_file::read_config_text(path) {
                 Ok(text) => validate::read_file(&name, &text, &mut values, &mut errors),
                 Err(message) => {
                     errors.push(
@@ -31,12 +31,12 @@ impl Settings {
         let mut overridden = Vec::new();
         for setting in SETTINGS {
             if let Some((name, text)) = sources.environment_value(setting) {
-                validate::read_text(setting, name, text, &mut values, &mut errors);
+                validate::read_override(setting, name, text, &mut values, &mut errors);
                 overridden.push(setting.path);
             }
             if let Some(text) = sources.flag_value(setting) {
                 let flag = format!("--{}", setting.path.replace(['.', '_'], "-"));
-                validate::read_text(setting, &flag, text, &mut values, &mut errors);
+                validate::read_override(setting, &flag, text, &mut values, &mut errors);
                 overridden.push(setting.path);
             }
         }
@@ -53,7 +53,7 @@ impl Settings {
 
     /// Returns the errors of a settings file alone, as `vigie config check` shows them.
     #[must_use]
-    pub fn check_file(path: &Path) -> Vec<ValidationError> {
+    pub fn file_errors(path: &Path) -> Vec<ValidationError> {
         let sources = SettingSources { file: Some(path.to_owned()), ..SettingSources::default() };
         Self::load(&sources).err().unwrap_or_default()
     }

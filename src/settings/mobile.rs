@@ -10,7 +10,7 @@ use crate::syntax::node::Node;
 
 /// Reads the entries of `mobile.profiles`, by `subtype`.
 pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, DeviceProfile> {
-    let entries = reader.entries("mobile.profiles");
+    let entries = reader.unique_entries("mobile.profiles");
     let device =
         |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, read_device(entry)?));
     entries.iter().filter_map(device).collect()
@@ -41,16 +41,19 @@ fn read_device(entry: &Node) -> Option<DeviceProfile> {
                 dimension("width").unwrap_or(defaults.viewport.0),
                 dimension("height").unwrap_or(defaults.viewport.1),
             ),
-            scale: entry.get("scale").and_then(|node| node.to_json().as_f64()).unwrap_or(defaults.scale),
-            mobile: flag("mobile"),
-            touch: flag("touch"),
+            device_pixel_ratio: entry
+                .get("scale")
+                .and_then(|node| node.to_json().as_f64())
+                .unwrap_or(defaults.device_pixel_ratio),
+            mobile_layout: flag("mobile"),
+            touch_screen: flag("touch"),
             user_agent: text(entry, "user_agent"),
-            headers: headers
+            extra_headers: headers
                 .iter()
                 .filter_map(|field| Some((text(field, "name")?, text(field, "value")?)))
                 .collect(),
         },
         // Invalid patterns are already reported as errors.
-        blocked: BlockedHosts::parse(&blocked).unwrap_or_default(),
+        blocked_hosts: BlockedHosts::parse(&blocked).unwrap_or_default(),
     })
 }

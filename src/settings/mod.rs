@@ -35,4 +35,4 @@ pub use setting_type::{EntryField, SettingType};
 pub use sources::SettingSources;
 pub use store::StoreSettings;
 pub use table::{SECTIONS, SETTINGS, Setting};
-pub use text_file::read_text;
+pub use text_file::read_config_text;

@@ -17,7 +17,7 @@ use crate::browser::BrowserPoolConfig;
 use crate::catalog::MobileEmulation;
 use crate::domain::Location;
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
-use crate::probe::ProbeSettings;
+use crate::probe::ProbeBuildContext;
 use crate::schema::validation_context::BillingPlan;
 use crate::telemetry::LogOptions;
 
@@ -25,7 +25,7 @@ use crate::telemetry::LogOptions;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Addresses that serve pages, API and metrics.
-    pub listen: Vec<SocketAddr>,
+    pub listen_addresses: Vec<SocketAddr>,
     /// Settings of that server.
     pub server: ServerSettings,
     /// Folder of the database.
@@ -37,7 +37,7 @@ pub struct Settings {
     /// Whether they were set explicitly, so that a missing one is an error.
     pub monitor_paths_are_set: bool,
     /// Billing plans; if there are none, any code is accepted.
-    pub plans: Vec<BillingPlan>,
+    pub billing_plans: Vec<BillingPlan>,
     /// Logs.
     pub log: LogOptions,
     /// Limits of concurrent checks: total, light, heavy, per target, waiting.
@@ -49,9 +49,9 @@ pub struct Settings {
     /// Network of that location; the trust settings apply to checks at every location.
     pub net: NetConfig,
     /// Whether that location verifies failures of monitors that run elsewhere.
-    pub(super) verifies: bool,
+    pub(super) can_verify: bool,
     /// The proxy of its checks.
-    pub(super) proxy: Option<UpstreamProxy>,
+    pub(super) location_proxy: Option<UpstreamProxy>,
     /// Targets that the location should always reach.
     pub(super) connectivity_targets: Vec<Endpoint>,
     /// The locations of `locations`, without trust settings.
@@ -59,13 +59,13 @@ pub struct Settings {
     /// Proxies that monitors refer to, by id.
     pub proxies: BTreeMap<i64, UpstreamProxy>,
     /// Names and formats of the client certificates, by id.
-    pub certificate_names: BTreeMap<i64, (String, &'static str)>,
+    pub client_certificate_names: BTreeMap<i64, (String, &'static str)>,
     /// Settings that all checks share.
-    pub probe: ProbeSettings,
+    pub probe: ProbeBuildContext,
     /// The browsers of this process.
-    pub browser: BrowserPoolConfig,
+    pub browser_pool_config: BrowserPoolConfig,
     /// Devices that browsers emulate.
-    pub mobile: MobileEmulation,
+    pub mobile_emulation: MobileEmulation,
     /// Settings for alerts.
     pub alerts: AlertSettings,
     /// The raw value of every setting, for comparison.
@@ -79,10 +79,10 @@ impl Settings {
         let first = HostedLocation {
             location: self.location.clone(),
             net: self.net.clone(),
-            proxy: self.proxy.clone(),
+            proxy: self.location_proxy.clone(),
             proxies: self.proxies.clone(),
             concurrency: self.concurrency,
-            can_verify: self.verifies,
+            can_verify: self.can_verify,
             connectivity_targets: self.connectivity_targets.clone(),
         };
         let mut all = vec![first];
@@ -102,16 +102,16 @@ impl Settings {
     }
 
     /// Takes from `old` all settings that a running process cannot change.
-    pub fn keep_restart_only(&mut self, old: &Self) {
+    pub fn restore_restart_only(&mut self, old: &Self) {
         let new = std::mem::replace(self, old.clone());
         self.monitor_paths = new.monitor_paths;
         self.monitor_paths_are_set = new.monitor_paths_are_set;
-        self.plans = new.plans;
+        self.billing_plans = new.billing_plans;
         let browser_pool = Arc::clone(&old.probe.browser_pool);
         let ehlo_name = old.probe.ehlo_name.clone();
-        self.probe = ProbeSettings { ehlo_name, browser_pool, ..new.probe };
+        self.probe = ProbeBuildContext { ehlo_name, browser_pool, ..new.probe };
         self.proxies = new.proxies;
-        self.mobile = new.mobile;
+        self.mobile_emulation = new.mobile_emulation;
         for setting in SETTINGS.iter().filter(|setting| setting.reloadable) {
             if let Some(value) = new.raw_values.get(setting.path) {
                 self.raw_values.insert(setting.path, value.clone());

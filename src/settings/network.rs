@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::certificates::read_named_certificates;
+use super::certificates::read_certificates_by_id;
 use super::hosted_location::{read_net_config, read_proxy};
 use super::settings_reader::SettingsReader;
 use crate::domain::CustomerId;
 use crate::net::{IpNetwork, NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
 use crate::syntax::node::Node;
 
-pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
+pub(super) fn read_first_location_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
     let with_value = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
     let values: BTreeMap<_, _> =
         ["proxy", "proxy_username", "proxy_password_file"].iter().map(with_value).collect();
     read_proxy(reader, "location", |name| values.get(name).cloned())
 }
 
-pub(super) fn read_net(reader: &mut SettingsReader<'_>) -> NetConfig {
+pub(super) fn read_first_location_net(reader: &mut SettingsReader<'_>) -> NetConfig {
     let config = read_net_config(|name| reader.node(&format!("location.{name}")));
     let egress = config.egress.with_accounts(read_egress_accounts(reader));
     NetConfig { trust: read_trust(reader), egress, ..config }
@@ -26,7 +26,7 @@ pub(super) fn read_net(reader: &mut SettingsReader<'_>) -> NetConfig {
 
 /// Reads the networks that are allowed to single accounts, at every location.
 pub(super) fn read_egress_accounts(reader: &mut SettingsReader<'_>) -> BTreeMap<CustomerId, Vec<IpNetwork>> {
-    let entries = reader.entries("egress.accounts");
+    let entries = reader.unique_entries("egress.accounts");
     let accounts = entries.iter().filter_map(|(_, entry)| {
         let account = entry.get("account")?.to_json().as_i64()?;
         let networks = entry.get("allow")?.items().iter().filter_map(Node::as_text);
@@ -43,6 +43,6 @@ fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {
         let path = format!("tls.ca_files[{at}]");
         trust.authorities.extend(reader.read_pem(&path, item, Pem::check_certificates));
     }
-    read_named_certificates(reader, &mut trust);
+    read_certificates_by_id(reader, &mut trust);
     trust
 }

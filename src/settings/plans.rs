@@ -8,7 +8,7 @@ use crate::syntax::{ValidationErrorKind, closest_match};
 
 pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
     let mut plans = Vec::new();
-    for (at, entry) in reader.entries("plans") {
+    for (at, entry) in reader.unique_entries("plans") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let mut types = Vec::new();
         for item in entry.get("types").map(Node::items).unwrap_or_default() {
@@ -30,7 +30,7 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
         let limit = |name: &str| int(name).and_then(|limit| usize::try_from(limit).ok());
         plans.push(BillingPlan {
             code: entry.get("code").and_then(Node::as_text).unwrap_or_default().to_owned(),
-            types,
+            monitor_types: types,
             min_interval_minutes: int("least_interval").unwrap_or(1),
             max_monitors: limit("monitors"),
             monitor_count: 0,

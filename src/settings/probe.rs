@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::mobile::read_devices;
 use super::settings_reader::SettingsReader;
-use crate::probe::ProbeSettings;
+use crate::probe::ProbeBuildContext;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
-pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeSettings {
+pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
     let mut names = vec![reader.text("dns.default_name")];
-    for (at, entry) in reader.entries("dns.names") {
+    for (at, entry) in reader.unique_entries("dns.names") {
         let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
         let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
         if let Ok(id @ 1..=1000) = usize::try_from(id) {
@@ -22,18 +22,18 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeSettings {
         let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
         reader.add_error(ValidationErrorKind::Range, &path, entry.position, message);
     }
-    let defaults = ProbeSettings::default();
-    ProbeSettings {
-        dns_names: names,
-        certificate_days: u32::try_from(reader.number("checks.certificate_days"))
-            .unwrap_or(defaults.certificate_days),
-        max_body_bytes: reader.number("checks.body_bytes").unsigned_abs(),
+    let defaults = ProbeBuildContext::default();
+    ProbeBuildContext {
+        dns_query_names: names,
+        certificate_warning_days: u32::try_from(reader.int("checks.certificate_days"))
+            .unwrap_or(defaults.certificate_warning_days),
+        max_body_bytes: reader.int("checks.body_bytes").unsigned_abs(),
         user_agent: reader.optional_text("checks.user_agent").map_or(defaults.user_agent, Into::into),
-        monitor: defaults.monitor,
-        variables: defaults.variables,
+        monitor_id: defaults.monitor_id,
+        variable_overrides: defaults.variable_overrides,
         browser_pool: defaults.browser_pool,
-        authoring: defaults.authoring,
-        devices: Arc::new(read_devices(reader)),
+        script_debug: defaults.script_debug,
+        device_profiles: Arc::new(read_devices(reader)),
         keyring: None,
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),
     }

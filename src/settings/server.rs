@@ -14,16 +14,16 @@ use crate::syntax::ValidationErrorKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
     /// Paths of the certificate file and the key file; `None` for plain HTTP.
-    pub tls: Option<(PathBuf, PathBuf)>,
+    pub tls_files: Option<(PathBuf, PathBuf)>,
     /// Maximum size of a request body in bytes.
     pub max_body_bytes: usize,
     /// Time until a response must start.
-    pub request_timeout: Duration,
+    pub response_start_timeout: Duration,
     /// Whether the pages and the metrics are public.
     pub public_pages: bool,
 }
 
-pub(super) fn read_listen(reader: &SettingsReader<'_>) -> Vec<SocketAddr> {
+pub(super) fn read_listen_addresses(reader: &SettingsReader<'_>) -> Vec<SocketAddr> {
     let mut texts = reader.text_list("listen");
     texts.extend(reader.optional_text("listen"));
     texts.iter().flat_map(|text| text.split(',')).filter_map(|part| part.trim().parse().ok()).collect()
@@ -50,9 +50,9 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         }
     };
     ServerSettings {
-        tls,
+        tls_files: tls,
         max_body_bytes: reader.count("server.body_bytes"),
-        request_timeout: Duration::from_secs(reader.number("server.request_seconds").unsigned_abs()),
+        response_start_timeout: Duration::from_secs(reader.int("server.request_seconds").unsigned_abs()),
         public_pages: reader.node("server.public_pages").to_json() == Value::Bool(true),
     }
 }
@@ -64,7 +64,7 @@ fn check_server_certificate(reader: &mut SettingsReader<'_>) {
     let pem = reader.read_pem("server.tls_cert_file", &certificate, Pem::check_certificates);
     let key_pem = reader.read_pem("server.tls_key_file", &key, |_| Ok(()));
     if let (Some(pem), Some(key_pem)) = (pem, key_pem) {
-        reader.record_check(
+        reader.report_if_failed(
             "server.tls_key_file",
             key.position,
             pem.with_key(&key_pem).check_client_certificate(),

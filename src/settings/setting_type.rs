@@ -46,9 +46,9 @@ pub enum SettingType {
     /// A text from a fixed list.
     Choice(&'static [&'static str]),
     /// An address with a port, to listen on; several are separated by commas.
-    Listen,
+    ListenAddresses,
     /// An address, with or without a port.
-    NameServer,
+    NameServerAddress,
     /// A host with a port.
     Endpoint,
     /// An IPv4 address.
@@ -56,7 +56,7 @@ pub enum SettingType {
     /// An IPv6 address.
     Ipv6,
     /// A network.
-    Network,
+    IpNetwork,
     /// A host, or all hosts below a name.
     HostPattern,
     /// A log level, or levels by module.
@@ -72,24 +72,24 @@ pub enum SettingType {
 impl SettingType {
     /// Returns the expected values, worded to follow `must be` in a message.
     #[must_use]
-    pub fn expected(&self) -> String {
+    pub fn requirement(&self) -> String {
         match self {
             Self::Bool => "`true` or `false`".to_owned(),
             Self::Int { min, max: i64::MAX } => format!("a whole number of at least {min}"),
             Self::Int { min, max } => format!("a whole number from {min} to {max}"),
             Self::Float { min, max } => format!("a number from {min} to {max}"),
             Self::Text => "a text that is not empty".to_owned(),
-            Self::FormattedText(format) => format.expected().to_owned(),
+            Self::FormattedText(format) => format.requirement().to_owned(),
             Self::Choice(choices) => {
                 let choices = choices.iter().map(|choice| format!("`{choice}`")).collect::<Vec<_>>();
                 format!("one of {}", choices.join(", "))
             }
-            Self::Listen => "an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`".to_owned(),
-            Self::NameServer => "an address, with or without a port, such as `192.0.2.53` or `[::1]:5353`".to_owned(),
+            Self::ListenAddresses => "an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`".to_owned(),
+            Self::NameServerAddress => "an address, with or without a port, such as `192.0.2.53` or `[::1]:5353`".to_owned(),
             Self::Endpoint => "a host and a port, such as `www.example.com:443` or `[::1]:53`".to_owned(),
             Self::Ipv4 => "an IPv4 address".to_owned(),
             Self::Ipv6 => "an IPv6 address".to_owned(),
-            Self::Network => "a network, such as `10.0.0.0/8` or `fd00::/8`".to_owned(),
+            Self::IpNetwork => "a network, such as `10.0.0.0/8` or `fd00::/8`".to_owned(),
             Self::HostPattern => "a host such as `ads.example.com`, or `*.example.com` for all below it".to_owned(),
             Self::LogFilter => {
                 "`error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
@@ -124,12 +124,12 @@ impl SettingType {
             Self::Text => !text.trim().is_empty(),
             Self::FormattedText(format) => !text.trim().is_empty() && format.matches(text),
             Self::Choice(choices) => choices.contains(&text),
-            Self::Listen => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
-            Self::NameServer => parse_name_server(text).is_some(),
+            Self::ListenAddresses => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
+            Self::NameServerAddress => parse_name_server(text).is_some(),
             Self::Endpoint => parse_endpoint(text).is_some(),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
-            Self::Network => text.parse::<IpNetwork>().is_ok(),
+            Self::IpNetwork => text.parse::<IpNetwork>().is_ok(),
             Self::HostPattern => !text.trim().is_empty() && BlockedHosts::parse(&[text]).is_ok(),
             Self::LogFilter => parse_filter(text).is_ok(),
             Self::TimeOfDay => parse_time_of_day(text).is_some(),
@@ -139,14 +139,14 @@ impl SettingType {
 
     /// Parses a text from the command line or environment; the entries of a list are separated by commas.
     #[must_use]
-    pub fn parse(&self, text: &str) -> Node {
+    pub fn parse_text(&self, text: &str) -> Node {
         let value = match self {
             Self::Bool => bool::from_str(text).map(NodeValue::Bool).ok(),
             Self::Int { .. } => text.trim().parse().map(NodeValue::Int).ok(),
             Self::Float { .. } => text.trim().parse().map(NodeValue::Float).ok(),
             Self::List(item) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-                Some(NodeValue::List(parts.map(|part| item.parse(part)).collect()))
+                Some(NodeValue::List(parts.map(|part| item.parse_text(part)).collect()))
             }
             _ => None,
         };
@@ -195,19 +195,19 @@ mod tests {
     use super::*;
 
     fn text(text: &str) -> Node {
-        SettingType::Text.parse(text)
+        SettingType::Text.parse_text(text)
     }
 
     #[test]
     fn each_type_accepts_its_values_only() {
         let cases: [(SettingType, &[&str], &[&str]); 12] = [
             (
-                SettingType::Listen,
+                SettingType::ListenAddresses,
                 &["127.0.0.1:0", "[::1]:80", "127.0.0.1:0, [::1]:0"],
                 &["127.0.0.1", ":80", "localhost:80", "1.2.3.4:70000", "127.0.0.1:1,"],
             ),
             (
-                SettingType::NameServer,
+                SettingType::NameServerAddress,
                 &["192.0.2.1", "192.0.2.1:5353", "::1", "[::1]", "[::1]:53"],
                 &["dns.test", ""],
             ),
@@ -227,7 +227,7 @@ mod tests {
             ),
             (SettingType::Ipv4, &["192.0.2.1"], &["::1", "192.0.2"]),
             (SettingType::Ipv6, &["::1"], &["192.0.2.1"]),
-            (SettingType::Network, &["10.0.0.0/8", "fd00::/8"], &["10.0.0.1/8", "10.0.0.0/33", "all"]),
+            (SettingType::IpNetwork, &["10.0.0.0/8", "fd00::/8"], &["10.0.0.1/8", "10.0.0.0/33", "all"]),
             (SettingType::HostPattern, &["a.example", "*.a.example", "::1"], &["", "*", "http://a.example/"]),
             (SettingType::FormattedText(TextFormat::HeaderName), &["X-A"], &["", "Host", "a b"]),
             (SettingType::FormattedText(TextFormat::HeaderValue), &["a b"], &[" ", "a\nb"]),
@@ -245,19 +245,19 @@ mod tests {
         }
         let port = SettingType::Int { min: 1, max: 9 };
         assert!(
-            port.accepts(&port.parse("9"))
-                && !port.accepts(&port.parse("10"))
-                && !port.accepts(&port.parse("x"))
+            port.accepts(&port.parse_text("9"))
+                && !port.accepts(&port.parse_text("10"))
+                && !port.accepts(&port.parse_text("x"))
         );
         let scale = SettingType::Float { min: 0.5, max: 4.0 };
         for (text, fits) in
             [("0.5", true), ("4", true), ("4.1", false), ("0.4", false), ("NaN", false), ("x", false)]
         {
-            assert_eq!(scale.accepts(&scale.parse(text)), fits, "{text}");
+            assert_eq!(scale.accepts(&scale.parse_text(text)), fits, "{text}");
         }
         assert!(
-            SettingType::Bool.accepts(&SettingType::Bool.parse("true"))
-                && !SettingType::Bool.accepts(&SettingType::Bool.parse("yes"))
+            SettingType::Bool.accepts(&SettingType::Bool.parse_text("true"))
+                && !SettingType::Bool.accepts(&SettingType::Bool.parse_text("yes"))
         );
     }
 

@@ -20,7 +20,7 @@ pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
 /// Reads settings: each has the value that was set, or its default.
 pub(super) struct SettingsReader<'a> {
     pub(super) values: SettingValues,
-    pub(super) file: Option<&'a Arc<str>>,
+    pub(super) file_name: Option<&'a Arc<str>>,
     pub(super) errors: &'a mut Vec<ValidationError>,
 }
 
@@ -41,12 +41,12 @@ impl SettingsReader<'_> {
         self.node(path).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
     }
 
-    pub(super) fn number(&self, path: &str) -> i64 {
+    pub(super) fn int(&self, path: &str) -> i64 {
         self.node(path).to_json().as_i64().unwrap_or_default()
     }
 
     pub(super) fn count(&self, path: &str) -> usize {
-        usize::try_from(self.number(path)).unwrap_or(usize::MAX)
+        usize::try_from(self.int(path)).unwrap_or(usize::MAX)
     }
 
     pub(super) fn add_error(
@@ -57,7 +57,7 @@ impl SettingsReader<'_> {
         message: String,
     ) {
         let error = ValidationError::new(rule, path, position, message);
-        self.errors.push(match self.file {
+        self.errors.push(match self.file_name {
             Some(file) if position.is_known() => error.with_file(file),
             _ => error,
         });
@@ -68,7 +68,7 @@ impl SettingsReader<'_> {
     pub(super) fn read_pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
         let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
-            Ok(pem) => self.record_check(path, node.position, check(&pem)).then_some(pem),
+            Ok(pem) => self.report_if_failed(path, node.position, check(&pem)).then_some(pem),
             Err(error) => {
                 let message = format!("`{path}`: the file `{file}` cannot be read: {error}");
                 self.add_error(ValidationErrorKind::Conflict, path, node.position, message);
@@ -77,7 +77,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    pub(super) fn record_check(
+    pub(super) fn report_if_failed(
         &mut self,
         path: &str,
         position: Position,
@@ -90,7 +90,7 @@ impl SettingsReader<'_> {
     }
 
     /// Returns the entries of a list of maps with their indexes, and reports duplicate keys.
-    pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
+    pub(super) fn unique_entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {

@@ -17,7 +17,7 @@ pub struct SettingSources {
 }
 
 /// Variables that begin with `VIGIE_` but are no settings.
-const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
+const NON_SETTING_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
 
 impl SettingSources {
     /// Adds the environment variables of this process.
@@ -46,7 +46,8 @@ impl SettingSources {
     #[must_use]
     pub fn unknown_variables(&self) -> Vec<(String, Option<String>)> {
         let known: Vec<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
-        let is_unknown = |name: &&String| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str());
+        let is_unknown =
+            |name: &&String| !known.contains(name) && !NON_SETTING_VARIABLES.contains(&name.as_str());
         // Similarity is compared in lower case.
         let lower: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();
         let hint =

@@ -19,15 +19,15 @@ pub struct StoreSettings {
     /// Retention periods.
     pub retention: Retention,
     /// Time of day at which old data is removed: hour and minute, UTC.
-    pub retention_at: (u8, u8),
+    pub cleanup_time_of_day: (u8, u8),
 }
 
 /// Reads the settings of `store`.
 pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
-    let days = |path| Duration::from_secs(86_400 * reader.number(path).unsigned_abs());
+    let days = |path| Duration::from_secs(86_400 * reader.int(path).unsigned_abs());
     StoreSettings {
         full_sync: reader.text("store.synchronous") == "full",
-        cache_bytes: reader.number("store.cache_mib").unsigned_abs() * 1024 * 1024,
+        cache_bytes: reader.int("store.cache_mib").unsigned_abs() * 1024 * 1024,
         key_file: reader.optional_text("store.key_file").map(PathBuf::from),
         retention: Retention {
             results: days("store.keep_results_days"),
@@ -37,6 +37,6 @@ pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
             daily: days("store.keep_daily_days"),
             audit: days("store.keep_audit_days"),
         },
-        retention_at: parse_time_of_day(&reader.text("store.retention_at")).unwrap_or((3, 17)),
+        cleanup_time_of_day: parse_time_of_day(&reader.text("store.retention_at")).unwrap_or((3, 17)),
     }
 }

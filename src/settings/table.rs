@@ -53,7 +53,7 @@ const fn entry_field(name: &'static str, kind: SettingType, required: bool) -> E
 const ID: SettingType = int_range(1, i64::MAX);
 const DAYS: SettingType = int_range(1, 36_500);
 
-static CERTIFICATE: &[EntryField] = &[
+static CERTIFICATE_FIELDS: &[EntryField] = &[
     entry_field("id", ID, true),
     entry_field("name", SettingType::Text, true),
     entry_field("ca_file", SettingType::Text, false),
@@ -62,17 +62,17 @@ static CERTIFICATE: &[EntryField] = &[
     entry_field("pkcs12_file", SettingType::Text, false),
     entry_field("password_file", SettingType::Text, false),
 ];
-static LOCATION: &[EntryField] = &[
+static LOCATION_FIELDS: &[EntryField] = &[
     entry_field("id", ID, true),
     entry_field("name", SettingType::Text, true),
     entry_field("region", int_range(0, i64::MAX), false),
     entry_field("source_ipv4", SettingType::Ipv4, false),
     entry_field("source_ipv6", SettingType::Ipv6, false),
     entry_field("interface", SettingType::Text, false),
-    entry_field("name_servers", SettingType::List(&SettingType::NameServer), false),
+    entry_field("name_servers", SettingType::List(&SettingType::NameServerAddress), false),
     entry_field("control_name", SettingType::Text, false),
-    entry_field("egress_allow", SettingType::List(&SettingType::Network), false),
-    entry_field("egress_deny", SettingType::List(&SettingType::Network), false),
+    entry_field("egress_allow", SettingType::List(&SettingType::IpNetwork), false),
+    entry_field("egress_deny", SettingType::List(&SettingType::IpNetwork), false),
     entry_field("proxy", SettingType::Endpoint, false),
     entry_field("proxy_username", SettingType::Text, false),
     entry_field("proxy_password_file", SettingType::Text, false),
@@ -84,20 +84,20 @@ static LOCATION: &[EntryField] = &[
     entry_field("per_target", int_range(1, 1_000_000), false),
     entry_field("queue", int_range(1, 10_000_000), false),
 ];
-static PROXY: &[EntryField] = &[
+static PROXY_FIELDS: &[EntryField] = &[
     entry_field("id", ID, true),
     entry_field("kind", SettingType::Choice(&crate::net::ProxyKind::NAMES), true),
     entry_field("server", SettingType::Endpoint, true),
     entry_field("username", SettingType::Text, false),
     entry_field("password_file", SettingType::Text, false),
 ];
-static REMOTE: &[EntryField] = &[
+static REMOTE_WEBDRIVER_FIELDS: &[EntryField] = &[
     entry_field("browser", SettingType::Choice(&crate::browser::BrowserKind::NAMES), true),
     entry_field("url", SettingType::Text, true),
     entry_field("forward_host", SettingType::Text, false),
-    entry_field("from", SettingType::List(&SettingType::Network), false),
+    entry_field("from", SettingType::List(&SettingType::IpNetwork), false),
 ];
-static PROFILE: &[EntryField] = &[
+static DEVICE_PROFILE_FIELDS: &[EntryField] = &[
     entry_field("subtype", int_range(1, 3), true),
     entry_field("name", SettingType::Text, true),
     entry_field("width", int_range(100, 7680), false),
@@ -106,10 +106,10 @@ static PROFILE: &[EntryField] = &[
     entry_field("mobile", SettingType::Bool, false),
     entry_field("touch", SettingType::Bool, false),
     entry_field("user_agent", SettingType::FormattedText(TextFormat::HeaderValue), false),
-    entry_field("headers", SettingType::MapList(HEADER), false),
+    entry_field("headers", SettingType::MapList(HEADER_FIELDS), false),
     entry_field("blocked_hosts", SettingType::List(&SettingType::HostPattern), false),
 ];
-static HEADER: &[EntryField] = &[
+static HEADER_FIELDS: &[EntryField] = &[
     entry_field("name", SettingType::FormattedText(TextFormat::HeaderName), true),
     entry_field("value", SettingType::FormattedText(TextFormat::HeaderValue), true),
 ];
@@ -123,10 +123,13 @@ const DEFAULT_DEVICES: &str = "\
     {subtype: 3, name: tablet, width: 820, height: 1106, scale: 2, mobile: true, touch: true,
      user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36'},
   ]";
-static EGRESS_ACCOUNT: &[EntryField] =
-    &[entry_field("account", ID, true), entry_field("allow", SettingType::List(&SettingType::Network), true)];
-static DNS_NAME: &[EntryField] = &[entry_field("id", ID, true), entry_field("name", SettingType::Text, true)];
-static PLAN: &[EntryField] = &[
+static EGRESS_ACCOUNT: &[EntryField] = &[
+    entry_field("account", ID, true),
+    entry_field("allow", SettingType::List(&SettingType::IpNetwork), true),
+];
+static DNS_NAME_FIELDS: &[EntryField] =
+    &[entry_field("id", ID, true), entry_field("name", SettingType::Text, true)];
+static BILLING_PLAN_FIELDS: &[EntryField] = &[
     entry_field("code", SettingType::Text, true),
     entry_field("types", SettingType::List(&SettingType::Text), false),
     entry_field("least_interval", int_range(1, 120), false),
@@ -162,7 +165,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
 pub static SETTINGS: &[Setting] = &[
     Setting::new(
         "listen",
-        SettingType::Listen,
+        SettingType::ListenAddresses,
         "127.0.0.1:7979",
         "Addresses for pages, APIs and /metrics, as a list or separated by commas. Port 0 picks a free port; the log\nshows it. Other hosts reach only addresses that are not loopback: configure a certificate for those\n(`server`). The APIs always require a login; for the pages see `server.public_pages`.",
     ),
@@ -176,27 +179,27 @@ pub static SETTINGS: &[Setting] = &[
     .reloadable(),
     Setting::new(
         "certificates",
-        SettingType::MapList(CERTIFICATE),
+        SettingType::MapList(CERTIFICATE_FIELDS),
         "[]",
         "Certificates that monitors refer to by id: for `ca_cert_id` a private CA (ca_file); for `ssl_cert_id` a\nclient certificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and\npassword_file (optional). All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
     ),
     Setting::new(
         "proxies",
-        SettingType::MapList(PROXY),
+        SettingType::MapList(PROXY_FIELDS),
         "[]",
         "Forward proxies that monitors refer to by `proxy_id`: `http` (CONNECT, with Basic login) or `socks5` (login\noptional). Names are resolved here, and the egress policy of the location applies to the target and to the\nproxy. A proxy of the monitor takes precedence over `location.proxy` and is used for loopback targets too.\nExample:\n[{id: 1, kind: socks5, server: 'proxy.example.net:1080', username: watch, password_file: /etc/vigie/proxy}]",
     )
     .reloadable(),
     Setting::new(
         "plans",
-        SettingType::MapList(PLAN),
+        SettingType::MapList(BILLING_PLAN_FIELDS),
         "[]",
         "Billing plans. If any are defined, the `billing_plancode` of every monitor must be one of them, and its\nlimits apply: types, least interval in minutes, number of monitors, locations per monitor.\nExample: [{code: basic, types: [website, tcp], least_interval: 5, monitors: 100, locations: 1}]",
     )
     .reloadable(),
     Setting::new(
         "locations",
-        SettingType::MapList(LOCATION),
+        SettingType::MapList(LOCATION_FIELDS),
         "[]",
         "Further locations that this process hosts beside the one in `location`. Each needs id and name and takes\nthe same settings; those left out have the defaults of `location`, and those of `engine` for its own limits\n(total, light, heavy, per_target, queue).\nExample: [{id: 2, name: second uplink, region: 1, source_ipv4: 192.0.2.7, verifies: true, total: 500}]",
     ),
@@ -271,7 +274,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("location.interface", SettingType::Text, "null", "Network interface for the traffic of checks (needs CAP_NET_RAW on old kernels)."),
     Setting::new(
         "location.name_servers",
-        SettingType::List(&SettingType::NameServer),
+        SettingType::List(&SettingType::NameServerAddress),
         "[]",
         "Name servers for checks, tried in this order. Empty: those of /etc/resolv.conf.",
     ),
@@ -283,13 +286,13 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "location.egress_allow",
-        SettingType::List(&SettingType::Network),
+        SettingType::List(&SettingType::IpNetwork),
         "[]",
         "Networks that checks may connect to; the rule with the longest prefix decides.",
     ),
     Setting::new(
         "location.egress_deny",
-        SettingType::List(&SettingType::Network),
+        SettingType::List(&SettingType::IpNetwork),
         "[]",
         "Networks that checks may not connect to, beside link-local networks and the metadata addresses of clouds.",
     ),
@@ -322,7 +325,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("tls.system_roots", SettingType::Bool, "true", "Whether to trust the CAs of the operating system."),
     Setting::new("tls.ca_files", SettingType::List(&SettingType::Text), "[]", "PEM files of further CAs that every check trusts."),
     Setting::new("dns.default_name", SettingType::Text, "example.com", "The name for `name_to_resolve_id: 0`.").reloadable(),
-    Setting::new("dns.names", SettingType::MapList(DNS_NAME), "[]", "Names for further ids. Example: [{id: 1, name: www.example.org}]").reloadable(),
+    Setting::new("dns.names", SettingType::MapList(DNS_NAME_FIELDS), "[]", "Names for further ids. Example: [{id: 1, name: www.example.org}]").reloadable(),
     Setting::new("checks.certificate_days", int_range(1, 3_650), "30", "Days before a certificate expires at which `Expiring` warns.").reloadable(),
     Setting::new("checks.body_bytes", int_range(1_024, 1_073_741_824), "10485760", "Maximum size of a response body that is read, in bytes after decompression.").reloadable(),
     Setting::new("checks.user_agent", SettingType::Text, "null", "`User-Agent` of checks; null: `vigie/` and the version.").reloadable(),
@@ -342,7 +345,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "browser.remote",
-        SettingType::MapList(REMOTE),
+        SettingType::MapList(REMOTE_WEBDRIVER_FIELDS),
         "[]",
         "WebDriver endpoints to use instead of browsers on this host, one for each browser: a grid, or drivers in a\nunit of their own (systemd/vigie-webdriver.service). Internet Explorer is available only this way. url:\nhttp, without a login. forward_host: the address of this host at which those browsers reach Vigie's forward\nproxy; without it the egress policy could not be enforced, so such checks end with 95. from: networks that\nthe browsers connect from; without it the address in the url. While a check runs, every client in those\nnetworks may use the proxy.\nExample:\n[{browser: Internet Explorer, url: 'http://grid.example.net:4444', forward_host: 192.0.2.7, from:\n[192.0.2.32/28]}]",
     ),
@@ -387,7 +390,7 @@ pub static SETTINGS: &[Setting] = &[
     .reloadable(),
     Setting::new(
         "mobile.profiles",
-        SettingType::MapList(PROFILE),
+        SettingType::MapList(DEVICE_PROFILE_FIELDS),
         DEFAULT_DEVICES,
         "Devices that browser scripts emulate, by `subtype`; `mobile_type` shows the name. A list replaces this\ndefault as a whole. width, height: page size in CSS pixels (1366 and 768 if left out); scale: device pixels\nper CSS pixel (1); mobile: lay out pages as on a phone (false); touch: emulate a touch screen (false);\nuser_agent (that of the browser); headers: added to every request, [{name, value}]; blocked_hosts: hosts to\nblock, such as 'ads.example.com' or '*.tracker.example'.",
     )

@@ -78,7 +78,7 @@ fn read_setting(
 }
 
 /// Reads the text of an environment variable or flag; errors call it `source`.
-pub(super) fn read_text(
+pub(super) fn read_override(
     setting: &'static Setting,
     source: &str,
     text: &str,
@@ -86,9 +86,9 @@ pub(super) fn read_text(
     errors: &mut Vec<ValidationError>,
 ) {
     let before = errors.len();
-    check_value(&setting.setting_type, source, &setting.setting_type.parse(text), errors);
+    check_value(&setting.setting_type, source, &setting.setting_type.parse_text(text), errors);
     if errors.len() == before {
-        values.insert(setting.path, setting.setting_type.parse(text));
+        values.insert(setting.path, setting.setting_type.parse_text(text));
     }
 }
 
@@ -100,20 +100,20 @@ fn check_value(kind: &SettingType, path: &str, node: &Node, errors: &mut Vec<Val
             }
         }
         // Addresses may be single, separated by commas, or in a list.
-        SettingType::Listen if !node.items().is_empty() => {
+        SettingType::ListenAddresses if !node.items().is_empty() => {
             for (at, item) in node.items().iter().enumerate() {
                 check_value(kind, &format!("{path}[{at}]"), item, errors);
             }
         }
         SettingType::MapList(parts) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                check_entry(parts, &format!("{path}[{at}]"), item, errors);
+                check_map_entry(parts, &format!("{path}[{at}]"), item, errors);
             }
         }
         _ if kind.accepts(node) => {}
         _ => {
             let given = display_value(node);
-            let message = format!("`{path}` must be {}, not `{given}`", kind.expected());
+            let message = format!("`{path}` must be {}, not `{given}`", kind.requirement());
             errors.push(
                 ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given),
             );
@@ -121,7 +121,7 @@ fn check_value(kind: &SettingType, path: &str, node: &Node, errors: &mut Vec<Val
     }
 }
 
-fn check_entry(parts: &[EntryField], path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
+fn check_map_entry(parts: &[EntryField], path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
     if !matches!(node.value, NodeValue::Map(_)) {
         let message = format!("`{path}` must be a map, not `{}`", display_value(node));
         errors.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));

@@ -18,15 +18,15 @@ const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Connects to a driver.
 #[derive(Clone, Debug)]
-pub(crate) struct BoundedConnector(HttpConnector);
+pub(crate) struct ResponseLimitConnector(HttpConnector);
 
-impl BoundedConnector {
+impl ResponseLimitConnector {
     pub(crate) fn new() -> Self {
         Self(HttpConnector::new())
     }
 }
 
-impl Service<Uri> for BoundedConnector {
+impl Service<Uri> for ResponseLimitConnector {
     type Response = TokioIo<ResponseLimitStream<TcpStream>>;
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;

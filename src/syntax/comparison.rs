@@ -5,7 +5,7 @@ pub const ASSERTION_SOURCES: &[&str] =
     &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
 
 /// Comparisons of an assertion (interface.md 2.3).
-pub const COMPARISONS: &[&str] = &[
+pub const ASSERTION_COMPARISONS: &[&str] = &[
     "equals",
     "does not equal",
     "less than or equal",
@@ -30,7 +30,7 @@ pub fn comparisons_for(source: &str) -> Option<&'static [&'static str]> {
             "regular expression includes",
             "regular expression excludes",
         ],
-        "JSON Response" | "XML Response" => COMPARISONS,
+        "JSON Response" | "XML Response" => ASSERTION_COMPARISONS,
         "Timeout" => &["less than or equal"],
         "Status Code" => &["equals", "does not equal"],
         "Header" => &[

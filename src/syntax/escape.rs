@@ -6,17 +6,17 @@ use std::fmt::Write;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Characters that stay as they are in a part of a path or query (RFC 3986 2.3).
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PERCENT_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The escaping of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
     Raw,
     Host,
-    Segment,
-    Component,
+    PathSegment,
+    UrlComponent,
     JsonString,
-    Form,
+    FormValue,
     Xml,
     Header,
     Regex,
@@ -35,12 +35,14 @@ impl Escape {
                 Cow::Borrowed(value)
             }
             // URLs treat these as path steps in any encoding (WHATWG URL 4.4).
-            Self::Segment if matches!(value, "." | "..") => {
+            Self::PathSegment if matches!(value, "." | "..") => {
                 return Err("its value is a step to another path");
             }
-            Self::Segment | Self::Component => utf8_percent_encode(value, COMPONENT).into(),
+            Self::PathSegment | Self::UrlComponent => utf8_percent_encode(value, PERCENT_ENCODED).into(),
             Self::JsonString => Cow::Owned(json_string(value)),
-            Self::Form => url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().into(),
+            Self::FormValue => {
+                url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().into()
+            }
             Self::Xml => crate::domain::escape_html(value),
             Self::Header if value.contains(|c: char| c.is_control() && c != '\t') => {
                 return Err("its value has a control character, which would end the header");

@@ -5,25 +5,25 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::node::{Key, MAX_DEPTH, Node, NodeValue, Position, SyntaxError};
+use super::node::{Key, MAX_NESTING_DEPTH, Node, NodeValue, Position, SyntaxError};
 
 /// Maximum number of values of one text: enough for 100,000 monitors; limits the memory for a body of many
 /// small values.
 const MAX_VALUES: usize = 2_000_000;
 
 impl Node {
-    /// Reads strict JSON (RFC 8259), at most [`MAX_DEPTH`] deep. Positions are unknown, except that of a syntax error.
+    /// Reads strict JSON (RFC 8259), at most [`MAX_NESTING_DEPTH`] deep. Positions are unknown, except that of a syntax error.
     /// A duplicate key is kept twice.
     pub fn from_json(bytes: &[u8]) -> Result<Self, SyntaxError> {
-        parse(bytes)
+        parse_json(bytes)
     }
 }
 
 /// Reads one JSON text. A duplicate key of an object is kept twice.
-fn parse(bytes: &[u8]) -> Result<Node, SyntaxError> {
+fn parse_json(bytes: &[u8]) -> Result<Node, SyntaxError> {
     let remaining = Cell::new(MAX_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let read = NodeSeed { depth: 0, remaining: &remaining }.deserialize(&mut deserializer);
+    let read = NodeSeed { depth: 0, remaining_values: &remaining }.deserialize(&mut deserializer);
     let read = read.and_then(|node| deserializer.end().map(|()| node));
     read.map_err(|error| syntax_error(bytes, &error))
 }
@@ -31,11 +31,14 @@ fn parse(bytes: &[u8]) -> Result<Node, SyntaxError> {
 fn syntax_error(bytes: &[u8], error: &serde_json::Error) -> SyntaxError {
     let text = error.to_string();
     let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-    SyntaxError { position: position(bytes, error.line(), error.column()), message: message.to_owned() }
+    SyntaxError {
+        position: character_position(bytes, error.line(), error.column()),
+        message: message.to_owned(),
+    }
 }
 
 /// Converts a position. Columns count characters from 1; the parser counts bytes, from 0 at the start of a line.
-fn position(bytes: &[u8], line: usize, column: usize) -> Position {
+fn character_position(bytes: &[u8], line: usize, column: usize) -> Position {
     let text = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
     let before = text.get(..column).unwrap_or(text);
     let characters = before.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
@@ -47,13 +50,15 @@ fn position(bytes: &[u8], line: usize, column: usize) -> Position {
 #[derive(Clone, Copy)]
 struct NodeSeed<'a> {
     depth: usize,
-    remaining: &'a Cell<usize>,
+    remaining_values: &'a Cell<usize>,
 }
 
 impl NodeSeed<'_> {
     fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
-        if self.depth >= MAX_DEPTH {
-            return Err(E::custom(format_args!("lists and objects are nested more than {MAX_DEPTH} deep")));
+        if self.depth >= MAX_NESTING_DEPTH {
+            return Err(E::custom(format_args!(
+                "lists and objects are nested more than {MAX_NESTING_DEPTH} deep"
+            )));
         }
         Ok(Self { depth: self.depth + 1, ..self })
     }
@@ -63,10 +68,10 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        let Some(remaining) = self.remaining.get().checked_sub(1) else {
+        let Some(remaining) = self.remaining_values.get().checked_sub(1) else {
             return Err(D::Error::custom(format_args!("there are more than {MAX_VALUES} values")));
         };
-        self.remaining.set(remaining);
+        self.remaining_values.set(remaining);
         let value = deserializer.deserialize_any(self)?;
         Ok(Node { value, position: Position::default() })
     }
@@ -133,14 +138,14 @@ mod tests {
     use super::*;
 
     fn fails(text: impl AsRef<[u8]>) -> String {
-        let error = parse(text.as_ref()).unwrap_err();
+        let error = parse_json(text.as_ref()).unwrap_err();
         format!("{}:{}: {}", error.position.line, error.position.column, error.message)
     }
 
     #[test]
     fn every_kind_of_value_is_read() {
         let text = r#" {"a":[null,true,1,-9223372036854775808,9223372036854775808,1.0,1e2,-0,"\u00fc\ud83d\ude00"]} "#;
-        let node = parse(text.as_bytes()).unwrap();
+        let node = parse_json(text.as_bytes()).unwrap();
         let values: Vec<_> = node.get("a").unwrap().items().iter().map(|item| item.value.clone()).collect();
         let expected = [
             NodeValue::Null,
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_key_is_kept_twice() {
-        let node = parse(br#"{"port":1,"port":2}"#).unwrap();
+        let node = parse_json(br#"{"port":1,"port":2}"#).unwrap();
         assert_eq!(node.entries().len(), 2);
         assert_eq!(node.get("port").unwrap().value, NodeValue::Int(2));
     }
@@ -188,9 +193,9 @@ mod tests {
     #[test]
     fn depth_and_number_of_values_are_bounded() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        assert!(parse(nested(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(parse_json(nested(MAX_NESTING_DEPTH).as_bytes()).is_ok());
         let too_deep = "lists and objects are nested more than 24 deep";
-        assert!(fails(nested(MAX_DEPTH + 1)).ends_with(too_deep));
+        assert!(fails(nested(MAX_NESTING_DEPTH + 1)).ends_with(too_deep));
         assert!(fails("[".repeat(5_000_000)).ends_with(too_deep));
         assert!(fails(r#"{"a":"#.repeat(30)).ends_with(too_deep));
         let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
@@ -200,7 +205,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn reading_never_panics(bytes: Vec<u8>) {
-            let _ = parse(&bytes);
+            let _ = parse_json(&bytes);
         }
     }
 }

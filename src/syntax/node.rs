@@ -7,10 +7,10 @@ use serde_json::Value;
 use serde_saphyr::Spanned;
 
 /// Maximum nesting of lists and maps.
-pub const MAX_DEPTH: usize = 24;
+pub const MAX_NESTING_DEPTH: usize = 24;
 
 /// Maximum size of a text in bytes.
-pub const MAX_BYTES: usize = 256 * 1024 * 1024;
+pub const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
 
 /// A position in a text, counted from 1; 0 where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,11 +77,11 @@ pub struct SyntaxError {
 }
 
 impl Node {
-    /// Reads YAML 1.2 (and so JSON): one document, at most [`MAX_DEPTH`] deep and [`MAX_BYTES`] long,
+    /// Reads YAML 1.2 (and so JSON): one document, at most [`MAX_NESTING_DEPTH`] deep and [`MAX_TEXT_BYTES`] long,
     /// with aliases that expand within limits.
     pub fn from_yaml(text: &str) -> Result<Self, SyntaxError> {
-        if text.len() > MAX_BYTES {
-            let message = format!("the file is larger than {} MiB", MAX_BYTES / 1024 / 1024);
+        if text.len() > MAX_TEXT_BYTES {
+            let message = format!("the file is larger than {} MiB", MAX_TEXT_BYTES / 1024 / 1024);
             return Err(SyntaxError { position: Position::default(), message });
         }
         serde_saphyr::from_str_with_options(text, yaml_options()).map_err(|error| syntax_error(&error))
@@ -187,14 +187,14 @@ impl From<Value> for Node {
 fn yaml_options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_reader_input_bytes: Some(MAX_BYTES),
-            max_depth: MAX_DEPTH,
-            flow_nesting_limit: MAX_DEPTH,
+            max_reader_input_bytes: Some(MAX_TEXT_BYTES),
+            max_depth: MAX_NESTING_DEPTH,
+            flow_nesting_limit: MAX_NESTING_DEPTH,
             max_events: 64_000_000,
             max_nodes: 32_000_000,
             max_aliases: 100_000,
             max_recorded_anchor_events: 200_000,
-            max_total_scalar_bytes: MAX_BYTES,
+            max_total_scalar_bytes: MAX_TEXT_BYTES,
         },
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: 200_000,
@@ -208,7 +208,7 @@ fn yaml_options() -> serde_saphyr::Options {
 }
 
 fn syntax_error(error: &serde_saphyr::Error) -> SyntaxError {
-    let start = error.location().map(position).unwrap_or_default();
+    let start = error.location().map(convert_position).unwrap_or_default();
     SyntaxError { position: start, message: syntax_message(error.without_snippet()) }
 }
 
@@ -221,7 +221,7 @@ fn syntax_message(error: &serde_saphyr::Error) -> String {
     let text = text.split(" at line ").next().unwrap_or_default().trim_end_matches('.');
     let contains_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     if contains_any(&["recursion limit", "Depth {"]) {
-        format!("lists and maps are nested more than {MAX_DEPTH} deep")
+        format!("lists and maps are nested more than {MAX_NESTING_DEPTH} deep")
     } else if contains_any(&["Anchor", "Aliases {", "alias replay", "alias expansion"]) {
         "anchors and aliases expand to more than is read".to_owned()
     } else if contains_any(&["budget breached"]) {
@@ -233,7 +233,7 @@ fn syntax_message(error: &serde_saphyr::Error) -> String {
     }
 }
 
-fn position(location: serde_saphyr::Location) -> Position {
+fn convert_position(location: serde_saphyr::Location) -> Position {
     let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     Position { line: bounded(location.line()), column: bounded(location.column()) }
 }
@@ -241,7 +241,7 @@ fn position(location: serde_saphyr::Location) -> Position {
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<NodeValue>::deserialize(deserializer)?;
-        Ok(Self { position: position(spanned.referenced), value: spanned.value })
+        Ok(Self { position: convert_position(spanned.referenced), value: spanned.value })
     }
 }
 
@@ -311,7 +311,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<NodeValue, A::Error> {
         let mut entries = Vec::new();
         while let Some((key, node)) = access.next_entry::<Spanned<String>, Node>()? {
-            entries.push((Key { position: position(key.referenced), name: key.value }, node));
+            entries.push((Key { position: convert_position(key.referenced), name: key.value }, node));
         }
         Ok(NodeValue::Map(entries))
     }

@@ -7,7 +7,7 @@ use super::xpath::{self, Expr};
 /// Maximum number of opening brackets of a path: nested brackets are nested calls of the parser.
 const MAX_BRACKETS: usize = 32;
 /// Maximum number of `..` in a JSONPath: each visits the whole document, and multiplies what is selected.
-const MAX_DESCENDANT_STEPS: usize = 4;
+const MAX_DESCENDANT_SEGMENTS: usize = 4;
 
 /// Why a path cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +30,8 @@ pub fn parse_json_path(property: &str) -> Result<JsonPath, PathError> {
         Some('[' | '.') => format!("${property}"),
         _ => format!("$.{property}"),
     };
-    if full.matches(['[', '(']).count() > MAX_BRACKETS || full.matches("..").count() > MAX_DESCENDANT_STEPS {
+    if full.matches(['[', '(']).count() > MAX_BRACKETS || full.matches("..").count() > MAX_DESCENDANT_SEGMENTS
+    {
         return Err(PathError::TooComplex);
     }
     JsonPath::parse(&full).map_err(|error| PathError::Syntax(error.to_string()))

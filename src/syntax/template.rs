@@ -21,7 +21,7 @@ pub enum TemplatePart<'a> {
 
 /// Splits `text` into its parts, in order; no text part is empty.
 #[must_use]
-pub fn parse(text: &str) -> Vec<TemplatePart<'_>> {
+pub fn parse_template(text: &str) -> Vec<TemplatePart<'_>> {
     let (mut found, mut copied, mut from) = (Vec::new(), 0, 0);
     while let Some(open) = text[from..].find("{{").map(|at| from + at) {
         let Some((name, length)) = parse_placeholder(&text[open + 2..]) else {
@@ -45,7 +45,8 @@ pub fn parse(text: &str) -> Vec<TemplatePart<'_>> {
 /// Whether `text` has a placeholder.
 #[must_use]
 pub fn has_placeholders(text: &str) -> bool {
-    text.contains("{{") && parse(text).iter().any(|part| matches!(part, TemplatePart::Placeholder(_)))
+    text.contains("{{")
+        && parse_template(text).iter().any(|part| matches!(part, TemplatePart::Placeholder(_)))
 }
 
 /// Parses the name at the start of `text` with surrounding spaces and the closing braces; also returns their total
@@ -88,7 +89,7 @@ mod tests {
             ("{{a b}}{{a}b}}", &[Text("{{a b}}{{a}b}}")]),
             ("{{x{{y}}", &[Text("{{x"), Placeholder("y")]),
         ] {
-            assert_eq!(parse(text), expected, "{text}");
+            assert_eq!(parse_template(text), expected, "{text}");
             assert_eq!(has_placeholders(text), expected.iter().any(|part| matches!(part, Placeholder(_))));
         }
     }

@@ -61,7 +61,7 @@ pub(crate) const RESERVED_HEADERS: &[&str] = &[
 impl TextFormat {
     /// Returns the expected format, worded to follow `must be` in a message.
     #[must_use]
-    pub const fn expected(self) -> &'static str {
+    pub const fn requirement(self) -> &'static str {
         match self {
             Self::Any => "a text",
             Self::Ipv4 => "an IPv4 address",
@@ -107,7 +107,7 @@ impl TextFormat {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')
             }
             Self::Base64 => is_base64(text),
-            Self::TimeOfDay => is_clock_time(text),
+            Self::TimeOfDay => is_time_of_day(text),
             Self::LocalDateTime => jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text).is_ok(),
         }
     }
@@ -219,7 +219,7 @@ fn is_base64(text: &str) -> bool {
     base64::engine::general_purpose::STANDARD.decode(compact).is_ok()
 }
 
-fn is_clock_time(text: &str) -> bool {
+fn is_time_of_day(text: &str) -> bool {
     let bytes = text.as_bytes();
     let number = |range: std::ops::Range<usize>, limit: u8| {
         text.get(range).and_then(|digits| digits.parse::<u8>().ok()).is_some_and(|value| value < limit)

@@ -129,7 +129,7 @@ impl ValidationError {
 
     /// Returns status and message for the legacy API (behaviour.md 2): 64 for a missing field, 66 for an invalid value.
     #[must_use]
-    pub fn to_legacy(&self) -> (u16, String) {
+    pub fn legacy_status(&self) -> (u16, String) {
         let field = if self.path.is_empty() { "body" } else { self.root_field() };
         match self.kind {
             ValidationErrorKind::MissingField => (64, format!("Missing {field}")),

@@ -2,9 +2,9 @@
 //! mostly false.
 
 /// A set of ASCII substrings in lower case, each with a bit mask of its letters.
-pub struct WordSet<const N: usize>([(u32, &'static str); N]);
+pub struct SubstringSet<const N: usize>([(u32, &'static str); N]);
 
-impl<const N: usize> WordSet<N> {
+impl<const N: usize> SubstringSet<N> {
     /// Creates a set of these words.
     #[must_use]
     pub const fn new(words: [&'static str; N]) -> Self {
@@ -19,7 +19,7 @@ impl<const N: usize> WordSet<N> {
 
     /// Whether `name` contains one of the words, ignoring case.
     #[must_use]
-    pub fn matches(&self, name: &[u8]) -> bool {
+    pub fn occurs_in(&self, name: &[u8]) -> bool {
         let missing = !letter_mask(name);
         // A word with a letter that the name lacks is not searched for. Most names contain none of the words, which is
         // detected fastest without a branch for each.
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn words_are_found_in_any_case_and_position() {
-        let words = WordSet::new(["api-key", "token"]);
+        let words = SubstringSet::new(["api-key", "token"]);
         for (name, found) in [
             ("token", true),
             ("X-ToKeN-2", true),
@@ -69,7 +69,7 @@ mod tests {
             ("", false),
             ("é token", true),
         ] {
-            assert_eq!(words.matches(name.as_bytes()), found, "{name}");
+            assert_eq!(words.occurs_in(name.as_bytes()), found, "{name}");
         }
     }
 }

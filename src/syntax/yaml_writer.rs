@@ -70,7 +70,7 @@ fn write_value(out: &mut String, value: &Value, indent: usize) {
                 write_field(out, name, value, indent + 2);
             }
         }
-        Value::String(text) if is_block(text) => write_block(out, text, indent + 2),
+        Value::String(text) if is_block_text(text) => write_block(out, text, indent + 2),
         value => {
             out.push(' ');
             write_scalar(out, value);
@@ -84,7 +84,7 @@ fn write_scalar(out: &mut String, value: &Value) {
         Value::Null => out.push_str("null"),
         Value::Array(_) => out.push_str("[]"),
         Value::Object(_) => out.push_str("{}"),
-        Value::String(text) if is_plain(text) => out.push_str(text),
+        Value::String(text) if is_plain_text(text) => out.push_str(text),
         Value::String(text) => write_quoted(out, text),
         // Writing into a string cannot fail.
         Value::Bool(_) | Value::Number(_) => {
@@ -94,7 +94,7 @@ fn write_scalar(out: &mut String, value: &Value) {
 }
 
 /// Whether a text needs no quotes. Stricter than YAML: a letter first, then only characters without a meaning anywhere.
-fn is_plain(text: &str) -> bool {
+fn is_plain_text(text: &str) -> bool {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b" _./@+-".contains(&byte);
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(safe)
@@ -103,7 +103,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// Whether a text is written line by line: it has several lines, and the first does not start with white space.
-fn is_block(text: &str) -> bool {
+fn is_block_text(text: &str) -> bool {
     text.contains('\n')
         && text.starts_with(|c: char| !c.is_whitespace())
         && text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c))

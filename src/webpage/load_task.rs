@@ -14,7 +14,7 @@ use url::{Position, Url};
 use super::load_options::LoadOptions;
 use super::origin::OriginProtocol;
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases};
-use crate::net::{ConnectTrace, Deadline, Endpoint, ResetOnClose, TlsSession, set_reset_on_close};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, ResetOnClose, TlsSession, set_reset_on_close};
 use crate::protocol::http::client::display_url;
 use crate::protocol::http::{
     BodyContent, BodyRetention, ConnectionDriver, HeaderLimit, Http1Connection, MultiplexedConnection,
@@ -41,14 +41,14 @@ pub(super) enum TaskOutcome {
         origin: usize,
         object: usize,
         addresses: Result<Vec<IpAddr>, Failure>,
-        trace: Box<ConnectTrace>,
+        trace: Box<ConnectionTrace>,
     },
     /// A connection, opened for an object.
     Connected {
         origin: usize,
         object: usize,
         connection: Result<NewConnection, Failure>,
-        trace: Box<ConnectTrace>,
+        trace: Box<ConnectionTrace>,
     },
     /// An exchange for an object.
     Responded { origin: usize, object: usize, response: Box<ObjectResponse> },
@@ -103,7 +103,7 @@ pub(super) async fn resolve(
     origin: usize,
     object: usize,
 ) -> TaskOutcome {
-    let mut trace = Box::<ConnectTrace>::default();
+    let mut trace = Box::<ConnectionTrace>::default();
     let resolved =
         deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
     TaskOutcome::Resolved { origin, object, addresses: resolved.and_then(|addresses| addresses), trace }
@@ -115,8 +115,8 @@ pub(super) async fn connect(
     target: (Arc<[IpAddr]>, Endpoint),
     (protocol, limit): (OriginProtocol, HeaderLimit),
     deadline: Deadline,
-) -> (Result<NewConnection, Failure>, Box<ConnectTrace>) {
-    let mut trace = Box::<ConnectTrace>::default();
+) -> (Result<NewConnection, Failure>, Box<ConnectionTrace>) {
+    let mut trace = Box::<ConnectionTrace>::default();
     let opened = async {
         let (addresses, endpoint) = &target;
         // Everything but plain HTTP/1.1 is on the heap, so that the latter needs no space for it.
@@ -150,7 +150,7 @@ async fn connect_tls(
     session: TlsSession,
     limit: HeaderLimit,
     deadline: Deadline,
-    trace: &mut ConnectTrace,
+    trace: &mut ConnectionTrace,
 ) -> Result<NewConnection, Failure> {
     // Everything needed is read before the close.
     set_reset_on_close(&tcp);

@@ -5,18 +5,18 @@ use crate::agent::kit::{AttemptStep, MINUTE, ScriptedProbe, TestRunner, assignme
 
 #[tokio::test]
 async fn a_blocked_sink_keeps_permits_and_every_slot_is_counted() {
-    let bench = TestRunner::new(AdmissionLimits { total: 2, ..AdmissionLimits::default() });
+    let bench = TestRunner::new(AdmissionLimits { max_running: 2, ..AdmissionLimits::default() });
     bench.sink.hold(true);
     let monitors = 5_i64;
     let changes =
         (1..=monitors).map(|id| put(assignment(id, ScriptedProbe::new(&[AttemptStep::Pass])))).collect();
-    bench.runner.apply(changes).await.unwrap();
+    bench.runner.apply_changes(changes).await.unwrap();
     let minutes = 60_u32;
     for _ in 0..minutes {
         bench.advance(MINUTE).await;
     }
-    let snapshot = bench.runner.stats().await.unwrap();
-    assert_eq!(snapshot.in_flight, 2, "a check whose result is not taken keeps its place");
+    let snapshot = bench.runner.current_stats().await.unwrap();
+    assert_eq!(snapshot.running_checks, 2, "a check whose result is not taken keeps its place");
     bench.sink.hold(false);
     // Every slot is run or counted as missed.
     let slots =
@@ -31,12 +31,16 @@ async fn a_blocked_sink_keeps_permits_and_every_slot_is_counted() {
 
 #[tokio::test]
 async fn a_panicking_sink_loses_its_result_but_no_permit() {
-    let bench = TestRunner::new(AdmissionLimits { total: 1, ..AdmissionLimits::default() });
-    bench.runner.apply(vec![put(assignment(1, ScriptedProbe::new(&[AttemptStep::Pass])))]).await.unwrap();
+    let bench = TestRunner::new(AdmissionLimits { max_running: 1, ..AdmissionLimits::default() });
+    bench
+        .runner
+        .apply_changes(vec![put(assignment(1, ScriptedProbe::new(&[AttemptStep::Pass])))])
+        .await
+        .unwrap();
     bench.sink.panic(1);
     bench.advance(MINUTE).await;
     within(async {
-        while bench.runner.stats().await.unwrap().in_flight > 0 {
+        while bench.runner.current_stats().await.unwrap().running_checks > 0 {
             tokio::task::yield_now().await;
         }
     })

@@ -33,7 +33,7 @@ async fn the_first_attempt_and_retry_decide_the_outcome() {
     for (steps, retry, attempts, outcome, status, warning_status) in cases {
         let probe = ScriptedProbe::new(steps);
         let mut assigned = assignment(7, probe.clone());
-        assigned.retry = *retry;
+        assigned.retries_failure = *retry;
         let result =
             run_check(&assigned, NOON, &context(Arc::new(SystemClock)), &CancellationToken::new()).await;
         assert_eq!((probe.attempts(), result.attempts.len()), (*attempts, *attempts), "{steps:?}");
@@ -56,7 +56,7 @@ async fn the_duration_of_a_result_is_that_of_its_attempts() {
         (&[AttemptStep::PassWithTotal(Duration::ZERO)], 1_000_000),
     ] {
         let mut assigned = assignment(7, ScriptedProbe::new(steps));
-        assigned.retry = true;
+        assigned.retries_failure = true;
         let result =
             run_check(&assigned, NOON, &context(Arc::new(SystemClock)), &CancellationToken::new()).await;
         assert_eq!(result.total_us, total_us, "{steps:?}");
@@ -78,7 +78,7 @@ async fn a_result_carries_the_identity_of_its_run() {
 #[tokio::test(start_paused = true)]
 async fn a_probe_that_ignores_its_deadline_is_aborted() {
     let mut assigned = assignment(7, ScriptedProbe::new(&[AttemptStep::Hang]));
-    assigned.retry = true;
+    assigned.retries_failure = true;
     let started = tokio::time::Instant::now();
     let result = run_check(&assigned, NOON, &context(Arc::new(SystemClock)), &CancellationToken::new()).await;
     assert_eq!(
@@ -93,7 +93,7 @@ async fn a_probe_that_ignores_its_deadline_is_aborted() {
 async fn a_cancelled_check_is_unknown_and_ends_at_once() {
     let probe = ScriptedProbe::new(&[AttemptStep::Wait]);
     let mut assigned = assignment(7, probe.clone());
-    assigned.retry = true;
+    assigned.retries_failure = true;
     let (cx, cancel) = (context(Arc::new(SystemClock)), CancellationToken::new());
     let checking = run_check(&assigned, NOON, &cx, &cancel);
     let cancelling = async {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use vigie::agent::{
-    AdmissionLimits, Assignment, BlackoutLookup, Connectivity, ExecutionContext, run_check, start_runner,
+    AdmissionLimits, Assignment, BlackoutLookup, ConnectivityDetector, ExecutionContext, run_check,
+    start_runner,
 };
 use vigie::clock::SystemClock;
 use vigie::domain::{
@@ -30,7 +31,7 @@ impl Probe for FailingProbe {
         Box::pin(std::future::ready(observation))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         Some(self.1)
     }
 }
@@ -57,8 +58,8 @@ fn closed_endpoint() -> Endpoint {
 fn context(targets: Vec<Endpoint>) -> ExecutionContext {
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
     let clock = Arc::new(SystemClock);
-    let connectivity = Connectivity::new(targets, Arc::clone(&net), clock.clone()).map(Arc::new);
-    ExecutionContext { connectivity, ..ExecutionContext::new(net, clock) }
+    let connectivity = ConnectivityDetector::new(targets, Arc::clone(&net), clock.clone()).map(Arc::new);
+    ExecutionContext { connectivity_detector: connectivity, ..ExecutionContext::new(net, clock) }
 }
 
 async fn run(probe: Arc<dyn Probe>, cx: &ExecutionContext) -> CheckResult {
@@ -72,7 +73,7 @@ fn remote_probe() -> Arc<FailingProbe> {
 #[tokio::test]
 async fn a_failure_at_an_isolated_location_is_unknown() {
     let cx = context(vec![closed_endpoint(), closed_endpoint()]);
-    let is_isolated = || cx.connectivity.as_ref().unwrap().is_isolated();
+    let is_isolated = || cx.connectivity_detector.as_ref().unwrap().is_isolated();
     assert!(!is_isolated(), "nobody asked yet");
     let result = run(remote_probe(), &cx).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
@@ -89,7 +90,7 @@ async fn a_failure_is_an_error_if_a_connectivity_target_is_reached() {
         let cx = context(targets);
         let result = run(remote_probe(), &cx).await;
         assert_eq!((result.outcome, result.status), (Outcome::Error, Status::CONNECT_FAILED));
-        assert!(cx.connectivity.is_none_or(|connectivity| !connectivity.is_isolated()));
+        assert!(cx.connectivity_detector.is_none_or(|connectivity| !connectivity.is_isolated()));
     }
 }
 
@@ -99,9 +100,12 @@ async fn a_target_denied_by_egress_does_not_count_as_isolation() {
     let net = Arc::new(Net::new(&NetConfig { egress, ..NetConfig::default() }).unwrap());
     let clock = Arc::new(SystemClock);
     let connectivity =
-        Connectivity::new(vec![closed_endpoint()], Arc::clone(&net), clock.clone()).map(Arc::new);
-    let result =
-        run(remote_probe(), &ExecutionContext { connectivity, ..ExecutionContext::new(net, clock) }).await;
+        ConnectivityDetector::new(vec![closed_endpoint()], Arc::clone(&net), clock.clone()).map(Arc::new);
+    let result = run(
+        remote_probe(),
+        &ExecutionContext { connectivity_detector: connectivity, ..ExecutionContext::new(net, clock) },
+    )
+    .await;
     assert_eq!(result.outcome, Outcome::Error);
 }
 
@@ -114,7 +118,7 @@ async fn successes_and_loopback_targets_need_no_connectivity_check() {
         assert_eq!(passes.outcome, Outcome::Ok);
         let flaky = ScriptedProbe::new(&[AttemptStep::Fail(FailureKind::TimedOut), AttemptStep::Pass]);
         let mut retried = assignment(1, flaky);
-        retried.retry = true;
+        retried.retries_failure = true;
         let retried = run_check(&retried, NOON, &cx, &CancellationToken::new()).await;
         assert_eq!(retried.outcome, Outcome::Warning);
         for (address, name) in [("127.0.0.1:1", "shop.test"), ("[::1]:1", "x"), ("[::ffff:127.0.0.1]:1", "x")]
@@ -151,11 +155,11 @@ impl BlackoutLookup for BlackoutWindow {
 async fn runs_in_a_blackout_are_recorded_but_not_checked() {
     let (clock, sink) = (Arc::new(vigie::clock::FakeClock::new(NOON)), kit::sink());
     let blackout = Arc::new(BlackoutWindow(NOON + MINUTE * 2, NOON + MINUTE * 4, Mutex::default()));
-    let cx = ExecutionContext { blackouts: Some(blackout.clone()), ..kit::context(clock.clone()) };
+    let cx = ExecutionContext { blackout_lookup: Some(blackout.clone()), ..kit::context(clock.clone()) };
     let runner = start_runner(AdmissionLimits::default(), cx, sink.clone(), Arc::new(Metrics::default()));
     let bench = kit::TestRunner { clock, sink, runner };
     let probe = ScriptedProbe::new(&[AttemptStep::Pass]);
-    bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     for minute in 1..=5 {
         bench.advance(MINUTE).await;
         bench.sink.wait_for(minute).await;
@@ -177,9 +181,9 @@ async fn a_delayed_check_that_falls_into_a_blackout_is_not_made() {
     // The run is planned a second before the blackout.
     let blackout =
         Arc::new(BlackoutWindow(NOON + MINUTE + Duration::from_secs(1), NOON + MINUTE * 2, Mutex::default()));
-    let cx = ExecutionContext { blackouts: Some(blackout), ..kit::context(clock.clone()) };
+    let cx = ExecutionContext { blackout_lookup: Some(blackout), ..kit::context(clock.clone()) };
     let runner = start_runner(
-        AdmissionLimits { total: 1, ..AdmissionLimits::default() },
+        AdmissionLimits { max_running: 1, ..AdmissionLimits::default() },
         cx,
         sink.clone(),
         Arc::default(),
@@ -188,9 +192,9 @@ async fn a_delayed_check_that_falls_into_a_blackout_is_not_made() {
     let (slow, quick) = (ScriptedProbe::new(&[AttemptStep::Wait]), ScriptedProbe::new(&[AttemptStep::Pass]));
     let once = Arc::new(assignment(2, slow.clone()));
     let runner = bench.runner.clone();
-    let order = tokio::spawn(async move { runner.run_once(once).await });
+    let order = tokio::spawn(async move { runner.run_assignment_now(once).await });
     slow.wait_for_running(1).await;
-    bench.runner.apply(vec![put(assignment(1, quick.clone()))]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assignment(1, quick.clone()))]).await.unwrap();
     bench.advance(MINUTE + Duration::from_secs(5)).await;
     slow.gate.add_permits(1);
     assert_eq!(within(order).await.unwrap().unwrap().outcome, Outcome::Ok, "an order asks no blackout");

@@ -15,7 +15,7 @@ use vigie::domain::{
     Observation, Phase, Revision, Timestamp,
 };
 use vigie::net::{Net, NetConfig};
-use vigie::probe::{AttemptFuture, Probe, ProbeContext, Weight};
+use vigie::probe::{AttemptFuture, ConcurrencyClass, Probe, ProbeContext};
 use vigie::schedule::LocationRotation;
 use vigie::telemetry::Metrics;
 
@@ -91,7 +91,7 @@ impl Probe for ScriptedProbe {
         })
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         None
     }
 }
@@ -115,26 +115,26 @@ impl Drop for RunningGuard<'_> {
 pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
-        customer: CustomerId(1),
+        customer_id: CustomerId(1),
         egress_scope: EgressScope::Operator,
         revision: Revision(1),
-        name: format!("monitor {id}").into(),
-        kind: MonitorType::Tcp,
+        monitor_name: format!("monitor {id}").into(),
+        monitor_type: MonitorType::Tcp,
         interval: MINUTE,
-        offset: Some(Duration::ZERO),
-        rotation: LocationRotation::default(),
-        timeout: Duration::from_secs(5),
-        retry: false,
-        location: LocationId(1),
+        schedule_offset: Some(Duration::ZERO),
+        location_rotation: LocationRotation::default(),
+        attempt_timeout: Duration::from_secs(5),
+        retries_failure: false,
+        location_id: LocationId(1),
         probe,
-        weight: Weight::Light,
+        concurrency_class: ConcurrencyClass::Light,
         last_planned_at: None,
-        full_page_at: None,
+        last_full_page_at: None,
     }
 }
 
 pub fn put(assignment: Assignment) -> AssignmentChange {
-    AssignmentChange::Put(Arc::new(assignment))
+    AssignmentChange::Upsert(Arc::new(assignment))
 }
 
 pub fn context(clock: Arc<dyn Clock>) -> ExecutionContext {
@@ -216,7 +216,7 @@ impl TestRunner {
 
     /// Waits until the runner has seen the time and started what is due: it replies only after that.
     pub async fn settle(&self) {
-        within(self.runner.stats()).await.unwrap();
+        within(self.runner.current_stats()).await.unwrap();
     }
 }
 

@@ -57,10 +57,10 @@ async fn run(monitors: i64, interval: Duration, expected_runs: usize) -> Figures
     let probe = ScriptedProbe::new(&[AttemptStep::Pass]);
     let changes = (1..=monitors).map(|id| {
         let mut assigned = assignment(id, probe.clone());
-        (assigned.interval, assigned.offset) = (interval, None);
+        (assigned.interval, assigned.schedule_offset) = (interval, None);
         put(assigned)
     });
-    runner.apply(changes.collect()).await.unwrap();
+    runner.apply_changes(changes.collect()).await.unwrap();
     within(tally.reached.notified()).await;
     within(runner.shutdown(Duration::from_secs(5))).await;
     let mut lateness = tally.lateness.lock().unwrap().clone();

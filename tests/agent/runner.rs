@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use vigie::agent::{AdmissionLimits, AssignmentChange, RunOrderError};
+use vigie::agent::{AdmissionLimits, AssignmentChange, OnDemandRunError};
 use vigie::domain::{CheckResult, FailureKind, MissedReason, MonitorId, Outcome, Revision, Status};
 
 use crate::agent::kit::{AttemptStep, MINUTE, NOON, ScriptedProbe, TestRunner, assignment, put, within};
@@ -16,7 +16,11 @@ fn minutes(time: vigie::domain::Timestamp) -> i64 {
 #[tokio::test]
 async fn a_monitor_runs_at_each_of_its_slots() {
     let bench = TestRunner::new(AdmissionLimits::default());
-    bench.runner.apply(vec![put(assignment(1, ScriptedProbe::new(&[AttemptStep::Pass])))]).await.unwrap();
+    bench
+        .runner
+        .apply_changes(vec![put(assignment(1, ScriptedProbe::new(&[AttemptStep::Pass])))])
+        .await
+        .unwrap();
     for minute in 1..=5 {
         bench.advance(MINUTE).await;
         bench.sink.wait_for(minute).await;
@@ -32,8 +36,8 @@ async fn a_monitor_runs_at_each_of_its_slots() {
 async fn after_a_suspend_the_missed_slots_are_one_record_and_the_last_runs() {
     let bench = TestRunner::new(AdmissionLimits::default());
     let mut assigned = assignment(1, ScriptedProbe::new(&[AttemptStep::Pass]));
-    assigned.offset = Some(Duration::from_secs(10));
-    bench.runner.apply(vec![put(assigned)]).await.unwrap();
+    assigned.schedule_offset = Some(Duration::from_secs(10));
+    bench.runner.apply_changes(vec![put(assigned)]).await.unwrap();
     bench.clock.advance(Duration::from_secs(10 * 60 + 30));
     let results = bench.sink.wait_for(1).await;
     let missed = results[0].missed.unwrap();
@@ -52,7 +56,7 @@ async fn after_a_suspend_the_missed_slots_are_one_record_and_the_last_runs() {
 async fn a_run_longer_than_its_interval_is_followed_by_the_queued_slot() {
     let bench = TestRunner::new(AdmissionLimits::default());
     let probe = ScriptedProbe::new(&[AttemptStep::Wait]);
-    bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     bench.advance(MINUTE).await;
     probe.wait_for_running(1).await;
     bench.advance(Duration::from_secs(130)).await;
@@ -76,16 +80,16 @@ async fn a_run_longer_than_its_interval_is_followed_by_the_queued_slot() {
 async fn the_result_of_an_ordered_run_goes_only_to_its_caller() {
     let bench = TestRunner::new(AdmissionLimits::default());
     let probe = ScriptedProbe::new(&[AttemptStep::Fail(FailureKind::NoSocket), AttemptStep::Pass]);
-    bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     let result = within(bench.runner.run_now(MonitorId(1))).await.unwrap();
     assert_eq!(
         (result.outcome, result.status, result.planned_at),
         (Outcome::Unknown, Status::INTERNAL, NOON)
     );
-    assert_eq!(within(bench.runner.run_now(MonitorId(2))).await.unwrap_err(), RunOrderError::NotPlanned);
+    assert_eq!(within(bench.runner.run_now(MonitorId(2))).await.unwrap_err(), OnDemandRunError::NotPlanned);
     let once = std::sync::Arc::new(assignment(2, probe));
-    assert_eq!(within(bench.runner.run_once(once)).await.unwrap().outcome, Outcome::Ok);
-    assert_eq!(bench.runner.stats().await.unwrap().planned, 1);
+    assert_eq!(within(bench.runner.run_assignment_now(once)).await.unwrap().outcome, Outcome::Ok);
+    assert_eq!(bench.runner.current_stats().await.unwrap().planned_monitors, 1);
     bench.advance(MINUTE).await;
     assert_eq!(
         run_minutes(&bench.sink.wait_for(1).await),
@@ -98,7 +102,7 @@ async fn the_result_of_an_ordered_run_goes_only_to_its_caller() {
 async fn an_ordered_run_waits_for_the_running_check_of_its_monitor() {
     let bench = TestRunner::new(AdmissionLimits::default());
     let probe = ScriptedProbe::new(&[AttemptStep::Wait]);
-    bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     bench.advance(MINUTE).await;
     probe.wait_for_running(1).await;
     let runner = bench.runner.clone();
@@ -114,13 +118,13 @@ async fn an_ordered_run_waits_for_the_running_check_of_its_monitor() {
 async fn a_new_revision_waits_for_the_running_check_of_the_old_one() {
     let bench = TestRunner::new(AdmissionLimits::default());
     let old = ScriptedProbe::new(&[AttemptStep::Wait]);
-    bench.runner.apply(vec![put(assignment(1, old.clone()))]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assignment(1, old.clone()))]).await.unwrap();
     bench.advance(MINUTE).await;
     old.wait_for_running(1).await;
     let new = ScriptedProbe::new(&[AttemptStep::Pass]);
     let mut assigned = assignment(1, new.clone());
     assigned.revision = Revision(2);
-    bench.runner.apply(vec![put(assigned)]).await.unwrap();
+    bench.runner.apply_changes(vec![put(assigned)]).await.unwrap();
     bench.advance(MINUTE).await;
     assert_eq!(new.attempts(), 0, "the two versions must not overlap");
     old.gate.add_permits(1);
@@ -134,12 +138,15 @@ async fn the_running_check_of_a_removed_monitor_is_delivered() {
     for cancel in [false, true] {
         let bench = TestRunner::new(AdmissionLimits::default());
         let probe = ScriptedProbe::new(&[AttemptStep::Wait]);
-        bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
+        bench.runner.apply_changes(vec![put(assignment(1, probe.clone()))]).await.unwrap();
         bench.advance(MINUTE).await;
         probe.wait_for_running(1).await;
         bench
             .runner
-            .apply(vec![AssignmentChange::Remove { monitor_id: MonitorId(1), cancel }])
+            .apply_changes(vec![AssignmentChange::Remove {
+                monitor_id: MonitorId(1),
+                cancel_running: cancel,
+            }])
             .await
             .unwrap();
         if !cancel {
@@ -148,20 +155,20 @@ async fn the_running_check_of_a_removed_monitor_is_delivered() {
         let expected = if cancel { Outcome::Unknown } else { Outcome::Ok };
         assert_eq!(bench.sink.wait_for(1).await[0].outcome, expected);
         bench.advance(MINUTE * 3).await;
-        let snapshot = bench.runner.stats().await.unwrap();
-        assert_eq!((snapshot.planned, snapshot.in_flight, probe.attempts()), (0, 0, 1));
+        let snapshot = bench.runner.current_stats().await.unwrap();
+        assert_eq!((snapshot.planned_monitors, snapshot.running_checks, probe.attempts()), (0, 0, 1));
     }
 }
 
 #[tokio::test]
 async fn a_hanging_and_a_panicking_monitor_do_not_disturb_the_others() {
-    let bench = TestRunner::new(AdmissionLimits { total: 3, ..AdmissionLimits::default() });
+    let bench = TestRunner::new(AdmissionLimits { max_running: 3, ..AdmissionLimits::default() });
     let changes = vec![
         put(assignment(1, ScriptedProbe::new(&[AttemptStep::Wait]))),
         put(assignment(2, ScriptedProbe::new(&[AttemptStep::Panic]))),
         put(assignment(3, ScriptedProbe::new(&[AttemptStep::Pass]))),
     ];
-    bench.runner.apply(changes).await.unwrap();
+    bench.runner.apply_changes(changes).await.unwrap();
     for minute in 1..=3 {
         bench.advance(MINUTE).await;
         bench.sink.wait_until(|r| r.iter().filter(|r| r.monitor_id == MonitorId(3)).count() >= minute).await;

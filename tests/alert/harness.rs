@@ -12,7 +12,7 @@ use vigie::domain::{
     RecipientId, RunId, Status, Timestamp, Verification,
 };
 use vigie::evaluate::settle::Quorum;
-use vigie::schedule::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, RunPlan, Slots, TimeWindow};
+use vigie::schedule::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, RunPlan, SlotGrid, TimeWindow};
 
 pub const MONITOR: MonitorId = MonitorId(7);
 const MIDNIGHT: &str = "2026-11-20T00:00:00Z";
@@ -52,10 +52,10 @@ impl Harness {
     pub fn new() -> Self {
         let interval = Duration::from_mins(5);
         let plan = RunPlan {
-            slots: Slots::new(MONITOR, interval, Some(Duration::ZERO)),
-            pool: vec![LocationId(1)],
+            slot_grid: SlotGrid::new(MONITOR, interval, Some(Duration::ZERO)),
+            location_pool: vec![LocationId(1)],
             locations_per_run: 1,
-            rotates: false,
+            rotates_locations: false,
             staggered: false,
             max_check_duration: Duration::from_mins(1),
         };
@@ -87,7 +87,7 @@ impl Harness {
 
     /// Returns the planned time of the run `number`, counted from midnight.
     pub fn run(&self, number: i64) -> Timestamp {
-        let interval = i64::try_from(self.policy.run_plan.slots.interval().as_micros()).unwrap();
+        let interval = i64::try_from(self.policy.run_plan.slot_grid.interval().as_micros()).unwrap();
         Timestamp::from_micros(Timestamp::parse(MIDNIGHT).unwrap().as_micros() + number * interval)
     }
 
@@ -97,9 +97,9 @@ impl Harness {
             let at = jiff::Timestamp::from_microsecond(self.run(number).as_micros()).unwrap();
             at.to_zoned(jiff::tz::TimeZone::UTC).datetime()
         };
-        let when = TimeWindow::Once { from: civil(from), until: civil(thru + 1) };
+        let when = TimeWindow::Once { start: civil(from), end: civil(thru + 1) };
         let id = i64::try_from(self.windows.len()).unwrap() + 1;
-        self.windows.push(BlackoutWindow { id, target, window: when });
+        self.windows.push(BlackoutWindow { id, target, time_window: when });
     }
 
     /// Whether a verification is pending.
@@ -200,7 +200,7 @@ impl Harness {
 
     /// Submits the result `report` of `location` for the run planned at `planned_at`.
     pub fn submit(&mut self, location: LocationId, report: &Report, planned_at: Timestamp) {
-        let result = location_result(location, report, planned_at, self.policy.run_plan.slots.interval());
+        let result = location_result(location, report, planned_at, self.policy.run_plan.slot_grid.interval());
         if self.last.get(&location).is_none_or(|last| last.last_planned_at < result.last_planned_at) {
             let stored = LocationResult { page_change: None, certificate: None, ..result.clone() };
             self.last.insert(location, stored);
@@ -234,7 +234,7 @@ impl Harness {
 
     /// Keeps what the store would contain after `effect`.
     fn store_effect(&mut self, effect: &Effect) {
-        let interval = self.policy.run_plan.slots.interval();
+        let interval = self.policy.run_plan.slot_grid.interval();
         if let Effect::RecordMissed { planned_at, locations } = effect {
             let report = Report { outcome: Some(Outcome::Missed), ..Report::default() };
             for location in locations {

@@ -92,13 +92,13 @@ impl History {
     fn harness(&self) -> Harness {
         let mut harness = Harness::new();
         harness.policy.mode = self.mode;
-        harness.policy.run_plan.pool = (1..=self.pool).map(LocationId).collect();
+        harness.policy.run_plan.location_pool = (1..=self.pool).map(LocationId).collect();
         harness.policy.run_plan.locations_per_run = if self.rotates {
-            self.mode.default_location_count(harness.policy.run_plan.pool.len(), true)
+            self.mode.default_location_count(harness.policy.run_plan.location_pool.len(), true)
         } else {
-            harness.policy.run_plan.pool.len()
+            harness.policy.run_plan.location_pool.len()
         };
-        harness.policy.run_plan.rotates = self.rotates;
+        harness.policy.run_plan.rotates_locations = self.rotates;
         harness.policy.run_plan.staggered = self.mode == LocationMode::RoundRobin;
         harness.policy.quorum = self.quorum;
         harness.policy.no_data_runs = 3;
@@ -153,12 +153,12 @@ impl History {
             .windows
             .iter()
             .any(|(subject, from, thru)| *subject == 1 && (*from..=*thru).contains(&number));
-        let mut expected = harness.policy.run_plan.expected_locations(planned_at);
+        let mut expected = harness.policy.run_plan.locations_of_run(planned_at);
         if backwards && self.mode != LocationMode::RoundRobin {
             expected.reverse();
         }
         for location in expected {
-            let start = harness.policy.run_plan.start_at(planned_at, location).unwrap();
+            let start = harness.policy.run_plan.location_start_at(planned_at, location).unwrap();
             harness.advance_to(start.max(harness.now) + Duration::from_secs(1));
             let reported = reports[usize::try_from(location.0).unwrap() - 1];
             let Some(reported) = reported

@@ -100,20 +100,21 @@ impl Interpreter {
         let policy = &mut self.harness.policy;
         match words.as_slice() {
             ["pool", pool] => {
-                policy.run_plan.pool = pool.chars().map(location).collect();
-                policy.run_plan.locations_per_run = policy.run_plan.pool.len();
-                policy.primary_location = policy.run_plan.pool[0];
+                policy.run_plan.location_pool = pool.chars().map(location).collect();
+                policy.run_plan.locations_per_run = policy.run_plan.location_pool.len();
+                policy.primary_location = policy.run_plan.location_pool[0];
             }
             ["home", home] => policy.primary_location = location_of(home),
             ["rotate", count] => {
                 policy.run_plan.locations_per_run = count.parse().unwrap();
-                policy.run_plan.rotates = true;
+                policy.run_plan.rotates_locations = true;
             }
             ["quorum", "all"] => policy.quorum = Quorum::All,
             ["quorum", count] => policy.quorum = Quorum::AtLeast(count.parse().unwrap()),
             ["every", interval] => {
                 let interval = duration(interval);
-                policy.run_plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
+                policy.run_plan.slot_grid =
+                    vigie::schedule::SlotGrid::new(MONITOR, interval, Some(Duration::ZERO));
             }
             ["longest", longest] => policy.run_plan.max_check_duration = duration(longest),
             ["silent"] => policy.notify_on_error = false,
@@ -283,7 +284,7 @@ impl Interpreter {
         if Duration::ZERO < back && back <= Duration::from_hours(1) {
             return;
         }
-        let interval = i64::try_from(self.harness.policy.run_plan.slots.interval().as_micros()).unwrap();
+        let interval = i64::try_from(self.harness.policy.run_plan.slot_grid.interval().as_micros()).unwrap();
         self.run = (now.as_micros() - self.harness.run(0).as_micros()).div_euclid(interval);
     }
 
@@ -292,7 +293,7 @@ impl Interpreter {
         for reply in reports {
             let (at, reply) = reply.split_once(':').unwrap_or_else(|| panic!("`{reply}` is not a step"));
             let at = location_of(at);
-            let start = self.harness.policy.run_plan.start_at(planned_at, at).unwrap_or(planned_at);
+            let start = self.harness.policy.run_plan.location_start_at(planned_at, at).unwrap_or(planned_at);
             self.harness.advance_to(start + Duration::from_secs(1));
             if let Some(report) = parse_report(reply) {
                 self.harness.submit(at, &report, planned_at);

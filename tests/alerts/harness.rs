@@ -18,7 +18,7 @@ use vigie::pipeline::{
     AgentStatus, AlertEngineDependencies, AlertEngineSettings, IngestSettings, Ingestor, PlanError,
     PlanFuture, Planner, Wakeup,
 };
-use vigie::schedule::Slots;
+use vigie::schedule::SlotGrid;
 use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use vigie::store::{
     AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewRecord, NotificationFilter, Outbox, Pagination,
@@ -36,7 +36,7 @@ pub fn run(number: i64) -> Timestamp {
 
 /// Returns the planned time of the first run of `monitor` at or after `time`.
 pub fn slot(monitor: MonitorId, time: Timestamp) -> Timestamp {
-    Slots::new(monitor, Duration::from_mins(1), None).first_at_or_after(time)
+    SlotGrid::new(monitor, Duration::from_mins(1), None).first_slot_at_or_after(time)
 }
 
 /// How a location responds to a request for a check.

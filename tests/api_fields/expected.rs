@@ -73,7 +73,7 @@ fn with_defaults(kind: &FieldType, sent_value: &Value) -> Value {
             };
             Value::Object(settable_fields(table).filter_map(field_of).collect())
         }
-        (FieldType::List { items: item_type, .. }, Value::Array(items)) => {
+        (FieldType::List { item_type, .. }, Value::Array(items)) => {
             items.iter().map(|item| with_defaults(item_type, item)).collect()
         }
         (_, sent_value) => sent_value.clone(),
@@ -93,7 +93,7 @@ fn masked_inside(kind: &FieldType, value: Value) -> Value {
             };
             Value::Object(entries.into_iter().map(masked_field).collect())
         }
-        (FieldType::List { items: item_type, .. }, Value::Array(items)) => {
+        (FieldType::List { item_type, .. }, Value::Array(items)) => {
             items.into_iter().map(|item| masked_inside(item_type, item)).collect()
         }
         (_, value) => value,

@@ -55,7 +55,7 @@ pub fn for_field(world: &World, field: &'static Field) -> Vec<InvalidValue> {
     for invalid in &mut invalid {
         match (field.access, field.legacy) {
             (Access::ReadOnlyInV3, _) => invalid.in_v3 = false,
-            (_, LegacyEncoding::Hidden) => invalid.in_legacy = false,
+            (_, LegacyEncoding::Omitted) => invalid.in_legacy = false,
             _ => {}
         }
     }
@@ -124,7 +124,7 @@ fn values(field: &'static Field, kind: &FieldType) -> Vec<InvalidValue> {
             }
             invalid
         }
-        FieldType::List { items: of, min, max } => lists(field, of, min, max),
+        FieldType::List { item_type: of, min, max } => lists(field, of, min, max),
         FieldType::Object(table) => {
             let whole = minimal_object(table, 1);
             [text, list, flag]
@@ -261,7 +261,7 @@ fn account_values(world: &World, field: &Field) -> Vec<InvalidValue> {
 /// Returns fields of the legacy API only, with values that they refuse.
 pub fn legacy_codes(field: &Field) -> Vec<(&'static str, Value)> {
     match field.legacy {
-        LegacyEncoding::Indexed { name, .. } => {
+        LegacyEncoding::Indexed { index_field: name, .. } => {
             [json!(6), json!(-1), json!("6"), json!("x"), json!([])].map(|value| (name, value)).to_vec()
         }
         LegacyEncoding::EnabledDisabled => vec![(field.name, json!("Sometimes"))],

@@ -18,12 +18,12 @@ impl World {
         for field in self.fields() {
             let value = &shown[field.name];
             let text = match field.legacy {
-                LegacyEncoding::Hidden => continue,
+                LegacyEncoding::Omitted => continue,
                 LegacyEncoding::Coded(codes) => json!(code(codes, value)),
                 LegacyEncoding::EnabledDisabled => json!(if value == true { "Enabled" } else { "Disabled" }),
                 _ => as_text(value),
             };
-            if let LegacyEncoding::Indexed { name, choice_field: field } = field.legacy {
+            if let LegacyEncoding::Indexed { index_field: name, choice_field: field } = field.legacy {
                 let level = LEVELS.iter().position(|level| value[field] == *level).unwrap();
                 record.insert(name.to_owned(), json!(level.to_string()));
             }
@@ -53,12 +53,12 @@ impl World {
         for field in self.settable() {
             let value = &sent[field.name];
             let written = match field.legacy {
-                LegacyEncoding::Hidden => continue,
+                LegacyEncoding::Omitted => continue,
                 // An empty text is a value of its own where the field has a default.
                 _ if value.is_null() && texts && !is_text_with_default(field) => json!(""),
                 _ if value.is_null() => Value::Null,
                 LegacyEncoding::Coded(codes) => json!(code(codes, value)),
-                LegacyEncoding::Alias(aliases) if texts => {
+                LegacyEncoding::InputAliases(aliases) if texts => {
                     let alias = aliases.iter().find(|(_, name_of_value)| value == *name_of_value);
                     alias.map_or_else(|| value.clone(), |(alias, _)| json!(alias))
                 }
@@ -66,7 +66,7 @@ impl World {
                 _ if texts => as_text(value),
                 _ => value.clone(),
             };
-            if let (LegacyEncoding::Indexed { name, choice_field: field }, Value::Object(_)) =
+            if let (LegacyEncoding::Indexed { index_field: name, choice_field: field }, Value::Object(_)) =
                 (field.legacy, value)
             {
                 let level = LEVELS.iter().position(|level| value[field] == *level).unwrap_or(1);

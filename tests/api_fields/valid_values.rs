@@ -92,7 +92,7 @@ pub fn values(kind: &FieldType) -> Vec<Value> {
         }
         FieldType::TextEnum(choices) => choices.iter().map(|choice| json!(choice)).collect(),
         FieldType::Any => vec![json!({})],
-        FieldType::List { items: of, min, max } => lists(of, min, max),
+        FieldType::List { item_type: of, min, max } => lists(of, min, max),
         FieldType::Object(table) => sub_objects::objects(table, 0),
     }
 }

@@ -178,6 +178,6 @@ async fn a_pause_ends_at_its_time_or_on_resume() {
     assert_eq!(shown().await, (json!("2026-11-20T12:30:00Z"), json!("2026-11-20T12:30:00Z")));
     user.post(&format!("/monitors/{id}/resume"), json!({})).await.expect(200);
     let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
-    assert!(monitor.is_planned(app.state.clock.now()));
+    assert!(monitor.is_active(app.state.clock.now()));
     assert_eq!(shown().await, (json!(null), json!(null)));
 }

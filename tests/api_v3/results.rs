@@ -12,7 +12,7 @@ use vigie::agent::{Assignment, ExecutionContext, run_check};
 use vigie::domain::{EgressScope, LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::pipeline::{IngestSettings, Ingestor};
-use vigie::probe::{ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, build_probe};
 use vigie::schedule::LocationRotation;
 use vigie::telemetry::Metrics;
 
@@ -41,24 +41,24 @@ async fn server(head: &str, body: &str) -> String {
 /// Runs the check of a monitor planned at `second` after noon, and stores its result.
 async fn run_and_store(app: &App, id: i64, second: i64) {
     let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
-    let (probe, weight) = build(&monitor.document, &ProbeSettings::default());
+    let (probe, weight) = build_probe(&monitor.document, &ProbeBuildContext::default());
     let assignment = Assignment {
         monitor_id: monitor.id,
-        customer: monitor.customer,
+        customer_id: monitor.customer,
         egress_scope: EgressScope::Operator,
         revision: monitor.revision,
-        name: monitor.name().into(),
-        kind: monitor.monitor_type(),
+        monitor_name: monitor.name().into(),
+        monitor_type: monitor.monitor_type(),
         interval: monitor.interval(),
-        offset: None,
-        rotation: LocationRotation::default(),
-        timeout: monitor.timeout(),
-        retry: monitor.document.flag("retry_on_failure"),
-        location: LocationId(1),
+        schedule_offset: None,
+        location_rotation: LocationRotation::default(),
+        attempt_timeout: monitor.timeout(),
+        retries_failure: monitor.document.flag("retry_on_failure"),
+        location_id: LocationId(1),
         probe,
-        weight,
+        concurrency_class: weight,
         last_planned_at: None,
-        full_page_at: None,
+        last_full_page_at: None,
     };
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
     let cx = ExecutionContext::new(net, app.clock.clone());

@@ -14,8 +14,8 @@ use std::sync::LazyLock;
 
 use modules::{Files, Modules};
 use vigie::domain::MonitorType;
-use vigie::probe::REGISTRY;
-use vigie::schema::monitor_file::{KeyPolicy, load};
+use vigie::probe::PROBE_DESCRIPTORS;
+use vigie::schema::monitor_file::{KeyPolicy, parse_monitor_files};
 use vigie::schema::reader::SecretSource;
 use vigie::schema::validation_context::ValidationContext;
 
@@ -176,14 +176,19 @@ fn every_module_has_a_doc_comment() {
 
 #[test]
 fn every_type_has_an_example_that_loads_and_is_disabled() {
-    let registered: BTreeSet<_> = REGISTRY.iter().flat_map(|descriptor| descriptor.kinds).copied().collect();
+    let registered: BTreeSet<_> =
+        PROBE_DESCRIPTORS.iter().flat_map(|descriptor| descriptor.monitor_types).copied().collect();
     assert!(registered.len() >= 5, "only {registered:?} are registered");
     for kind in MonitorType::ALL {
         let path = root().join(format!("config/monitors/{kind}.yaml"));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let secrets = |_: SecretSource<'_>| Ok("secret".to_owned());
-        let found =
-            load(&[(kind.to_string(), text)], KeyPolicy::Required, &ValidationContext::default(), &secrets);
+        let found = parse_monitor_files(
+            &[(kind.to_string(), text)],
+            KeyPolicy::Required,
+            &ValidationContext::default(),
+            &secrets,
+        );
         assert!(found.errors.is_empty(), "{kind}: {:?}", found.errors);
         let own: Vec<_> =
             found.monitors.iter().filter(|monitor| monitor.document.monitor_type() == *kind).collect();

@@ -14,7 +14,7 @@ use vigie::browser::{BrowserKind, BrowserPool, BrowserPoolConfig, DeviceProfile}
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, UpstreamProxy};
-use vigie::probe::{ProbeContext, ProbeSettings};
+use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 use crate::support::lacking;
@@ -98,7 +98,7 @@ impl Check {
     }
 
     fn create_pool(folder: &TempDir, change: impl FnOnce(&mut BrowserPoolConfig)) -> Arc<BrowserPool> {
-        let mut config = BrowserPoolConfig { folder: Some(folder.path().join("b")), ..settings() };
+        let mut config = BrowserPoolConfig { profiles_folder: Some(folder.path().join("b")), ..settings() };
         change(&mut config);
         Arc::new(BrowserPool::new(config))
     }
@@ -123,12 +123,12 @@ impl Check {
     pub async fn run(&self) -> Observation {
         let _permit = browser_permit().await;
         let document = MonitorDocument::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
-        let settings = ProbeSettings {
+        let settings = ProbeBuildContext {
             browser_pool: Arc::clone(&self.pool),
-            devices: Arc::new(self.devices.clone()),
-            ..ProbeSettings::default()
+            device_profiles: Arc::new(self.devices.clone()),
+            ..ProbeBuildContext::default()
         };
-        let (probe, _) = vigie::probe::build(&document, &settings);
+        let (probe, _) = vigie::probe::build_probe(&document, &settings);
         let net = Net::new(&self.config).unwrap();
         net.set_proxies(self.proxies.clone());
         let cancel = CancellationToken::new();
@@ -145,7 +145,7 @@ impl Check {
             "over its limit: {:?}",
             started.elapsed()
         );
-        assert!(self.pool.wait_until_empty(Duration::from_secs(30)).await, "a browser stays");
+        assert!(self.pool.wait_until_all_closed(Duration::from_secs(30)).await, "a browser stays");
         assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "{}", summary(&observation));
         assert_eq!(profiles_in(&self.folder()), Vec::<String>::new(), "{}", summary(&observation));
         observation

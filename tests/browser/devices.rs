@@ -13,13 +13,13 @@ fn phone() -> DeviceProfile {
         name: "small phone".to_owned(),
         emulation: Emulation {
             viewport: (360, 640),
-            scale: 2.0,
-            mobile: true,
-            touch: true,
+            device_pixel_ratio: 2.0,
+            mobile_layout: true,
+            touch_screen: true,
             user_agent: Some("Pocket/1.0 (Tests)".to_owned()),
-            headers: vec![("X-Carrier".to_owned(), "tin cans".to_owned())],
+            extra_headers: vec![("X-Carrier".to_owned(), "tin cans".to_owned())],
         },
-        blocked: BlockedHosts::parse(&["localhost"]).unwrap(),
+        blocked_hosts: BlockedHosts::parse(&["localhost"]).unwrap(),
     }
 }
 

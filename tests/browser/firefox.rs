@@ -160,7 +160,7 @@ async fn refusals_of_the_proxy_are_not_responses_of_the_site() {
         let mut check = Check::new(kind, &site.url("/"), &steps).with(json!({"subtype": 1}));
         check.config.egress = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
         let blocked = BlockedHosts::parse(&["localhost"]).unwrap();
-        check.devices = [(1, DeviceProfile { blocked, ..DeviceProfile::default() })].into();
+        check.devices = [(1, DeviceProfile { blocked_hosts: blocked, ..DeviceProfile::default() })].into();
         let observation = check.passes().await;
         // Requests that Vigie itself blocks have no failure, since they are not the fault of the site.
         for (url, status, failure) in [

@@ -1,5 +1,5 @@
 //! Pages and drivers that misbehave: each check has the right status, names the reason, captures a screenshot of the
-//! page if it can, and ends in time. [`Check::run`] asserts that no process and no profile is left.
+//! page if it can, and ends in time. [`SetChecked::run`] asserts that no process and no profile is left.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -186,8 +186,8 @@ async fn a_browser_over_its_memory_limit_is_killed_and_reported() {
     let site = Site::start().await;
     let Some(kind) = one("a_browser_over_its_memory_limit_is_killed_and_reported") else { return };
     let steps = r#"<step name="One"><open url="/pages/greedy"/><wait-for id="never"/></step>"#;
-    let check =
-        Check::new(kind, &site.url("/"), steps).with_pool_config(|config| config.memory_bytes = 900 << 20);
+    let check = Check::new(kind, &site.url("/"), steps)
+        .with_pool_config(|config| config.max_memory_bytes_per_browser = 900 << 20);
     let observation = check.fails(90).await;
     assert!(
         failure_detail(&observation).contains("MiB; `browser.memory_mb` is 900"),

@@ -29,7 +29,7 @@ async fn objects_blocked_by_vigie_are_not_failures_of_the_site() {
         let mut check = Check::new(kind, &site.url("/"), steps).with(
             json!({"subtype": 2, "interval_fullpage": 1, "notify_on_fullpage_errors": true, "content_views": view}),
         );
-        let device = DeviceProfile { blocked: BlockedHosts::parse(&["localhost"]).unwrap(), ..DeviceProfile::default() };
+        let device = DeviceProfile { blocked_hosts: BlockedHosts::parse(&["localhost"]).unwrap(), ..DeviceProfile::default() };
         check.devices = [(2, device)].into();
         check.config.egress = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
         let before = site.paths().len();

@@ -66,9 +66,10 @@ async fn a_killed_or_stopped_driver_or_browser_is_reported() {
             let line = all.iter().find(is_main).unwrap_or_else(|| panic!("{all:#?}"));
             let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
             kill(Pid::from_raw(id), signal).unwrap();
-            let failure = tokio::time::timeout(Duration::from_secs(20), opened.process.wait_for_failure())
-                .await
-                .unwrap();
+            let failure =
+                tokio::time::timeout(Duration::from_secs(20), opened.browser_process.wait_for_failure())
+                    .await
+                    .unwrap();
             assert_eq!(failure.kind, FailureKind::BrowserFailed, "{kind:?} {failure}");
             assert!(failure.detail.contains(text), "{kind:?} {failure}");
             drop(opened);
@@ -83,24 +84,24 @@ async fn a_page_that_uses_memory_without_end_is_killed() {
     let page = "<script>let all = []; setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 20)</script>";
     let site = Site::start(&[("/", page)]);
     each(browsers("a_page_that_uses_memory_without_end_is_killed"), async |kind| {
-        let test_pool = TestPool::with(|config| config.memory_bytes = 1 << 30);
+        let test_pool = TestPool::with(|config| config.max_memory_bytes_per_browser = 1 << 30);
         let options = session_options(kind);
         let forward = test_pool.forward(&options).await;
         let mut opened = test_pool.open(&options, &forward).await.unwrap();
         let growing = async {
             // The response does not matter: the page grows whether it is complete or not.
-            let _ = opened.client.goto(&site.url("/")).await;
+            let _ = opened.driver_client.goto(&site.url("/")).await;
             std::future::pending::<()>().await;
         };
         let failure = test_pool.while_serving(&forward, async {
             tokio::select! {
-                failure = opened.process.wait_for_failure() => failure,
+                failure = opened.browser_process.wait_for_failure() => failure,
                 () = growing => unreachable!(),
             }
         });
         let failure = tokio::time::timeout(Duration::from_mins(1), failure).await.unwrap();
         assert_eq!(failure.kind, FailureKind::BrowserTooLarge, "{failure}");
-        assert!(opened.process.peak_memory_bytes().unwrap() > 1 << 30);
+        assert!(opened.browser_process.peak_memory_bytes().unwrap() > 1 << 30);
         drop(opened);
         test_pool.assert_empty().await;
     })
@@ -112,7 +113,7 @@ async fn a_page_that_uses_memory_without_end_is_killed() {
 #[ignore = "part of another test, which runs it"]
 async fn a_process_with_a_browser() {
     let folder = std::env::var("VIGIE_TEST_FOLDER").unwrap();
-    let test_pool = TestPool::with(|config| config.folder = Some(folder.into()));
+    let test_pool = TestPool::with(|config| config.profiles_folder = Some(folder.into()));
     let kind = BrowserKind::from_name(&std::env::var("VIGIE_TEST_BROWSER").unwrap()).unwrap();
     let forward = test_pool.forward(&session_options(kind)).await;
     let opened = test_pool.open(&session_options(kind), &forward).await.unwrap();
@@ -150,7 +151,7 @@ async fn orphans_of_a_killed_process_are_reaped_and_nothing_else() {
             others.iter().filter(|line| line.contains(&*test_pool.folder().to_string_lossy())).collect();
         assert!(left.is_empty(), "{left:#?}");
         assert_eq!(test_pool.pool.reap_orphans(), 0);
-        assert!(living.client.title().await.is_ok(), "the other browser is dead");
+        assert!(living.driver_client.title().await.is_ok(), "the other browser is dead");
         drop(living);
         test_pool.assert_empty().await;
     }
@@ -245,7 +246,7 @@ async fn a_missing_browser_or_driver_is_named_with_its_setting() {
         config.chromium = Some("/nowhere/chromium".into());
         config.geckodriver = Some("/etc/passwd".into());
         config.firefox = Some("/bin/sh".into());
-        config.user = None;
+        config.os_user = None;
     };
     for (kind, text) in [
         (BrowserKind::Chrome, "`browser.chromium`: `/nowhere/chromium` is not an executable file"),
@@ -259,7 +260,7 @@ async fn a_missing_browser_or_driver_is_named_with_its_setting() {
         assert!(failure.detail.contains(text), "{failure}");
         test_pool.assert_empty().await;
     }
-    let test_pool = TestPool::with(|config| config.user = Some("nobody-of-this-name".to_owned()));
+    let test_pool = TestPool::with(|config| config.os_user = Some("nobody-of-this-name".to_owned()));
     let failure = test_pool
         .pool
         .proxy_config(&session_options(BrowserKind::Chrome), BlockedHosts::default())

@@ -42,14 +42,14 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
     }
     let site = Site::start(&[("/", "<title>Shop</title>")]);
     each(browsers(test), async |kind| {
-        let test_pool = TestPool::with(|config| config.user = is_root().then(|| NOBODY.to_owned()));
+        let test_pool = TestPool::with(|config| config.os_user = is_root().then(|| NOBODY.to_owned()));
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(test_pool.folder.path(), open).unwrap();
         let options = session_options(kind);
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
-        test_pool.while_serving(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
-        assert_eq!(opened.client.title().await.unwrap(), "Shop");
+        test_pool.while_serving(&forward, opened.driver_client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(opened.driver_client.title().await.unwrap(), "Shop");
         let all = test_pool.processes();
         assert!(all.iter().all(|line| !line.contains("--no-sandbox")), "{all:#?}");
         let shows_page = |line: &&String| match kind {
@@ -89,17 +89,17 @@ async fn a_remote_browser_uses_the_forward_proxy() {
         let remote_driver = RemoteDriver::start(kind);
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let remote = RemoteWebDriver {
-            kind,
+            browser_kind: kind,
             url: format!("http://127.0.0.1:{}/", remote_driver.port).parse().unwrap(),
-            proxy_host: Some(loopback),
+            forward_proxy_address: Some(loopback),
             client_networks: vec![IpNetwork::from_address(loopback)],
         };
         let test_pool = TestPool::with(|config| config.remotes = vec![remote]);
         let options = session_options(kind);
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
-        test_pool.while_serving(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
-        assert_eq!(opened.client.title().await.unwrap(), "Shop");
+        test_pool.while_serving(&forward, opened.driver_client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(opened.driver_client.title().await.unwrap(), "Shop");
         let host = site.address.ip().to_string();
         assert_eq!(
             forward.target_connection(&host, site.address.port()).unwrap().address,
@@ -107,8 +107,8 @@ async fn a_remote_browser_uses_the_forward_proxy() {
         );
         assert_eq!((test_pool.processes(), test_pool.profiles()), (Vec::new(), Vec::new()), "it is not ours");
         assert!(processes_of(remote_driver.folder.path()).len() > 1);
-        opened.client.close().await.unwrap();
-        opened.process.close().await;
+        opened.driver_client.close().await.unwrap();
+        opened.browser_process.kill_and_remove().await;
         test_pool.assert_empty().await;
     })
     .await;

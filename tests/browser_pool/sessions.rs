@@ -19,7 +19,7 @@ async fn a_browser_uses_its_forward_proxy_and_leaves_nothing() {
         let mut options = session_options(kind);
         options.emulation.viewport = (800, 600);
         options.emulation.user_agent = Some("Watcher/1".to_owned());
-        options.emulation.headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
+        options.emulation.extra_headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
         assert!(
@@ -29,9 +29,10 @@ async fn a_browser_uses_its_forward_proxy_and_leaves_nothing() {
         );
         let (title, size) = test_pool
             .while_serving(&forward, async {
-                opened.client.goto(&site.url("/")).await.unwrap();
-                let size = opened.client.execute("return [innerWidth, innerHeight]", vec![]).await.unwrap();
-                (opened.client.title().await.unwrap(), size)
+                opened.driver_client.goto(&site.url("/")).await.unwrap();
+                let size =
+                    opened.driver_client.execute("return [innerWidth, innerHeight]", vec![]).await.unwrap();
+                (opened.driver_client.title().await.unwrap(), size)
             })
             .await;
         assert_eq!((title.as_str(), size), ("Shop", json!([800, 600])), "{kind:?}");
@@ -46,8 +47,8 @@ async fn a_browser_uses_its_forward_proxy_and_leaves_nothing() {
             Some(site.address)
         );
         assert!(!test_pool.processes().is_empty());
-        opened.client.close().await.unwrap();
-        opened.process.close().await;
+        opened.driver_client.close().await.unwrap();
+        opened.browser_process.kill_and_remove().await;
         assert_eq!((test_pool.processes(), test_pool.profiles()), (Vec::new(), Vec::new()), "{kind:?}");
     })
     .await;
@@ -67,7 +68,7 @@ async fn requests_of_a_page_obey_the_rules_with_a_known_cause() {
         let forward =
             ForwardProxy::bind(test_pool.pool.proxy_config(&options, blocked).unwrap()).await.unwrap();
         let opened = test_pool.open(&options, &forward).await.unwrap();
-        test_pool.while_serving(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        test_pool.while_serving(&forward, opened.driver_client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(forward.last_failure("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
         assert_eq!(forward.last_failure("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
         drop(opened);
@@ -97,14 +98,14 @@ async fn a_private_ca_and_a_client_certificate_apply_to_one_session() {
             let mut test_pool = TestPool::new();
             test_pool.net = Net::new(&NetConfig { trust: trust.clone(), ..NetConfig::default() }).unwrap();
             let mut options = session_options(kind);
-            (options.ca_id, options.client_certificate) = (ca, certificate);
+            (options.ca_id, options.client_certificate_id) = (ca, certificate);
             let forward = test_pool.forward(&options).await;
             let opened = test_pool.open(&options, &forward).await.unwrap();
             let title_seen = test_pool
                 .while_serving(&forward, async {
                     // Firefox reports an error page as an error; Chromium does not.
-                    let _ = opened.client.goto(&format!("https://localhost:{}/", at.port())).await;
-                    opened.client.title().await.unwrap_or_default()
+                    let _ = opened.driver_client.goto(&format!("https://localhost:{}/", at.port())).await;
+                    opened.driver_client.title().await.unwrap_or_default()
                 })
                 .await;
             assert_eq!(
@@ -133,15 +134,16 @@ async fn root_starts_browsers_as_the_user_of_the_settings() {
     let site = Site::start(&[("/", "<title>Shop</title>")]);
     each(browsers(test), async |kind| {
         // The browser's own sandbox needs namespaces, which containers often forbid.
-        let test_pool =
-            TestPool::with(|config| (config.user, config.sandbox) = (Some("daemon".to_owned()), false));
+        let test_pool = TestPool::with(|config| {
+            (config.os_user, config.use_sandbox) = (Some("daemon".to_owned()), false)
+        });
         // The user can reach its own profile and list no other.
         std::fs::set_permissions(test_pool.folder.path(), PermissionsExt::from_mode(0o711)).unwrap();
         let options = session_options(kind);
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
-        test_pool.while_serving(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
-        assert_eq!(opened.client.title().await.unwrap(), "Shop", "{kind:?}");
+        test_pool.while_serving(&forward, opened.driver_client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(opened.driver_client.title().await.unwrap(), "Shop", "{kind:?}");
         for line in test_pool.processes() {
             let path = line.split(' ').next().unwrap();
             // A process that has ended meanwhile has no owner.

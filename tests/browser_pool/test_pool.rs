@@ -29,14 +29,14 @@ pub struct TestPool {
 
 pub fn session_options(kind: BrowserKind) -> SessionOptions {
     SessionOptions {
-        kind,
+        browser_kind: kind,
         headful: false,
         emulation: Emulation::default(),
-        family: AddressFamily::Any,
-        proxy_id: None,
+        address_family: AddressFamily::Any,
+        upstream_proxy_id: None,
         verify_certificates: true,
         ca_id: None,
-        client_certificate: None,
+        client_certificate_id: None,
         trace_id: None,
     }
 }
@@ -53,8 +53,10 @@ impl TestPool {
 
     pub fn with(change: impl FnOnce(&mut BrowserPoolConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut config =
-            BrowserPoolConfig { folder: Some(folder.path().join("b")), ..BrowserPoolConfig::default() };
+        let mut config = BrowserPoolConfig {
+            profiles_folder: Some(folder.path().join("b")),
+            ..BrowserPoolConfig::default()
+        };
         config.geckodriver = crate::support::geckodriver::geckodriver();
         change(&mut config);
         Self { pool: BrowserPool::new(config), folder, net: net(), room: OnceCell::new() }
@@ -79,7 +81,11 @@ impl TestPool {
         time: Duration,
     ) -> Result<OpenBrowser, Failure> {
         self.room.get_or_init(browser_permit).await;
-        self.while_serving(forward, self.pool.open(options, &self.net, forward, Deadline::within(time))).await
+        self.while_serving(
+            forward,
+            self.pool.open_browser(options, &self.net, forward, Deadline::within(time)),
+        )
+        .await
     }
 
     /// Runs `work` while the forward proxy is served.
@@ -106,7 +112,7 @@ impl TestPool {
 
     /// Asserts that nothing of any browser remains, after a wait.
     pub async fn assert_empty(&self) {
-        assert!(self.pool.wait_until_empty(Duration::from_secs(30)).await, "{:?}", self.processes());
+        assert!(self.pool.wait_until_all_closed(Duration::from_secs(30)).await, "{:?}", self.processes());
         assert_eq!(self.processes(), Vec::<String>::new());
         assert_eq!(self.profiles(), Vec::<String>::new());
     }

@@ -97,7 +97,7 @@ async fn a_single_request_is_converted_to_step_one() {
     assert_eq!((&step["url"], &step["http_method"]), (&json!("https://a/x"), &json!("HEAD")));
     assert_eq!((&step["step_name"], &step["step_number"]), (&json!("Step 1"), &json!(1)));
     assert_eq!((&step["assertions"][0]["value"], &step["head"]["headers"]), (&json!("204"), &json!([])));
-    assert!(["url", "http_method", "assertions"].iter().all(|field| !document.is_set(field)));
+    assert!(["url", "http_method", "assertions"].iter().all(|field| !document.differs_from_default(field)));
     assert_eq!(harness.audit().await.pop().unwrap().action, "convert-api");
     let second_conversion =
         monitors::convert_to_steps(&harness.monitors, &admin(), id, T::WebsiteSslApi, None).await;

@@ -213,7 +213,7 @@ fn ping_and_name_server_show_their_own_facts() {
         transport: "udp".into(),
         authoritative: true,
         signed: true,
-        answer_bytes: Some(1_120),
+        response_bytes: Some(1_120),
         ttl: Some(3_600),
         ..DnsFacts::default()
     }));

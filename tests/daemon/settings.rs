@@ -63,7 +63,7 @@ fn settings_are_converted_for_the_components() {
          plans: [{code: basic, types: [tcp], least_interval: 5}]\nmobile: {region: 7, profiles: [{subtype: 3, name: watch}]}\ntls: {system_roots: false}\n",
     )
     .unwrap();
-    assert_eq!(settings.listen, ["[::1]:0".parse().unwrap()]);
+    assert_eq!(settings.listen_addresses, ["[::1]:0".parse().unwrap()]);
     assert_eq!(
         (settings.concurrency.drain_timeout, settings.concurrency.per_target),
         (Duration::from_secs(5), 7)
@@ -76,10 +76,10 @@ fn settings_are_converted_for_the_components() {
     assert!(settings.net.egress.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err());
     assert_eq!(settings.net.source.v4, Some("127.0.0.2".parse().unwrap()));
     assert_eq!(settings.net.trust.roots, vigie::net::Roots::None);
-    assert_eq!(settings.probe.dns_names, ["a.test", "", "b.test"]);
+    assert_eq!(settings.probe.dns_query_names, ["a.test", "", "b.test"]);
     assert_eq!(&*settings.probe.user_agent, "me/1");
-    assert_eq!(settings.plans[0].types, [MonitorType::Tcp]);
-    let mobile = settings.mobile;
+    assert_eq!(settings.billing_plans[0].monitor_types, [MonitorType::Tcp]);
+    let mobile = settings.mobile_emulation;
     assert_eq!((mobile.region, mobile.profiles), (Some(7), [(3, "watch".to_owned())].into()));
 }
 
@@ -90,14 +90,17 @@ fn browser_settings_are_applied_and_remote_browsers_validated() {
          remote: [{browser: Internet Explorer, url: 'http://192.0.2.9:4444/wd/hub', forward_host: 192.0.2.7}]\n",
     )
     .unwrap();
-    let browser = settings.browser;
-    assert_eq!((browser.user.as_deref(), browser.sandbox, browser.nice), (Some("nobody"), false, 0));
-    assert_eq!((browser.folder, browser.chromium), (Some("/x".into()), Some("/c".into())));
-    assert_eq!((browser.memory_bytes, browser.total_memory_bytes), (200 << 20, None));
+    let browser = settings.browser_pool_config;
+    assert_eq!(
+        (browser.os_user.as_deref(), browser.use_sandbox, browser.niceness),
+        (Some("nobody"), false, 0)
+    );
+    assert_eq!((browser.profiles_folder, browser.chromium), (Some("/x".into()), Some("/c".into())));
+    assert_eq!((browser.max_memory_bytes_per_browser, browser.max_memory_bytes_total), (200 << 20, None));
     assert_eq!(browser.start_timeout, Duration::from_secs(7));
     let remote = &browser.remotes[0];
     assert_eq!(
-        (remote.kind.name(), remote.proxy_host),
+        (remote.browser_kind.name(), remote.forward_proxy_address),
         ("Internet Explorer", Some("192.0.2.7".parse().unwrap()))
     );
     assert_eq!(remote.client_networks, ["192.0.2.9/32".parse().unwrap()]);
@@ -160,16 +163,16 @@ fn a_mobile_profile_defines_a_device() {
     let text = "mobile:\n  profiles:\n  - {subtype: 2, name: watch, width: 200, height: 240, scale: 1.5, mobile: true, touch: true, user_agent: Tick/1,\n     \
                 headers: [{name: X-Size, value: tiny}], blocked_hosts: ['*.ads.example']}\n";
     let settings = load(text).unwrap();
-    let device = &settings.probe.devices[&2];
+    let device = &settings.probe.device_profiles[&2];
     assert_eq!(
-        (device.name.as_str(), device.emulation.viewport, device.emulation.scale),
+        (device.name.as_str(), device.emulation.viewport, device.emulation.device_pixel_ratio),
         ("watch", (200, 240), 1.5)
     );
-    assert!(device.emulation.mobile && device.emulation.touch);
+    assert!(device.emulation.mobile_layout && device.emulation.touch_screen);
     assert_eq!(device.emulation.user_agent.as_deref(), Some("Tick/1"));
-    assert_eq!(device.emulation.headers, [("X-Size".to_owned(), "tiny".to_owned())]);
-    assert_eq!(device.blocked.matching_pattern("a.ads.example"), Some("*.ads.example"));
-    assert_eq!(load("").unwrap().mobile.profiles.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(device.emulation.extra_headers, [("X-Size".to_owned(), "tiny".to_owned())]);
+    assert_eq!(device.blocked_hosts.matching_pattern("a.ads.example"), Some("*.ads.example"));
+    assert_eq!(load("").unwrap().mobile_emulation.profiles.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
     let errors = load(
         "mobile: {profiles: [{subtype: 1, name: a, width: 5, scale: 9, user_agent: ' ', headers: [{name: Host, value: x}], blocked_hosts: ['*']}]}\n",
     )
@@ -225,7 +228,7 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     let file = folder.path().join("s.yaml");
     std::fs::write(&file, "listen: 127.0.0.1:1\ndata: from-file\nmonitors: [f]\n").unwrap();
     let mut sources = SettingSources { file: Some(file), ..SettingSources::default() };
-    let listen = |sources: &SettingSources| Settings::load(sources).unwrap().listen[0].port();
+    let listen = |sources: &SettingSources| Settings::load(sources).unwrap().listen_addresses[0].port();
     assert_eq!(listen(&sources), 1);
     sources.environment = vec![
         ("VIGIE_LISTEN".to_owned(), "127.0.0.1:2".to_owned()),
@@ -237,7 +240,7 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     assert_eq!(listen(&sources), 2);
     sources.flags = vec![("listen", "127.0.0.1:3".to_owned())];
     let settings = Settings::load(&sources).unwrap();
-    assert_eq!((settings.listen[0].port(), settings.concurrency.total), (3, 9));
+    assert_eq!((settings.listen_addresses[0].port(), settings.concurrency.total), (3, 9));
     assert_eq!(settings.data_dir, PathBuf::from("from-file"));
     assert_eq!(settings.monitor_paths, [PathBuf::from("a"), PathBuf::from("b")]);
     assert_eq!(sources.unknown_variables(), [("VIGIE_LISTENN".to_owned(), Some("VIGIE_LISTEN".to_owned()))]);
@@ -344,13 +347,13 @@ fn errors_do_not_hide_each_other_and_are_in_file_order() {
 fn several_addresses_are_a_list_or_comma_separated() {
     let expected = ["127.0.0.1:1".parse().unwrap(), "[::1]:2".parse().unwrap()];
     for text in ["listen: '127.0.0.1:1, [::1]:2'\n", "listen: ['127.0.0.1:1', '[::1]:2']\n"] {
-        assert_eq!(load(text).unwrap().listen, expected, "{text}");
+        assert_eq!(load(text).unwrap().listen_addresses, expected, "{text}");
     }
     let flag = SettingSources {
         flags: vec![("listen", "127.0.0.1:1,[::1]:2".to_owned())],
         ..SettingSources::default()
     };
-    assert_eq!(Settings::load(&flag).unwrap().listen, expected);
+    assert_eq!(Settings::load(&flag).unwrap().listen_addresses, expected);
     let errors = load("listen: ['127.0.0.1:1', here]\n").unwrap_err();
     assert!(errors[0].starts_with("F:1:25: `listen[1]` must be an address"), "{errors:?}");
     assert_eq!(load("listen: []\n").unwrap_err().len(), 1);
@@ -372,7 +375,7 @@ fn the_certificate_of_the_server_is_checked_with_the_settings() {
     let pair = |certificate: &str, key: &str| {
         load(&format!("server: {{tls_cert_file: '{certificate}', tls_key_file: '{key}'}}\n"))
     };
-    assert!(pair(&certificate, &key).unwrap().server.tls.is_some());
+    assert!(pair(&certificate, &key).unwrap().server.tls_files.is_some());
     assert!(pair(&certificate, &other_key).unwrap_err()[0].contains("`server.tls_key_file`: "));
     assert!(pair(&key, &key).unwrap_err()[0].contains("`server.tls_cert_file`: "));
     let half = load(&format!("server: {{tls_cert_file: '{certificate}'}}\n")).unwrap_err();
@@ -518,7 +521,7 @@ fn proxies_are_reloadable() {
     let found: Vec<_> = old.changed_settings(&new).iter().map(|s| (s.path, s.reloadable)).collect();
     assert_eq!(found, [("proxies", true)]);
     let proxies = new.proxies.clone();
-    new.keep_restart_only(&old);
+    new.restore_restart_only(&old);
     assert_eq!(new.proxies, proxies);
     assert_eq!(new.hosted_locations()[0].proxies, proxies);
 }
@@ -600,7 +603,7 @@ fn a_reload_applies_only_reloadable_settings() {
             "`{}: {value}` has no effect",
             setting.path
         );
-        new.keep_restart_only(&old);
+        new.restore_restart_only(&old);
         assert_eq!(effective_values(&new) != effective_values(&old), setting.reloadable, "{}", setting.path);
         if setting.reloadable { applied.push(setting.path) } else { unchanged_count += 1 }
     }

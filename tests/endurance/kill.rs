@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
-use vigie::schedule::Slots;
+use vigie::schedule::SlotGrid;
 use vigie::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 use crate::endurance::daemon::{Daemon, list};
@@ -193,9 +193,9 @@ fn slots_of(result: &CheckResult) -> Vec<Timestamp> {
 }
 
 fn grid(id: MonitorId, from: Timestamp, until: Timestamp) -> impl Iterator<Item = (MonitorId, Timestamp)> {
-    let slots = Slots::new(id, INTERVAL, None);
-    let first = slots.first_at_or_after(from);
-    std::iter::successors(Some(first), move |&slot| Some(slots.next_after(slot)))
+    let slots = SlotGrid::new(id, INTERVAL, None);
+    let first = slots.first_slot_at_or_after(from);
+    std::iter::successors(Some(first), move |&slot| Some(slots.next_slot_after(slot)))
         .take_while(move |&slot| slot < until)
         .map(move |slot| (id, slot))
 }

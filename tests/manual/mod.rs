@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use vigie::domain::MonitorType;
 use vigie::manual::{self, PAGES, Page};
-use vigie::probe::REGISTRY;
-use vigie::schema::json_schema::{field_table, sub_object_sections};
+use vigie::probe::PROBE_DESCRIPTORS;
+use vigie::schema::json_schema::{fields_as_markdown, sub_objects_as_markdown};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -73,7 +73,11 @@ fn the_types_in_the_readme_are_those_with_a_probe() {
     let (_, rest) = readme.split_once("This version checks the types ").expect("the list of types");
     let (list, _) = rest.split_once(". ").unwrap();
     let named: BTreeSet<String> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    let checked = REGISTRY.iter().flat_map(|descriptor| descriptor.kinds).map(ToString::to_string).collect();
+    let checked = PROBE_DESCRIPTORS
+        .iter()
+        .flat_map(|descriptor| descriptor.monitor_types)
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(named, checked);
     assert!(readme.len() <= 6_000, "README.md has {} bytes", readme.len());
 }
@@ -105,7 +109,7 @@ fn generated_tables_match_the_field_table() {
                 page.text,
                 &begin,
                 "<!-- end of fields -->",
-                &format!("\n{}\n", field_table(*kind)),
+                &format!("\n{}\n", fields_as_markdown(*kind)),
             ),
         );
     }
@@ -116,7 +120,7 @@ fn generated_tables_match_the_field_table() {
             parts.text,
             "<!-- parts -->",
             "<!-- end of parts -->",
-            &format!("\n{}\n", sub_object_sections()),
+            &format!("\n{}\n", sub_objects_as_markdown()),
         ),
     );
     assert!(

@@ -6,12 +6,14 @@ use std::path::Path;
 use crate::support::fields::Fields;
 use vigie::domain::{CustomerId, MonitorType};
 use vigie::schema::SecretMode;
-use vigie::schema::monitor_file::{KeyPolicy, LoadedMonitorFiles, load, to_file_entry, validate_files};
+use vigie::schema::monitor_file::{
+    KeyPolicy, ParsedMonitorFiles, find_file_errors, parse_monitor_files, to_file_entry,
+};
 use vigie::schema::reader::{SecretSource, reject_secret_sources};
 use vigie::schema::validation_context::ValidationContext;
 
-fn load_text(text: &str) -> LoadedMonitorFiles {
-    load(
+fn load_text(text: &str) -> ParsedMonitorFiles {
+    parse_monitor_files(
         &[("a.yaml".to_owned(), text.to_owned())],
         KeyPolicy::Required,
         &ValidationContext::default(),
@@ -43,7 +45,12 @@ fn every_type_has_a_disabled_example_without_errors_and_warnings() {
             (name, text)
         })
         .collect();
-    let loaded = load(&files, KeyPolicy::Required, &ValidationContext::default(), &reject_secret_sources);
+    let loaded = parse_monitor_files(
+        &files,
+        KeyPolicy::Required,
+        &ValidationContext::default(),
+        &reject_secret_sources,
+    );
     assert!(loaded.errors.is_empty(), "{:#?}", loaded.errors);
     assert_eq!(loaded.monitors.len(), MonitorType::ALL.len());
     for (monitor, kind) in loaded.monitors.iter().zip(MonitorType::ALL) {
@@ -188,7 +195,7 @@ a.yaml:6:13: `customer` must be the id of an account, not `me`
 fn a_key_is_unique_over_all_files() {
     let text = "- {key: k, type: ping, name: n, billing_plancode: p, hostname: h}\n";
     let files = [("a.yaml".to_owned(), text.to_owned()), ("b.yaml".to_owned(), text.to_owned())];
-    let errors = validate_files(&files, &ValidationContext::default(), &reject_secret_sources);
+    let errors = find_file_errors(&files, &ValidationContext::default(), &reject_secret_sources);
     let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         messages,
@@ -206,7 +213,7 @@ fn a_secret_is_read_from_its_source() {
     };
     for (source, expected) in [("file", "of-a-file"), ("env", "of-a-variable")] {
         let files = [("a.yaml".to_owned(), text.replace("SOURCE", source))];
-        let loaded = load(&files, KeyPolicy::Required, &ValidationContext::default(), &reader);
+        let loaded = parse_monitor_files(&files, KeyPolicy::Required, &ValidationContext::default(), &reader);
         assert!(loaded.errors.is_empty(), "{:?}", loaded.errors);
         let document = &loaded.monitors[0].document;
         assert_eq!(document.text("pop_password"), Some(expected));
@@ -222,12 +229,12 @@ fn an_unreadable_or_duplicate_secret_is_an_error() {
     let head = "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n";
     let missing = |_: SecretSource<'_>| Err("no such file".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /gone\n"))];
-    let errors = validate_files(&files, &ValidationContext::default(), &missing);
+    let errors = find_file_errors(&files, &ValidationContext::default(), &missing);
     assert_eq!(errors[0].to_string(), "a.yaml:6:22: `pop_password_file`: cannot read `/gone`: no such file");
     assert_eq!(errors.len(), 1);
     let found = |_: SecretSource<'_>| Ok("secret".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /a\n  pop_password: b\n"))];
-    let errors = validate_files(&files, &ValidationContext::default(), &found);
+    let errors = find_file_errors(&files, &ValidationContext::default(), &found);
     assert_eq!(errors.len(), 1);
     assert_eq!(errors[0].to_string(), "a.yaml:7:3: `pop_password` is given a second time");
 }
@@ -245,7 +252,12 @@ fn an_exported_entry_loads_to_the_same_document() {
 fn keys_are_optional_where_nothing_is_stored() {
     let text = "{type: ping, name: n, billing_plancode: p, hostname: h}";
     let files = [("a.yaml".to_owned(), text.to_owned())];
-    let loaded = load(&files, KeyPolicy::Optional, &ValidationContext::default(), &reject_secret_sources);
+    let loaded = parse_monitor_files(
+        &files,
+        KeyPolicy::Optional,
+        &ValidationContext::default(),
+        &reject_secret_sources,
+    );
     assert!(loaded.errors.is_empty(), "{:?}", loaded.errors);
     assert_eq!(loaded.monitors.len(), 1);
 }

@@ -21,14 +21,14 @@ fn legacy_create(body: Value) -> Result<MonitorDocument, Vec<ValidationError>> {
         kind,
         InputFormat::Legacy,
         body,
-        &ValidationContext { default_locations: &[1, 2, 3], ..ValidationContext::default() },
+        &ValidationContext { default_location_ids: &[1, 2, 3], ..ValidationContext::default() },
     )
     .map(|accepted| accepted.document)
 }
 
 /// Returns the statuses and messages of the legacy API for a refused body.
 fn legacy_errors(body: Value) -> Vec<(u16, String)> {
-    legacy_create(body).unwrap_err().iter().map(ValidationError::to_legacy).collect()
+    legacy_create(body).unwrap_err().iter().map(ValidationError::legacy_status).collect()
 }
 
 #[test]
@@ -223,9 +223,10 @@ fn lenient_inputs_are_accepted() {
     )
     .unwrap();
     let context = ValidationContext::default();
-    let site = vigie::schema::validate::create(MonitorType::Website, InputFormat::File, &yaml, &context)
-        .unwrap()
-        .document;
+    let site =
+        vigie::schema::validate::validate_new(MonitorType::Website, InputFormat::File, &yaml, &context)
+            .unwrap()
+            .document;
     assert_eq!(site.text("http_version"), Some("1.0"));
 }
 
@@ -333,7 +334,7 @@ fn any_value(kind: FieldType) -> BoxedStrategy<Value> {
                 .prop_filter("a mask is no value", |value| value != "********")
                 .boxed()
         }
-        FieldType::List { items: item_type, .. } => {
+        FieldType::List { item_type, .. } => {
             proptest::collection::vec(any_value(*item_type), 0..3).prop_map(Value::from).boxed()
         }
         kind => Just(sample(&kind)).boxed(),
@@ -413,7 +414,7 @@ proptest! {
     fn no_text_makes_the_reader_panic(text in "\\PC{0,200}") {
         let _ = Node::from_yaml(&text);
         let files = [("a.yaml".to_owned(), format!("- key: k\n  type: website\n  {text}\n"))];
-        let found = vigie::schema::monitor_file::validate_files(
+        let found = vigie::schema::monitor_file::find_file_errors(
             &files,
             &ValidationContext::default(),
             &vigie::schema::reader::reject_secret_sources,

@@ -9,13 +9,13 @@ use crate::model::support::{document, minimal, validate_create, validate_patch, 
 
 pub fn test_context() -> ValidationContext<'static> {
     ValidationContext {
-        locations: Some(&[1, 2, 3]),
-        default_locations: &[1, 2, 3],
-        client_certificates: Some(&[7]),
-        certificate_authorities: Some(&[8]),
-        proxies: Some(&[9]),
-        profiles: Some(&[1, 3]),
-        dns_names: Some(2),
+        location_ids: Some(&[1, 2, 3]),
+        default_location_ids: &[1, 2, 3],
+        client_certificate_ids: Some(&[7]),
+        certificate_authority_ids: Some(&[8]),
+        proxy_ids: Some(&[9]),
+        device_profile_ids: Some(&[1, 3]),
+        dns_name_count: Some(2),
         ..ValidationContext::default()
     }
 }
@@ -431,15 +431,16 @@ fn bodies_keywords_scripts_and_dialogues_are_validated() {
 fn a_plan_enforces_its_limits() {
     let plan = BillingPlan {
         code: "small".to_owned(),
-        types: vec![T::Ping],
+        monitor_types: vec![T::Ping],
         min_interval_minutes: 10,
         max_monitors: Some(5),
         monitor_count: 4,
         max_locations: Some(1),
     };
-    let full = BillingPlan { code: "full".to_owned(), monitor_count: 5, types: Vec::new(), ..plan.clone() };
+    let full =
+        BillingPlan { code: "full".to_owned(), monitor_count: 5, monitor_types: Vec::new(), ..plan.clone() };
     let plans = [plan, full];
-    let context = ValidationContext { plans: Some(&plans), ..ValidationContext::default() };
+    let context = ValidationContext { billing_plans: Some(&plans), ..ValidationContext::default() };
     let small = |more: Value| with(json!({"billing_plancode": "small", "interval": 10}), more);
     assert!(errors_of(T::Ping, InputFormat::V3, small(json!({})), &context).is_empty());
     let cases = [

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::field::{Field, FieldType};
-use vigie::schema::json_schema::{SchemaRole, components, create_example, patch_example, schema_name};
+use vigie::schema::json_schema::{SchemaRole, component_schemas, create_example, patch_example, schema_name};
 use vigie::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use vigie::schema::table::{FieldTable, requests};
-use vigie::schema::validate::{create, patch};
+use vigie::schema::validate::{validate_change, validate_new};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{SecretMode, table};
 use vigie::syntax::node::Node;
@@ -17,7 +17,7 @@ use vigie::syntax::text_format::TextFormat;
 
 fn tables() -> Vec<&'static FieldTable> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
-    kinds.chain(requests::OTHER_TABLES.iter().copied()).collect()
+    kinds.chain(requests::NON_MONITOR_TABLES.iter().copied()).collect()
 }
 
 fn node(value: &Value) -> Node {
@@ -172,7 +172,7 @@ fn values(kind: &FieldType) -> Vec<Value> {
             }
             values.extend(SAMPLES.iter().map(|text| json!(text)));
         }
-        FieldType::List { items: of, min, max } => {
+        FieldType::List { item_type: of, min, max } => {
             for value in self::values(of) {
                 values.push(json!([value]));
             }
@@ -267,7 +267,7 @@ const SAMPLES: &[&str] = &[
 
 #[test]
 fn schema_and_reader_accept_the_same_values() {
-    let components = components();
+    let components = component_schemas();
     let (mut tried, mut differences, mut tested) = (0, Vec::new(), BTreeSet::new());
     for table in tables() {
         for (role, complete) in [(SchemaRole::Create, true), (SchemaRole::Patch, false)] {
@@ -313,7 +313,7 @@ fn has_lenient_pattern(kind: &FieldType) -> bool {
                 | TextFormat::Host
                 | TextFormat::ServiceAddress(_)
         ),
-        FieldType::List { items: of, .. } => has_lenient_pattern(of),
+        FieldType::List { item_type: of, .. } => has_lenient_pattern(of),
         FieldType::Object(table) => table.fields().iter().any(|field| has_lenient_pattern(&field.field_type)),
         _ => false,
     }
@@ -321,7 +321,7 @@ fn has_lenient_pattern(kind: &FieldType) -> bool {
 
 #[test]
 fn schema_and_reader_require_the_same_fields() {
-    let components = components();
+    let components = component_schemas();
     for table in tables() {
         let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
         reader.read_fields(table, &node(&json!({})), &["type"], true);
@@ -339,7 +339,7 @@ fn schema_and_reader_require_the_same_fields() {
 
 #[test]
 fn every_example_is_valid_and_conforms_to_its_schema() {
-    let components = components();
+    let components = component_schemas();
     let context = ValidationContext::default();
     for kind in MonitorType::ALL {
         let table = table::for_type(*kind);
@@ -348,17 +348,17 @@ fn every_example_is_valid_and_conforms_to_its_schema() {
             conforms(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
             "{kind}: {example}"
         );
-        let created = create(*kind, InputFormat::V3, &node(&example), &context)
+        let created = validate_new(*kind, InputFormat::V3, &node(&example), &context)
             .unwrap_or_else(|errors| panic!("{kind}: {errors:?}"));
         let change = patch_example(table);
         assert!(
             conforms(&components[&schema_name(table, SchemaRole::Patch)], &change, &components),
             "{kind}: {change}"
         );
-        let changed = patch(&created.document, InputFormat::V3, &node(&change), &context);
+        let changed = validate_change(&created.document, InputFormat::V3, &node(&change), &context);
         assert!(changed.is_ok(), "{kind}: {changed:?}");
     }
-    for table in requests::OTHER_TABLES {
+    for table in requests::NON_MONITOR_TABLES {
         let example = create_example(table);
         assert!(
             conforms(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
@@ -373,12 +373,16 @@ fn every_example_is_valid_and_conforms_to_its_schema() {
 
 #[test]
 fn a_new_monitor_conforms_to_the_schema_of_responses() {
-    let components = components();
+    let components = component_schemas();
     for kind in MonitorType::ALL {
         let table = table::for_type(*kind);
-        let created =
-            create(*kind, InputFormat::V3, &node(&create_example(table)), &ValidationContext::default())
-                .unwrap();
+        let created = validate_new(
+            *kind,
+            InputFormat::V3,
+            &node(&create_example(table)),
+            &ValidationContext::default(),
+        )
+        .unwrap();
         let returned = Value::Object(created.document.to_json(SecretMode::Masked));
         let schema = &components[&format!("{}.some", table.name)];
         assert!(conforms(schema, &returned, &components), "{kind}: {returned}");

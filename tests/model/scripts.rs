@@ -8,7 +8,9 @@ use vigie::domain::MonitorType as T;
 use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{MonitorDocument, SecretMode};
-use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked, same_protected_variables};
+use vigie::script::{
+    ScriptSummary, has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables,
+};
 use vigie::syntax::MASK;
 
 use crate::model::support::{document, minimal, validate_create, validate_patch, with};
@@ -33,7 +35,7 @@ fn masked_shop() -> String {
 
 fn summary(text: &str) -> Result<(usize, usize, Vec<String>), String> {
     ScriptSummary::parse(text)
-        .map(|facts| (facts.steps, facts.events, facts.protected_variables))
+        .map(|facts| (facts.step_count, facts.action_count, facts.protected_variables))
         .map_err(|error| error.to_string())
 }
 
@@ -86,40 +88,44 @@ fn invalid_scripts_are_reported_with_line_and_column() {
 
 #[test]
 fn only_the_values_of_protected_variables_are_masked() {
-    assert_eq!(mask(SHOP), masked_shop());
+    assert_eq!(mask_secrets(SHOP), masked_shop());
     assert!(has_secrets(SHOP));
     let open = "<script><variable name='a' protected='false' value='x'/><step/></script>";
-    assert_eq!(mask(open), open);
+    assert_eq!(mask_secrets(open), open);
     assert!(!has_secrets(open));
     let empty = "<script><variable name='a' protected='true' value=''/><step/></script>";
-    assert_eq!(mask(empty), empty);
+    assert_eq!(mask_secrets(empty), empty);
     for broken in ["<script protected='true'", "<script><variable protected='true' name='a' value='s'>"] {
-        assert_eq!(mask(broken), MASK, "nobody knows where its secrets are: {broken}");
+        assert_eq!(mask_secrets(broken), MASK, "nobody knows where its secrets are: {broken}");
         assert!(has_secrets(broken));
     }
-    assert_eq!(mask("<script><oops"), "<script><oops");
+    assert_eq!(mask_secrets("<script><oops"), "<script><oops");
 }
 
 #[test]
 fn masks_are_replaced_by_the_stored_values() {
-    assert_eq!(restore_masked(&masked_shop(), Some(SHOP)).unwrap(), SHOP);
+    assert_eq!(restore_masked_secrets(&masked_shop(), Some(SHOP)).unwrap(), SHOP);
     let other = "<script><variable value=\"********\" name=\"pass\" protected=\"1\"/><step/></script>";
     assert_eq!(
-        restore_masked(other, Some(SHOP)).unwrap(),
+        restore_masked_secrets(other, Some(SHOP)).unwrap(),
         other.replace(MASK, "it&quot;s &lt;secret&gt;"),
         "written so that it fits between the other quotes"
     );
     let open = "<script><variable name='a' value='********'/><step>********</step></script>";
-    assert_eq!(restore_masked(open, Some(SHOP)).unwrap(), open, "it is no mask where nothing is protected");
-    assert_eq!(restore_masked(MASK, Some("<script protected")).unwrap(), "<script protected");
+    assert_eq!(
+        restore_masked_secrets(open, Some(SHOP)).unwrap(),
+        open,
+        "it is no mask where nothing is protected"
+    );
+    assert_eq!(restore_masked_secrets(MASK, Some("<script protected")).unwrap(), "<script protected");
     let new = "<script><variable name='new' protected='true' value='********'/><step/></script>";
     let lost = "the value of the protected variable `new` is masked, and no previous value exists";
-    assert_eq!(restore_masked(new, Some(SHOP)), Err(lost.to_owned()));
-    assert_eq!(restore_masked(new, None), Err(lost.to_owned()));
-    assert!(restore_masked(MASK, None).is_err());
-    assert!(restore_masked(MASK, Some("<script/>")).is_err());
+    assert_eq!(restore_masked_secrets(new, Some(SHOP)), Err(lost.to_owned()));
+    assert_eq!(restore_masked_secrets(new, None), Err(lost.to_owned()));
+    assert!(restore_masked_secrets(MASK, None).is_err());
+    assert!(restore_masked_secrets(MASK, Some("<script/>")).is_err());
     let broken = "<script><variable name='pass' protected='true' value='********'>";
-    assert!(restore_masked(broken, Some(SHOP)).unwrap_err().contains("invalid script"), "{broken}");
+    assert!(restore_masked_secrets(broken, Some(SHOP)).unwrap_err().contains("invalid script"), "{broken}");
 }
 
 #[test]
@@ -172,14 +178,17 @@ fn hostile_scripts_are_masked_quickly() {
     ];
     for bomb in &bombs {
         let started = Instant::now();
-        let masked = mask(bomb);
+        let masked = mask_secrets(bomb);
         let elapsed = started.elapsed();
         let start: String = bomb.chars().take(90).collect();
         assert!(!masked.contains("hush"), "{start}");
         assert!(elapsed < Duration::from_secs(30), "{elapsed:?}: {start}");
     }
     let deep = format!("<script>{secret}{}<step/>{}</script>", "<a>".repeat(90_000), "</a>".repeat(90_000));
-    assert!(mask(&deep).contains(MASK) && !mask(&deep).contains("hush"), "only deep, and read");
+    assert!(
+        mask_secrets(&deep).contains(MASK) && !mask_secrets(&deep).contains("hush"),
+        "only deep, and read"
+    );
     let code =
         format!("<script>{secret}<step><run-js><![CDATA[{}]]></run-js></step></script>", times("a=1;"));
     assert_eq!(summary(&code).unwrap().0, 1, "code is not taken for attributes");
@@ -195,12 +204,12 @@ fn awkward_values_are_masked_and_restored() {
             "<script><!-- <variable/> --><![CDATA[]]><variable protected={quote}true{quote} value={quote}{value}{quote} name='n'/><step/></script>"
         )
         .replace("<![CDATA[]]>", "<x><![CDATA[<variable name='n' protected='true' value='no'/>]]></x>");
-        let text = mask(&script).into_owned();
+        let text = mask_secrets(&script).into_owned();
         assert_eq!(
             text,
             script.replacen(&format!("{quote}{value}{quote}"), &format!("{quote}{MASK}{quote}"), 1)
         );
-        assert_eq!(restore_masked(&text, Some(&script)).unwrap(), script, "{value}");
+        assert_eq!(restore_masked_secrets(&text, Some(&script)).unwrap(), script, "{value}");
     }
 }
 
@@ -218,8 +227,8 @@ proptest! {
             format!("<variable name='v{at}' protected='{hidden}' value={quote}{}{quote}/>\n", escaped(value))
         }).collect();
         let script = format!("<script>\n{}<step/></script>", variables.concat());
-        let text = mask(&script).into_owned();
-        let back = restore_masked(&text, Some(&script));
+        let text = mask_secrets(&script).into_owned();
+        let back = restore_masked_secrets(&text, Some(&script));
         prop_assert_eq!(back.as_deref(), Ok(script.as_str()));
         prop_assert!(same_protected_variables(&script, &back.unwrap()));
     }
@@ -228,7 +237,7 @@ proptest! {
     fn no_text_makes_masking_panic(text in ".{0,200}", old in ".{0,50}") {
         let script = format!("<script>{text}<variable name='a' protected='true' value='********'/><step/></script>");
         for new in [text.as_str(), script.as_str()] {
-            let _ = (ScriptSummary::parse(new), mask(new), restore_masked(new, Some(&old)), same_protected_variables(new, &old));
+            let _ = (ScriptSummary::parse(new), mask_secrets(new), restore_masked_secrets(new, Some(&old)), same_protected_variables(new, &old));
         }
     }
 }
@@ -366,7 +375,7 @@ fn a_script_that_cannot_run_is_stored_with_a_warning() {
         Vec::<String>::new()
     );
     assert_eq!(
-        document(T::BrowserScript, json!({})).script_summary().unwrap().steps,
+        document(T::BrowserScript, json!({})).script_summary().unwrap().step_count,
         1,
         "one step opens its url"
     );

@@ -5,7 +5,7 @@ use vigie::domain::MonitorType;
 use vigie::schema::MonitorDocument;
 use vigie::schema::field::{Field, FieldType};
 use vigie::schema::reader::InputFormat;
-use vigie::schema::validate::{ValidatedDocument, create, patch};
+use vigie::schema::validate::{ValidatedDocument, validate_change, validate_new};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::syntax::ValidationError;
 use vigie::syntax::node::Node;
@@ -50,7 +50,7 @@ pub fn validate_create(
     body: Value,
     context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    create(kind, form, &Node::from(body), context)
+    validate_new(kind, form, &Node::from(body), context)
 }
 
 /// Returns a document that must be accepted.
@@ -66,7 +66,7 @@ pub fn validate_patch(
     form: InputFormat,
     body: Value,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    patch(old, form, &Node::from(body), &ValidationContext::default())
+    validate_change(old, form, &Node::from(body), &ValidationContext::default())
 }
 
 /// Returns a text in `format`, and one that is not.
@@ -103,7 +103,7 @@ pub fn sample(kind: &FieldType) -> Value {
         FieldType::Text { format, .. } => json!(texts(*format).0),
         FieldType::TextEnum(choices) => json!(choices[0]),
         FieldType::Any => json!({}),
-        FieldType::List { items: item_type, .. } => json!([sample(item_type)]),
+        FieldType::List { item_type, .. } => json!([sample(item_type)]),
         FieldType::Object(table) => {
             let required = |field: &&&'static Field| field.required;
             table

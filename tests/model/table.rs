@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::field::{Access, Field, FieldType};
-use vigie::schema::json_schema::{components, field_table};
+use vigie::schema::json_schema::{component_schemas, fields_as_markdown};
 use vigie::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use vigie::schema::table;
 use vigie::schema::table::FieldTable;
@@ -19,13 +19,13 @@ const MAX_TESTED_LENGTH: usize = 1_000_000;
 fn tables() -> Vec<&'static FieldTable> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
     let mut all: Vec<&'static FieldTable> =
-        kinds.chain(table::requests::OTHER_TABLES.iter().copied()).collect();
+        kinds.chain(table::requests::NON_MONITOR_TABLES.iter().copied()).collect();
     let mut next = 0;
     while next < all.len() {
         for field in all[next].fields() {
             let table = match field.field_type {
                 FieldType::Object(table) => Some(table),
-                FieldType::List { items: FieldType::Object(table), .. } => Some(*table),
+                FieldType::List { item_type: FieldType::Object(table), .. } => Some(*table),
                 _ => None,
             };
             if let Some(table) = table.filter(|table| !all.iter().any(|known| known.name == table.name)) {
@@ -106,7 +106,7 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
                 (json!({}), Some(ValidationErrorKind::Type)),
             ]);
         }
-        FieldType::List { items: item_type, min, max } => {
+        FieldType::List { item_type, min, max } => {
             cases.extend([
                 (json!("x"), Some(ValidationErrorKind::Type)),
                 (json!({}), Some(ValidationErrorKind::Type)),
@@ -263,7 +263,7 @@ fn every_reference_in_the_schema_resolves() {
             _ => {}
         }
     }
-    let components = components();
+    let components = component_schemas();
     let mut found = Vec::new();
     components.values().for_each(|schema| references(schema, &mut found));
     assert!(found.len() > 40);
@@ -276,7 +276,7 @@ fn every_reference_in_the_schema_resolves() {
 #[test]
 fn the_reference_of_a_type_has_every_settable_field() {
     for kind in MonitorType::ALL {
-        let text = field_table(*kind);
+        let text = fields_as_markdown(*kind);
         for field in table::for_type(*kind).fields() {
             let row = format!("| `{}`", field.name);
             assert_eq!(text.contains(&row), field.is_settable(), "{kind}.{}", field.name);

@@ -58,7 +58,7 @@ impl Planner for RecordingPlanner {
             planned.remove(&id);
         }
         for monitor in upserts {
-            if monitor.is_planned(*self.now.lock().unwrap()) {
+            if monitor.is_active(*self.now.lock().unwrap()) {
                 planned.insert(monitor.id, monitor.revision);
             } else {
                 planned.remove(&monitor.id);
@@ -163,7 +163,7 @@ pub fn common() -> SharedFacts {
 pub fn with_plans() -> SharedFacts {
     let plan = |code: &str, most_monitors: Option<usize>| BillingPlan {
         code: code.to_owned(),
-        types: Vec::new(),
+        monitor_types: Vec::new(),
         min_interval_minutes: 1,
         max_monitors: most_monitors,
         monitor_count: 0,

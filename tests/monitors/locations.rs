@@ -114,7 +114,7 @@ async fn under_rotation_each_run_is_checked_at_the_next_locations_and_none_is_mi
     let (runs, plan) = (by_run(&results), plan(&process, id, 4));
     assert_eq!((runs.len(), results.len()), (6, 12), "two of four check each run");
     for (planned, locations) in &runs {
-        let mut expected = plan.expected_locations(*planned);
+        let mut expected = plan.locations_of_run(*planned);
         expected.sort_unstable();
         assert_eq!(locations, &expected);
     }
@@ -132,7 +132,7 @@ async fn round_robin_locations_start_one_after_another_within_the_interval() {
     let plan = plan(&process, id, 3);
     let results = process.results(id, 9).await;
     for result in &results {
-        let start = plan.start_at(result.planned_at, result.location_id).unwrap();
+        let start = plan.location_start_at(result.planned_at, result.location_id).unwrap();
         let late = result.started_at.since(start);
         assert!(result.started_at >= start && late < Duration::from_secs(1), "{late:?}");
     }

@@ -82,7 +82,7 @@ async fn a_pause_continues_across_a_restart() {
     let id = harness.create_monitor(json!({})).await;
     monitors::pause(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
     let harness = harness.restarted().await;
-    assert!(!harness.monitor(id).is_planned(harness.clock.now()));
+    assert!(!harness.monitor(id).is_active(harness.clock.now()));
     advance(&harness, 60).await;
     assert!(is_planned(&harness, id));
 }

@@ -14,7 +14,7 @@ use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
 use vigie::net::{Net, NetConfig, SourceBinding};
 use vigie::pipeline::{IngestSettings, Ingestor};
-use vigie::probe::ProbeSettings;
+use vigie::probe::ProbeBuildContext;
 use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 use vigie::service::{MonitorContext, MonitorDependencies};
@@ -76,7 +76,7 @@ impl Process {
             let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
             let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
             let cx = ExecutionContext {
-                blackouts: Some(blackouts),
+                blackout_lookup: Some(blackouts),
                 ..ExecutionContext::new(Arc::clone(&net), clock.clone())
             };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
@@ -97,7 +97,7 @@ impl Process {
             accounts: Arc::clone(&accounts),
             blackout_cache,
             clock: clock.clone(),
-            probes: ProbeSettings::default(),
+            probes: ProbeBuildContext::default(),
         }));
         let monitors = MonitorContext::new(MonitorDependencies {
             config: store.clone(),
@@ -126,7 +126,7 @@ impl Process {
         for _ in 0..2 * seconds {
             self.clock.advance(Duration::from_millis(500));
             for agent in &self.agents {
-                while agent.runner.stats().await.unwrap().in_flight > 0 {
+                while agent.runner.current_stats().await.unwrap().running_checks > 0 {
                     tokio::task::yield_now().await;
                 }
             }
@@ -151,7 +151,7 @@ impl Process {
     pub async fn planned(&self) -> usize {
         let mut planned = 0;
         for agent in &self.agents {
-            planned += agent.runner.stats().await.unwrap().planned;
+            planned += agent.runner.current_stats().await.unwrap().planned_monitors;
         }
         planned
     }

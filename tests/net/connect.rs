@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::{FailureKind, Fault, Phase, Status};
 use vigie::net::{
-    CONNECTION_ATTEMPT_DELAY, ConnectTrace, EgressPolicy, Endpoint, SourceBinding, set_reset_on_close,
+    CONNECTION_ATTEMPT_DELAY, ConnectionTrace, EgressPolicy, Endpoint, SourceBinding, set_reset_on_close,
 };
 
 use crate::net::{long_deadline, net, net_with, within};
@@ -54,7 +54,7 @@ async fn a_listening_port_is_connected_and_its_phases_are_recorded() {
         let to = Endpoint::new(host, at.port());
         // In its own task, as in the agent: the future must be `Send`.
         let task = tokio::spawn(async move {
-            let mut trace = ConnectTrace::default();
+            let mut trace = ConnectionTrace::default();
             (net().connect(&to, long_deadline(), &mut trace).await, trace)
         });
         let (stream, trace) = task.await.unwrap();
@@ -71,7 +71,7 @@ async fn a_listening_port_is_connected_and_its_phases_are_recorded() {
 async fn a_closed_port_is_refused_by_the_target_over_both_families() {
     for ip in ["127.0.0.1", "::1"] {
         let at = listen(ip, 0).await.local_addr().unwrap();
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let failure =
             net().connect(&Endpoint::new(ip, at.port()), long_deadline(), &mut trace).await.unwrap_err();
         assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
@@ -86,7 +86,7 @@ async fn a_pinned_address_is_used_without_resolving_the_name() {
     let listener = listen("127.0.0.3", 0).await;
     let mut to = Endpoint::new("no-such-name.invalid", listener.local_addr().unwrap().port());
     to.pinned_address = Some(Ipv4Addr::new(127, 0, 0, 3).into());
-    let mut trace = ConnectTrace::default();
+    let mut trace = ConnectionTrace::default();
     net().connect(&to, long_deadline(), &mut trace).await.unwrap();
     assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
 }
@@ -95,7 +95,7 @@ async fn a_pinned_address_is_used_without_resolving_the_name() {
 async fn the_next_address_is_tried_beside_a_silent_one() {
     let hole = black_hole("127.0.0.1", 0).await;
     let listener = listen("127.0.0.2", hole.at.port()).await;
-    let mut trace = ConnectTrace::default();
+    let mut trace = ConnectionTrace::default();
     let started = Instant::now();
     let order = ips(&["127.0.0.1", "127.0.0.2"]);
     let stream = net().connect_addresses(&order, hole.at.port(), long_deadline(), &mut trace).await.unwrap();
@@ -114,8 +114,10 @@ async fn the_next_address_is_tried_at_once_after_a_refusal() {
     let port = listener.local_addr().unwrap().port();
     let order = ips(&["::1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]);
     let started = Instant::now();
-    let stream =
-        net().connect_addresses(&order, port, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
+    let stream = net()
+        .connect_addresses(&order, port, long_deadline(), &mut ConnectionTrace::default())
+        .await
+        .unwrap();
     assert_eq!(stream.peer_addr().unwrap().ip(), order[3]);
     assert!(started.elapsed() < CONNECTION_ATTEMPT_DELAY, "{:?}", started.elapsed());
 }
@@ -125,7 +127,7 @@ async fn silence_of_all_addresses_times_out_in_connect() {
     let hole = black_hole("127.0.0.1", 0).await;
     let (_second, _third) =
         (black_hole("127.0.0.2", hole.at.port()).await, black_hole("::1", hole.at.port()).await);
-    let mut trace = ConnectTrace::default();
+    let mut trace = ConnectionTrace::default();
     let order = ips(&["::1", "127.0.0.1", "127.0.0.2"]);
     let started = Instant::now();
     let failure = net().connect_addresses(&order, hole.at.port(), within(700), &mut trace).await.unwrap_err();
@@ -143,7 +145,7 @@ async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
     let net = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for host in ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0", "64:ff9b::127.0.0.1"] {
         let failure = net
-            .connect(&Endpoint::new(host, port), long_deadline(), &mut ConnectTrace::default())
+            .connect(&Endpoint::new(host, port), long_deadline(), &mut ConnectionTrace::default())
             .await
             .unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Vigie), "{host}");
@@ -153,7 +155,7 @@ async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
     let reachable = listen("::1", port).await;
     let order = ips(&["127.0.0.1", "::1"]);
     let stream =
-        net.connect_addresses(&order, port, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
+        net.connect_addresses(&order, port, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), reachable.local_addr().unwrap());
 }
 
@@ -168,7 +170,7 @@ async fn connections_leave_from_the_source_address_of_their_family() {
     for (ip, from) in [("127.0.0.1", "127.0.0.9"), ("::1", "::1")] {
         let listener = listen(ip, 0).await;
         let to = Endpoint::new(ip, listener.local_addr().unwrap().port());
-        let _stream = net.connect(&to, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
+        let _stream = net.connect(&to, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
         let (_, peer) = listener.accept().await.unwrap();
         assert_eq!(peer.ip(), from.parse::<IpAddr>().unwrap());
     }
@@ -188,8 +190,10 @@ async fn a_missing_source_address_or_route_is_an_own_fault() {
     ];
     for (source, ip, kind) in cases {
         let net = net_with(|config| config.source = source.clone());
-        let failure =
-            net.connect(&Endpoint::new(ip, 9), within(3000), &mut ConnectTrace::default()).await.unwrap_err();
+        let failure = net
+            .connect(&Endpoint::new(ip, 9), within(3000), &mut ConnectionTrace::default())
+            .await
+            .unwrap_err();
         assert_eq!((failure.kind, failure.fault), (kind, Fault::Vigie), "{source:?}: {failure}");
         assert_eq!(failure.status(), Status::INTERNAL);
     }
@@ -201,7 +205,12 @@ async fn a_target_fault_wins_over_an_own_fault() {
     let net = net_with(|config| config.source = source);
     let port = listen("127.0.0.1", 0).await.local_addr().unwrap().port();
     let failure = net
-        .connect_addresses(&ips(&["::1", "127.0.0.1"]), port, long_deadline(), &mut ConnectTrace::default())
+        .connect_addresses(
+            &ips(&["::1", "127.0.0.1"]),
+            port,
+            long_deadline(),
+            &mut ConnectionTrace::default(),
+        )
         .await
         .unwrap_err();
     assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Target));
@@ -223,7 +232,7 @@ async fn a_missing_route_is_an_own_fault() {
     }
     for ip in ["192.0.2.1", "2001:db8::1"] {
         let failure = net()
-            .connect(&Endpoint::new(ip, 9), long_deadline(), &mut ConnectTrace::default())
+            .connect(&Endpoint::new(ip, 9), long_deadline(), &mut ConnectionTrace::default())
             .await
             .unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::NoRoute, Fault::Vigie), "{failure}");
@@ -236,7 +245,7 @@ async fn closing_at_once_resets_and_leaves_no_time_wait() {
     let listener = listen("127.0.0.1", 0).await;
     let at = listener.local_addr().unwrap();
     let stream = net()
-        .connect(&Endpoint::new("127.0.0.1", at.port()), long_deadline(), &mut ConnectTrace::default())
+        .connect(&Endpoint::new("127.0.0.1", at.port()), long_deadline(), &mut ConnectionTrace::default())
         .await
         .unwrap();
     let from = stream.local_addr().unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::domain::{Failure, FailureKind, Fault};
-use vigie::net::{ConnectTrace, EgressPolicy, Endpoint, Net, ProxyKind, UpstreamProxy};
+use vigie::net::{ConnectionTrace, EgressPolicy, Endpoint, Net, ProxyKind, UpstreamProxy};
 
 use crate::net::{long_deadline, net, net_with, within};
 
@@ -49,7 +49,7 @@ pub fn remote_target() -> Endpoint {
 }
 
 async fn failure(net: Net) -> Failure {
-    net.connect(&remote_target(), long_deadline(), &mut ConnectTrace::default()).await.unwrap_err()
+    net.connect(&remote_target(), long_deadline(), &mut ConnectionTrace::default()).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn connections_use_the_proxy_and_keep_early_bytes_of_the_target() {
         &["HTTP/1.0 200 OK\r\nVia: x\r", "\n\r\n2", "20 ready"],
     ] {
         let proxy = Proxy::responding_with(chunks).await;
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let net = net().with_default_proxy(Some(proxy.at.clone()));
         let mut stream = net.connect(&remote_target(), long_deadline(), &mut trace).await.unwrap();
         let mut reply = String::new();
@@ -77,7 +77,7 @@ async fn credentials_are_sent_to_the_proxy_only() {
     let text = format!("{upstream} {upstream:?} {:?}", net().with_default_proxy(Some(upstream.clone())));
     net()
         .with_default_proxy(Some(upstream))
-        .connect(&remote_target(), long_deadline(), &mut ConnectTrace::default())
+        .connect(&remote_target(), long_deadline(), &mut ConnectionTrace::default())
         .await
         .unwrap();
     let header = "Proxy-Authorization: Basic d2F0Y2g6czNjcmV0OiDDvA==\r\n";
@@ -107,7 +107,7 @@ async fn loopback_bypasses_the_proxy_and_denied_targets_are_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let local = Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port());
     let through = net().with_default_proxy(Some(proxy.at.clone()));
-    through.connect(&local, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
+    through.connect(&local, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
     let denied = net_with(|config| {
         config.egress = EgressPolicy::parse(&[], &["192.0.2.0/24"]).unwrap();
     });
@@ -128,7 +128,7 @@ async fn the_proxy_of_the_endpoint_overrides_the_default_proxy() {
     // The explicit proxy is used even for loopback, where the port is closed.
     for (host, at) in [("192.0.2.7", "192.0.2.7:25"), ("127.0.0.1", "127.0.0.1:25")] {
         let to = Endpoint { proxy_id: Some(7), ..Endpoint::new(host, 25) };
-        net.connect(&to, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
+        net.connect(&to, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
         assert!(
             named.requests().last().unwrap().starts_with(&format!("CONNECT {at} ")),
             "{:?}",
@@ -137,7 +137,7 @@ async fn the_proxy_of_the_endpoint_overrides_the_default_proxy() {
     }
     assert!(default.requests().is_empty());
     let unknown = Endpoint { proxy_id: Some(8), ..remote_target() };
-    let failure = net.connect(&unknown, long_deadline(), &mut ConnectTrace::default()).await.unwrap_err();
+    let failure = net.connect(&unknown, long_deadline(), &mut ConnectionTrace::default()).await.unwrap_err();
     assert_eq!(
         (failure.kind, failure.status()),
         (FailureKind::NotConfigured, vigie::domain::Status::CANNOT_RUN)
@@ -157,11 +157,11 @@ async fn named_proxies_can_change_at_runtime() {
         if let Some(at) = proxies {
             net.set_proxies([(7, at.into())].into());
         }
-        net.connect(&to, long_deadline(), &mut ConnectTrace::default()).await.unwrap();
+        net.connect(&to, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
         assert_eq!((old.requests().len(), new.requests().len()), requests);
     }
     net.set_proxies(std::collections::BTreeMap::new());
-    let failure = net.connect(&to, long_deadline(), &mut ConnectTrace::default()).await.unwrap_err();
+    let failure = net.connect(&to, long_deadline(), &mut ConnectionTrace::default()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotConfigured, "{failure}");
 }
 
@@ -183,11 +183,11 @@ async fn an_unreachable_proxy_is_an_own_fault_even_at_a_short_deadline() {
         let net = net()
             .with_default_proxy(Some(UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", hole.at.port()))));
         let failure =
-            net.connect(&remote_target(), within(600), &mut ConnectTrace::default()).await.unwrap_err();
+            net.connect(&remote_target(), within(600), &mut ConnectionTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Vigie), "{failure}");
     }
     let nameless = net().with_default_proxy(Some(Endpoint::new("proxy.invalid", 3128)));
     let failure =
-        nameless.connect(&remote_target(), within(3_000), &mut ConnectTrace::default()).await.unwrap_err();
+        nameless.connect(&remote_target(), within(3_000), &mut ConnectionTrace::default()).await.unwrap_err();
     assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Vigie), "{failure}");
 }

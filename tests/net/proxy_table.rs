@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::domain::{FailureKind, Fault};
-use vigie::net::{ConnectTrace, Endpoint, ProxyKind, UpstreamProxy};
+use vigie::net::{ConnectionTrace, Endpoint, ProxyKind, UpstreamProxy};
 
 use crate::net::proxy::remote_target;
 use crate::net::{long_deadline, net, within};
@@ -412,7 +412,7 @@ async fn misbehaving_proxies_and_unreachable_targets_have_their_failures() {
         let upstream = if login { upstream.with_credentials("watch", "s3cret") } else { upstream };
         let net = net().with_default_proxy(Some(upstream));
         let failure =
-            net.connect(&remote_target(), within(1_500), &mut ConnectTrace::default()).await.unwrap_err();
+            net.connect(&remote_target(), within(1_500), &mut ConnectionTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (expected, fault), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains(text), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains("the proxy 127.0.0.1:"), "it is not told which: {failure}");
@@ -490,7 +490,7 @@ async fn unusual_but_valid_proxies_work() {
     for &(kind, login, acts) in cases {
         let upstream = UpstreamProxy::new(kind, start_proxy(acts).await);
         let upstream = if login { upstream.with_credentials("watch", "s3cret") } else { upstream };
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let mut stream = net()
             .with_default_proxy(Some(upstream))
             .connect(&remote_target(), long_deadline(), &mut trace)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
 use vigie::domain::{Failure, FailureKind, Fault, Phase, Status};
-use vigie::net::{AddressFamily, ConnectTrace, Deadline, Endpoint, NameServers, Net};
+use vigie::net::{AddressFamily, ConnectionTrace, Deadline, Endpoint, NameServers, Net};
 
 use crate::net::{long_deadline, net, net_with, within};
 use crate::support::name_server::{NameServer, Reply, v4, v6};
@@ -22,7 +22,7 @@ async fn resolve(
     family: AddressFamily,
     deadline: Deadline,
 ) -> Result<Vec<IpAddr>, Failure> {
-    let mut trace = ConnectTrace::default();
+    let mut trace = ConnectionTrace::default();
     let to = Endpoint { family, ..Endpoint::new(host, 80) };
     let found = net.resolve(&to, deadline, &mut trace).await;
     assert!(trace.phases.micros(Phase::Resolve).is_some(), "the phase always has its time");

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::{Failure, FailureKind, Phase, Status};
 use vigie::net::{
-    ConnectTrace, Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions,
+    ConnectionTrace, Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions,
     TrustConfig, read_more, warm_up,
 };
 
@@ -30,8 +30,8 @@ async fn handshake(
     name: &str,
     options: &TlsOptions,
     deadline: Deadline,
-) -> (Result<TlsStream<TcpStream>, Failure>, ConnectTrace) {
-    let mut trace = ConnectTrace::default();
+) -> (Result<TlsStream<TcpStream>, Failure>, ConnectionTrace) {
+    let mut trace = ConnectionTrace::default();
     let stream = TcpStream::connect(at).await.unwrap();
     let outcome = net.handshake(stream, name, options, deadline, &mut trace).await;
     assert!(trace.phases.micros(Phase::Tls).is_some());
@@ -146,8 +146,9 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
     ];
     for (options, kind) in cases {
         let stream = TcpStream::connect(at).await.unwrap();
-        let outcome =
-            net.handshake(stream, "good.test", &options, long_deadline(), &mut ConnectTrace::default()).await;
+        let outcome = net
+            .handshake(stream, "good.test", &options, long_deadline(), &mut ConnectionTrace::default())
+            .await;
         assert_eq!(outcome.err().map(|failure| failure.kind), kind, "{options:?}");
     }
 }
@@ -163,8 +164,9 @@ async fn certificates_can_change_at_runtime() {
         TlsOptions { ca_id: Some(100_007), client_certificate_id: Some(100_003), ..TlsOptions::default() };
     let outcome = async || {
         let stream = TcpStream::connect(at).await.unwrap();
-        let result =
-            net.handshake(stream, "good.test", &options, long_deadline(), &mut ConnectTrace::default()).await;
+        let result = net
+            .handshake(stream, "good.test", &options, long_deadline(), &mut ConnectionTrace::default())
+            .await;
         result.err().map(|failure| failure.kind)
     };
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
@@ -219,7 +221,7 @@ async fn the_version_field_decides_the_offered_versions() {
     ];
     for (field, at, expected) in cases {
         let options = TlsOptions { versions: TlsVersions::from_field(field), ..TlsOptions::default() };
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let stream = TcpStream::connect(at).await.unwrap();
         let outcome = net.handshake(stream, "good.test", &options, long_deadline(), &mut trace).await;
         match expected {

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FullPage, MonitorType, Observation, PageObject, Timestamp};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings};
+use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 pub struct Check {
@@ -50,14 +50,14 @@ impl Check {
         let https = self.fields["url"].as_str().unwrap().starts_with("https:");
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
         let document = MonitorDocument::new(kind, self.fields.as_object().unwrap().clone()).unwrap();
-        let settings = ProbeSettings { max_body_bytes: 1024 * 1024, ..ProbeSettings::default() };
-        let (probe, _) = vigie::probe::build(&document, &settings);
+        let settings = ProbeBuildContext { max_body_bytes: 1024 * 1024, ..ProbeBuildContext::default() };
+        let (probe, _) = vigie::probe::build_probe(&document, &settings);
         let net = Net::new(&NetConfig { trust: self.trust, ..NetConfig::default() }).unwrap();
         let deadline = Deadline::within(self.timeout);
         let cancel = CancellationToken::new();
         let cx = ProbeContext::new(&net, deadline, &cancel, &SystemClock);
         let started = std::time::Instant::now();
-        let observation = probe.attempt(ProbeContext { full_page_at: self.last, ..cx }).await;
+        let observation = probe.attempt(ProbeContext { last_full_page_at: self.last, ..cx }).await;
         assert!(started.elapsed() < self.timeout + Duration::from_secs(5), "over its timeout");
         observation
     }

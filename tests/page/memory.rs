@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings};
+use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 use crate::page::check::{Check, page};
@@ -118,7 +118,7 @@ async fn by_xpath(url: &str) -> Observation {
     let fields = json!({"api_steps": [step]});
     let document =
         MonitorDocument::new(MonitorType::WebsiteApi, fields.as_object().unwrap().clone()).unwrap();
-    let (probe, _) = vigie::probe::build(&document, &ProbeSettings::default());
+    let (probe, _) = vigie::probe::build_probe(&document, &ProbeBuildContext::default());
     let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
     let deadline = Deadline::within(std::time::Duration::from_mins(1));

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{Failure, FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings};
+use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 pub struct Check {
     pub fields: Map<String, Value>,
     pub timeout: Duration,
-    pub settings: ProbeSettings,
+    pub settings: ProbeBuildContext,
     pub config: NetConfig,
     pub record: bool,
 }
@@ -38,7 +38,7 @@ impl Check {
         Self {
             fields,
             timeout: Duration::from_secs(20),
-            settings: ProbeSettings::default(),
+            settings: ProbeBuildContext::default(),
             config: NetConfig { trust, ..NetConfig::default() },
             record: false,
         }
@@ -50,7 +50,7 @@ impl Check {
 
     pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
         let document = MonitorDocument::new(MonitorType::WebsiteApi, self.fields.clone()).unwrap();
-        let (probe, _) = vigie::probe::build(&document, &self.settings);
+        let (probe, _) = vigie::probe::build_probe(&document, &self.settings);
         let net = Net::new(&self.config).unwrap();
         let started = Instant::now();
         let deadline = Deadline::within(self.timeout);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
 pub const PASSWORD: &str = "s3cret-pw";
@@ -49,7 +49,7 @@ pub fn fields(at: SocketAddr, more: Value) -> Value {
 pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     let net = Net::new(config).unwrap();
-    let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
+    let (probe, _) = build_probe(&MonitorDocument::new(kind, fields).unwrap(), &ProbeBuildContext::default());
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;

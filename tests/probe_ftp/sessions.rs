@@ -127,7 +127,7 @@ async fn tls_sessions_are_not_shared_between_checks() {
     let deadline = vigie::net::Deadline::within(TIMEOUT);
     let is_resumed = async |tls: &vigie::net::TlsSession| {
         let stream = tokio::net::TcpStream::connect(server).await.unwrap();
-        let mut trace = vigie::net::ConnectTrace::default();
+        let mut trace = vigie::net::ConnectionTrace::default();
         let mut stream = tls.handshake(stream, deadline, &mut trace).await.unwrap();
         // Tickets arrive with the first application data.
         tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await.unwrap();

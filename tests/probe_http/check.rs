@@ -9,13 +9,13 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, WarningKind};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings};
+use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 pub struct Check {
     fields: Map<String, Value>,
     pub timeout: Duration,
-    pub settings: ProbeSettings,
+    pub settings: ProbeBuildContext,
     pub config: NetConfig,
     /// Upstream proxies by id.
     pub proxies: std::collections::BTreeMap<i64, vigie::net::UpstreamProxy>,
@@ -30,7 +30,7 @@ impl Check {
         Self {
             fields,
             timeout: Duration::from_secs(20),
-            settings: ProbeSettings { max_body_bytes: 1024 * 1024, ..ProbeSettings::default() },
+            settings: ProbeBuildContext { max_body_bytes: 1024 * 1024, ..ProbeBuildContext::default() },
             config: NetConfig { trust, ..NetConfig::default() },
             proxies: BTreeMap::default(),
         }
@@ -55,7 +55,7 @@ impl Check {
         let https = self.fields["url"].as_str().is_some_and(|url| url.starts_with("https:"));
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
         let document = MonitorDocument::new(kind, self.fields.clone()).unwrap();
-        let (probe, _) = vigie::probe::build(&document, &self.settings);
+        let (probe, _) = vigie::probe::build_probe(&document, &self.settings);
         let net = Net::new(&self.config).unwrap().with_proxies(self.proxies.clone());
         let started = Instant::now();
         let deadline = Deadline::within(self.timeout);

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind as Kind, Fault, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings};
+use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 use crate::probe_http::check::Expect::Passes;
@@ -49,9 +49,9 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
     let fields =
         json!({"url": url, "keyword_match_type": "Regular Expression", "keyword_string": expression});
     let Value::Object(fields) = fields else { unreachable!() };
-    let (probe, _) = vigie::probe::build(
+    let (probe, _) = vigie::probe::build_probe(
         &MonitorDocument::new(MonitorType::Website, fields).unwrap(),
-        &ProbeSettings::default(),
+        &ProbeBuildContext::default(),
     );
     let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());

@@ -109,7 +109,7 @@ async fn expiration_dates_are_checked_as_the_monitor_says() {
     ] {
         let mut check = Check::new(&https(&server)).with(json!({"check_ssl_expiration_dates": rule}));
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
-        check.settings.certificate_days = days;
+        check.settings.certificate_warning_days = days;
         let observation = check.run().await;
         compare(rule, expected, &observation);
         assert!(

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{FailureKind as Kind, MonitorId, MonitorType, Observation, Phase, Timestamp};
 use vigie::net::Deadline;
-use vigie::probe::{ProbeContext, ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 use vigie::vault::Keyring;
 
@@ -50,13 +50,13 @@ impl Monitor {
 
     pub async fn attempt(&self, fields: Value, trust: &[String], timeout: Duration) -> Observation {
         let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
-        let settings = ProbeSettings {
-            monitor: MonitorId(self.id),
+        let settings = ProbeBuildContext {
+            monitor_id: MonitorId(self.id),
             keyring: Some(Arc::clone(&self.keyring)),
-            ..ProbeSettings::default()
+            ..ProbeBuildContext::default()
         };
         let (probe, _) =
-            build(&MonitorDocument::new(MonitorType::EmailRoundTrip, fields).unwrap(), &settings);
+            build_probe(&MonitorDocument::new(MonitorType::EmailRoundTrip, fields).unwrap(), &settings);
         let (net, cancel) = (net(trust), CancellationToken::new());
         let fixed_clock = self.now.map(FixedClock);
         let clock: &dyn Clock = match &fixed_clock {
@@ -472,7 +472,7 @@ fn the_target_of_a_round_trip_is_its_smtp_server() {
         unreachable!()
     };
     let document = MonitorDocument::new(MonitorType::EmailRoundTrip, fields).unwrap();
-    assert_eq!(build(&document, &ProbeSettings::default()).0.target(), Some("out.test"));
+    assert_eq!(build_probe(&document, &ProbeBuildContext::default()).0.target_host(), Some("out.test"));
 }
 
 /// Returns `text` with values that differ from run to run masked.

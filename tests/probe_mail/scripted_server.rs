@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
 pub const TIMEOUT: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ pub fn net(authorities: &[String]) -> Net {
 /// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.
 pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
-    let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
+    let (probe, _) = build_probe(&MonitorDocument::new(kind, fields).unwrap(), &ProbeBuildContext::default());
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;

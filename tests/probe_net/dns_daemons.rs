@@ -216,7 +216,7 @@ async fn a_real_bind_replies_over_every_transport() {
             (transport, "NOERROR", Some(300))
         );
         assert!(facts.authoritative && !facts.recursion_available && !facts.authenticated && !facts.signed);
-        assert!(facts.answer_bytes.is_some_and(|bytes| bytes > 40));
+        assert!(facts.response_bytes.is_some_and(|bytes| bytes > 40));
         assert_eq!(observation.facts.tls.is_some(), port != bind.plain);
         let http = observation.facts.http.map(|http| (http.http_status, http.http_version));
         assert_eq!(http, (transport == "https").then(|| (200, "HTTP/2".to_owned())));
@@ -300,7 +300,7 @@ async fn a_real_bind_gives_records_of_every_type() {
             .await;
     let facts = observation.facts.dns.unwrap();
     assert_eq!((observation.failure, facts.transport.as_str(), facts.answers.len()), (None, "tcp", 40));
-    assert!(facts.truncated && facts.answer_bytes.unwrap() > 4000);
+    assert!(facts.truncated && facts.response_bytes.unwrap() > 4000);
     let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
     assert_eq!(phases, [Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]);
 }

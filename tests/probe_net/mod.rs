@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
-use vigie::probe::{ProbeContext, ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
@@ -33,11 +33,11 @@ fn net() -> Net {
 /// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.
 async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
-    let settings = ProbeSettings {
-        dns_names: vec!["default.test".to_owned(), "second.test".to_owned()],
-        ..ProbeSettings::default()
+    let settings = ProbeBuildContext {
+        dns_query_names: vec!["default.test".to_owned(), "second.test".to_owned()],
+        ..ProbeBuildContext::default()
     };
-    let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &settings);
+    let (probe, _) = build_probe(&MonitorDocument::new(kind, fields).unwrap(), &settings);
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
@@ -57,7 +57,8 @@ async fn each_kind_names_its_target() {
         [(MonitorType::Tcp, "a.test"), (MonitorType::Ping, "b.test"), (MonitorType::NameServer, "c.test")]
     {
         let Value::Object(fields) = json!({"hostname": host, "port": 1}) else { unreachable!() };
-        let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
-        assert_eq!(probe.target(), Some(host));
+        let (probe, _) =
+            build_probe(&MonitorDocument::new(kind, fields).unwrap(), &ProbeBuildContext::default());
+        assert_eq!(probe.target_host(), Some(host));
     }
 }

@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
-use vigie::net::{ConnectTrace, Deadline, Net, NetConfig, Pem, Roots, TlsOptions, TrustConfig};
+use vigie::net::{ConnectionTrace, Deadline, Net, NetConfig, Pem, Roots, TlsOptions, TrustConfig};
 use vigie::service::OpenedCertificate;
 
 use crate::resources::kit::{
@@ -163,7 +163,7 @@ async fn a_certificate_is_used_from_its_creation_to_its_deletion() {
         let stream = TcpStream::connect(at).await.unwrap();
         let deadline = Deadline::within(Duration::from_secs(10));
         let result =
-            net.handshake(stream, "good.test", &options, deadline, &mut ConnectTrace::default()).await;
+            net.handshake(stream, "good.test", &options, deadline, &mut ConnectionTrace::default()).await;
         result.err().map(|failure| failure.kind)
     };
     assert_eq!(handshake().await, None);

@@ -13,7 +13,7 @@ use vigie::domain::{
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::reader::InputFormat;
-use vigie::schema::validate::create;
+use vigie::schema::validate::validate_new;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{Monitor, MonitorMetadata, Origin};
 use vigie::service::{Caller, EntryPoint, ResourceDependencies, ResourceService, SavedObject, ServiceError};
@@ -165,7 +165,8 @@ impl Kit {
         let mut body = json!({"name": "m", "billing_plancode": "p", "url": "https://a.example/"});
         body.as_object_mut().unwrap().extend(object(more));
         let context = ValidationContext::default();
-        let created = create(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &context).unwrap();
+        let created =
+            validate_new(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &context).unwrap();
         let monitor = Monitor {
             id: MonitorId(id),
             customer,

@@ -15,7 +15,7 @@ fn zone(name: &str) -> TimeZone {
 }
 
 fn once(from: &str, thru: &str) -> TimeWindow {
-    TimeWindow::Once { from: from.parse().unwrap(), until: thru.parse().unwrap() }
+    TimeWindow::Once { start: from.parse().unwrap(), end: thru.parse().unwrap() }
 }
 
 /// Parses days and times such as `1 02:00`, which is Sunday two o'clock.
@@ -33,7 +33,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn calendar(zone: &TimeZone, when: TimeWindow) -> (BlackoutCalendar, BlackoutWindow) {
-    let window = BlackoutWindow { id: 7, target: SHOP, window: when };
+    let window = BlackoutWindow { id: 7, target: SHOP, time_window: when };
     (BlackoutCalendar::new(zone.clone(), vec![window.clone()]), window)
 }
 
@@ -81,7 +81,8 @@ fn a_window_applies_only_to_its_target() {
 
 #[test]
 fn the_first_window_that_covers_a_time_is_returned() {
-    let window = |id, from: &str, thru: &str| BlackoutWindow { id, target: SHOP, window: once(from, thru) };
+    let window =
+        |id, from: &str, thru: &str| BlackoutWindow { id, target: SHOP, time_window: once(from, thru) };
     let windows = vec![
         window(1, "2026-11-20T10:00:00", "2026-11-20T11:00:00"),
         window(2, "2026-11-20T10:30:00", "2026-11-20T12:00:00"),

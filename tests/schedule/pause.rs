@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use vigie::domain::{MonitorId, Timestamp};
-use vigie::schedule::{CatchUp, Slots};
+use vigie::schedule::{CatchUp, SlotGrid};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const MONITORS: i64 = 60_000;
@@ -14,9 +14,9 @@ fn starts_per_second(interval: Duration, pause: Duration, offset: Option<Duratio
     let now = NOON + pause;
     let mut starts = BTreeMap::<i64, u32>::new();
     for id in (1..=MONITORS).map(MonitorId) {
-        let slots = Slots::new(id, interval, offset);
-        let next = CatchUp::decide(slots, slots.first_at_or_after(NOON), now, id).next_run;
-        for start in [next.start_at, slots.next_after(next.planned_at)] {
+        let slots = SlotGrid::new(id, interval, offset);
+        let next = CatchUp::decide(slots, slots.first_slot_at_or_after(NOON), now, id).next_run;
+        for start in [next.start_at, slots.next_slot_after(next.planned_at)] {
             *starts.entry((start.as_micros() - now.as_micros()) / 1_000_000).or_default() += 1;
         }
     }
@@ -49,8 +49,8 @@ fn monitors_with_the_same_slot_do_not_start_together_after_a_pause() {
 
 #[test]
 fn a_short_stall_delays_a_run_by_at_most_one_and_a_half_times_its_length() {
-    let slots = Slots::new(MonitorId(3), Duration::from_hours(1), None);
-    let due = slots.next_after(NOON);
+    let slots = SlotGrid::new(MonitorId(3), Duration::from_hours(1), None);
+    let due = slots.next_slot_after(NOON);
     for late in [1, 2, 5] {
         let now = due + Duration::from_secs(late);
         let next = CatchUp::decide(slots, due, now, MonitorId(3)).next_run;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::script::ScriptSummary;
-use vigie::script::language::vocabulary::ACTIONS;
+use vigie::script::language::vocabulary::ACTION_SPECS;
 use vigie::script::language::{
     ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator, Matcher,
     OptionSelector, PageProperty, Script, ScriptVariable, WaitCondition, WindowSelector,
@@ -28,8 +28,8 @@ fn a_whole_script_is_parsed_with_positions() {
         expect='event:cart:new'/></step>\n</script>\n"
         .replace('é', "");
     let script = read(&text);
-    assert_eq!((script.name.as_str(), script.base.as_deref()), ("Shop", Some("https://shop.test/")));
-    assert_eq!(script.max_skipped, 2);
+    assert_eq!((script.name.as_str(), script.base_url.as_deref()), ("Shop", Some("https://shop.test/")));
+    assert_eq!(script.max_skipped_actions, 2);
     let variable = |name: &str, value: &str, protected| ScriptVariable {
         name: name.into(),
         value: value.into(),
@@ -43,14 +43,17 @@ fn a_whole_script_is_parsed_with_positions() {
     assert_eq!(steps, [("Front", long, at(6, 3)), ("Step 2", None, at(9, 3))]);
     let open = &script.steps[0].actions[0];
     assert_eq!((open.position, open.timeout), (at(7, 5), Some(Duration::from_secs(3))));
-    assert_eq!((open.optional, &open.expected), (false, &None));
+    assert_eq!((open.optional, &open.expected_effect), (false, &None));
     let clear = &script.steps[1].actions[0];
     assert_eq!((clear.position, clear.optional), (at(10, 1), true));
-    assert_eq!(clear.expected, Some(ExpectedEffect::Event("cart:new".to_owned())));
+    assert_eq!(clear.expected_effect, Some(ExpectedEffect::Event("cart:new".to_owned())));
     let plain = read("<script><step><close-window/></step></script>");
-    assert_eq!((plain.name.as_str(), plain.base, plain.max_skipped), ("", None, 5));
+    assert_eq!((plain.name.as_str(), plain.base_url, plain.max_skipped_actions), ("", None, 5));
     let facts = ScriptSummary::parse(&text).unwrap();
-    assert_eq!((facts.steps, facts.events, facts.protected_variables), (2, 2, vec!["pass".to_owned()]));
+    assert_eq!(
+        (facts.step_count, facts.action_count, facts.protected_variables),
+        (2, 2, vec!["pass".to_owned()])
+    );
 }
 
 /// Every variant of every act and its parsed form.
@@ -250,7 +253,7 @@ fn every_form_of_every_act() {
         assert_eq!(action(act), *expected, "{act}");
         assert!(act.starts_with(&format!("<{}", expected.name())), "{act} is called `{}`", expected.name());
     }
-    for spec in ACTIONS {
+    for spec in ACTION_SPECS {
         assert!(cases.iter().any(|(_, action)| action.name() == spec.name), "no case has `{}`", spec.name);
     }
     let ActionKind::WaitFor(WaitCondition::Url(Matcher::Matches(pattern))) =
@@ -294,7 +297,7 @@ fn later_acts_may_use_variables_of_earlier_ones() {
     assert_eq!(acts(text).len(), 3);
     let two = "<script base='https://{{host}}/'><variable name='host' value='a.test'/>\
         <step><extract into='x' from='title'/></step><step><open url='/{{x}}'/></step></script>";
-    assert_eq!(read(two).base.as_deref(), Some("https://{{host}}/"));
+    assert_eq!(read(two).base_url.as_deref(), Some("https://{{host}}/"));
     let odd = script_with("<open url='/{{ user }}/{{1}}/{a}/{{'/>");
     assert_eq!(read(&odd).steps.len(), 1, "braces that are no placeholders are text");
 }
@@ -312,7 +315,7 @@ fn a_url_alone_becomes_one_step_that_opens_it() {
     assert_eq!(script.steps.len(), 1);
     let url = "https://shop.test/?q={a}".to_owned();
     assert_eq!(script.steps[0].actions[0].kind, ActionKind::Open { url });
-    assert!(script.variables.is_empty() && script.max_skipped == 5);
+    assert!(script.variables.is_empty() && script.max_skipped_actions == 5);
     let odd = Script::from_url("https://shop.test/?q={{a}}");
     assert_eq!(odd.variables[0].value, "https://shop.test/?q={{a}}", "no template is made of it");
     assert_eq!(odd.steps[0].actions[0].kind, ActionKind::Open { url: "{{url}}".to_owned() });

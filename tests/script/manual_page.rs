@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use roxmltree::Document;
-use vigie::script::language::vocabulary::{ACTIONS, COMMON_ATTRIBUTES, LOCATORS, TargetRequirement};
-use vigie::script::language::{KEYS, MODIFIERS, Script};
+use vigie::script::language::vocabulary::{
+    ACTION_SPECS, COMMON_ATTRIBUTES, LOCATOR_ATTRIBUTES, TargetRequirement,
+};
+use vigie::script::language::{MODIFIER_KEYS, NAMED_KEYS, Script};
 use vigie::syntax::template::BUILT_IN_VARIABLES;
 
 fn folder() -> PathBuf {
@@ -62,7 +64,7 @@ fn examples_are_valid_and_cover_every_act_and_attribute() {
                 .extend(element.attributes().map(|attribute| (name.clone(), attribute.name().to_owned())));
         }
     }
-    for spec in ACTIONS {
+    for spec in ACTION_SPECS {
         assert!(acts.contains(spec.name), "no example has `{}`", spec.name);
         for attribute in spec
             .attributes
@@ -77,7 +79,7 @@ fn examples_are_valid_and_cover_every_act_and_attribute() {
     for name in COMMON_ATTRIBUTES.into_iter().chain(["expect", "equals", "contains", "matches", "not"]) {
         assert!(has_example(name), "no example has `{name}`");
     }
-    for name in LOCATORS {
+    for name in LOCATOR_ATTRIBUTES {
         assert!(
             attributes.contains(&("by".to_owned(), name.to_owned())),
             "no example has `by` with `{name}`"
@@ -88,7 +90,7 @@ fn examples_are_valid_and_cover_every_act_and_attribute() {
 #[test]
 fn the_table_of_acts_matches_the_parser() {
     let page = page();
-    for spec in ACTIONS {
+    for spec in ACTION_SPECS {
         let star = if spec.supports_expect { "*" } else { "" };
         let start = format!("| `{}`{star} |", spec.name);
         let row = page.lines().find(|line| line.starts_with(&start));
@@ -106,16 +108,16 @@ fn the_table_of_acts_matches_the_parser() {
         }
         assert_eq!(listed, spec.attributes.iter().copied().collect(), "{row}");
     }
-    for name in LOCATORS {
+    for name in LOCATOR_ATTRIBUTES {
         assert!(page.contains(&format!("| `{name}` | ")), "{name}");
     }
     for name in BUILT_IN_VARIABLES {
         assert!(page.contains(&format!("`{{{{{name}}}}}`")), "{name}");
     }
-    for (key, _) in KEYS.iter().filter(|(key, _)| !key.starts_with('F')) {
+    for (key, _) in NAMED_KEYS.iter().filter(|(key, _)| !key.starts_with('F')) {
         assert!(page.contains(&format!("`{key}`")), "{key}");
     }
-    for (key, _) in MODIFIERS {
+    for (key, _) in MODIFIER_KEYS {
         assert!(page.contains(&format!("`{key}+`")), "{key}");
     }
 }

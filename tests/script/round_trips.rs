@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use vigie::script::language::{
     Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
-    Matcher, OptionSelector, PageProperty, Pattern, Script, ScriptStep, ScriptVariable, WaitCondition,
+    Matcher, OptionSelector, PageProperty, RegexPattern, Script, ScriptStep, ScriptVariable, WaitCondition,
     WindowSelector,
 };
-use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked};
+use vigie::script::{ScriptSummary, has_secrets, mask_secrets, restore_masked_secrets};
 use vigie::syntax::node::Position;
 
 use crate::script::support::without_positions;
@@ -52,8 +52,8 @@ fn seconds() -> impl Strategy<Value = Duration> {
     (1u64..3_600_000).prop_map(Duration::from_millis)
 }
 
-fn pattern() -> impl Strategy<Value = Pattern> {
-    select(vec!["a", "<\\d+>&\"", "^\\s\n$"]).prop_map(|text| Pattern(regex::Regex::new(text).unwrap()))
+fn pattern() -> impl Strategy<Value = RegexPattern> {
+    select(vec!["a", "<\\d+>&\"", "^\\s\n$"]).prop_map(|text| RegexPattern(regex::Regex::new(text).unwrap()))
 }
 
 fn matcher() -> impl Strategy<Value = Matcher> {
@@ -197,7 +197,7 @@ fn act() -> impl Strategy<Value = Action> {
     let with_effect = (interaction(), option::of(expected_effect()));
     let action = prop_oneof![with_effect, other_action().prop_map(|action| (action, None))];
     (action, any::<bool>(), option::of(seconds())).prop_map(|((action, expected), optional, timeout)| {
-        Action { kind: action, optional, timeout, expected, position: Position::default() }
+        Action { kind: action, optional, timeout, expected_effect: expected, position: Position::default() }
     })
 }
 
@@ -218,7 +218,7 @@ prop_compose! {
     ) -> Script {
         let variable = |(at, (value, protected))| ScriptVariable { name: format!("v{at}"), value, protected };
         let variables = values.into_iter().enumerate().map(variable).collect();
-        Script { name, base: base.map(str::to_owned), max_skipped: most_skipped, variables, steps }
+        Script { name, base_url: base.map(str::to_owned), max_skipped_actions: most_skipped, variables, steps }
     }
 }
 
@@ -234,14 +234,14 @@ proptest! {
             Err(errors) => prop_assert!(false, "{:?}\n{}", errors, text),
         }
         let facts = ScriptSummary::parse(&text).unwrap();
-        prop_assert_eq!(facts.steps, script.steps.len());
-        prop_assert_eq!(facts.events, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
+        prop_assert_eq!(facts.step_count, script.steps.len());
+        prop_assert_eq!(facts.action_count, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
         let protected: Vec<_> = script.variables.iter().filter(|variable| variable.protected).collect();
         prop_assert_eq!(facts.protected_variables.len(), protected.len());
         prop_assert_eq!(has_secrets(&text), !protected.is_empty());
-        let masked = mask(&text).into_owned();
+        let masked = mask_secrets(&text).into_owned();
         prop_assert!(Script::parse(&masked).is_ok(), "what answers show can be read too");
-        let restored = restore_masked(&masked, Some(&text));
+        let restored = restore_masked_secrets(&masked, Some(&text));
         prop_assert_eq!(restored.as_deref(), Ok(text.as_str()));
     }
 

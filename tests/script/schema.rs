@@ -8,7 +8,7 @@ use std::process::Command;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use roxmltree::{Document, Node};
-use vigie::script::language::vocabulary::{ACTIONS, LOCATORS, TargetRequirement};
+use vigie::script::language::vocabulary::{ACTION_SPECS, LOCATOR_ATTRIBUTES, TargetRequirement};
 
 use crate::script::support::script_with;
 use crate::script::{errors, forms, round_trips};
@@ -135,16 +135,16 @@ fn every_act_has_the_attributes_that_the_parser_knows() {
         .filter(|node| node.tag_name().name() == "element")
         .map(|node| (node.attribute("name").unwrap(), node.attribute("type").unwrap()))
         .collect();
-    let names: BTreeSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
+    let names: BTreeSet<&str> = ACTION_SPECS.iter().map(|spec| spec.name).collect();
     assert_eq!(elements.keys().copied().collect::<BTreeSet<_>>(), names);
-    for spec in ACTIONS {
+    for spec in ACTION_SPECS {
         let kind = types[elements[spec.name]];
         let expected: BTreeSet<&str> = spec.all_attributes().collect();
         assert_eq!(attributes(kind, &groups), expected, "{}", spec.name);
         let takes_by = kind.descendants().any(|node| node.attribute("ref") == Some("locators"));
         assert_eq!(takes_by, spec.target != TargetRequirement::None, "{}", spec.name);
     }
-    assert_eq!(attributes(types["by"], &groups), LOCATORS.into_iter().collect());
+    assert_eq!(attributes(types["by"], &groups), LOCATOR_ATTRIBUTES.into_iter().collect());
 }
 
 /// Returns the names of the attributes in `node` and in the groups that it references.

@@ -221,7 +221,7 @@ fn control_flow_is_left_out_with_its_contents() {
         ("click", "id=e", ""),
     ]);
     assert_eq!(acts(&found), ["<open url=\"/\"/>", "<click id=\"c\"/>", "<click id=\"e\"/>"]);
-    let numbers: Vec<usize> = found.issues.iter().map(|issue| issue.number).collect();
+    let numbers: Vec<usize> = found.issues.iter().map(|issue| issue.command_number).collect();
     assert_eq!(numbers, [2, 3, 4, 7, 10, 11]);
 }
 
@@ -271,7 +271,7 @@ fn pages_start_steps_and_tests_include_others() {
     assert_eq!(steps(2), [step("Log in"), step("Open /buy"), step("Open /login"), step("Open /buy")]);
     assert_eq!(steps(3), [("Step 1".to_owned(), 1)]);
     let script = project.import(1).script.unwrap();
-    assert_eq!((script.name.as_str(), script.base.as_deref()), ("Buy", Some("https://a.test")));
+    assert_eq!((script.name.as_str(), script.base_url.as_deref()), ("Buy", Some("https://a.test")));
     assert!(project.import(9).script.is_none());
 }
 

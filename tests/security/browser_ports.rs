@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use vigie::domain::{CustomerId, EgressScope, FailureKind};
-use vigie::net::{ConnectTrace, Deadline, Endpoint};
+use vigie::net::{ConnectionTrace, Deadline, Endpoint};
 
 use crate::browser_pool::test_pool::{TestPool, browsers, session_options};
 use crate::support::side_by_side::each;
@@ -17,7 +17,7 @@ async fn no_check_reaches_a_port_of_a_browser() {
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
         let mut ports = listening_ports(&test_pool);
-        assert!(ports.contains(&opened.driver.unwrap().port()), "{kind:?}: {ports:?}");
+        assert!(ports.contains(&opened.driver_address.unwrap().port()), "{kind:?}: {ports:?}");
         assert!(ports.len() >= 2, "{kind:?}: the driver and its browser, not {ports:?}");
         ports.insert(forward.address().port());
         for port in ports {
@@ -25,7 +25,7 @@ async fn no_check_reaches_a_port_of_a_browser() {
                 let net = test_pool.net.with_scope(scope);
                 for host in ["127.0.0.1", "localhost", "::1"] {
                     let (deadline, mut trace) =
-                        (Deadline::within(std::time::Duration::from_secs(5)), ConnectTrace::default());
+                        (Deadline::within(std::time::Duration::from_secs(5)), ConnectionTrace::default());
                     let failure =
                         net.connect(&Endpoint::new(host, port), deadline, &mut trace).await.unwrap_err();
                     assert_eq!(
@@ -36,8 +36,8 @@ async fn no_check_reaches_a_port_of_a_browser() {
                 }
             }
         }
-        opened.client.close().await.unwrap();
-        opened.process.close().await;
+        opened.driver_client.close().await.unwrap();
+        opened.browser_process.kill_and_remove().await;
     })
     .await;
 }

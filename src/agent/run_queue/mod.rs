@@ -9,4 +9,4 @@ mod monitor_entry;
 mod queue;
 mod slots;
 
-pub use queue::{RunQueue, StartRun};
+pub use queue::{CheckStart, RunQueue};

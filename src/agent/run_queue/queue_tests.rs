@@ -12,11 +12,12 @@ use crate::domain::{
     CheckResult, CustomerId, EgressScope, LocationId, MissedReason, MonitorType, Observation, Revision,
 };
 use crate::probe::{AttemptFuture, Probe, ProbeContext};
-use crate::schedule::{LocationRotation, MissedSlots, RunPlan, Slots};
+use crate::schedule::{LocationRotation, MissedSlots, RunPlan, SlotGrid};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const HERE: LocationId = LocationId(1);
-const LIMITS: AdmissionLimits = AdmissionLimits { total: 3, light: 3, heavy: 1, per_target: 2, queue: 2 };
+const LIMITS: AdmissionLimits =
+    AdmissionLimits { max_running: 3, max_light: 3, max_heavy: 1, max_per_target: 2, max_waiting: 2 };
 
 struct Idle(&'static str);
 
@@ -25,7 +26,7 @@ impl Probe for Idle {
         Box::pin(std::future::ready(Observation::default()))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         Some(self.0)
     }
 }
@@ -33,21 +34,21 @@ impl Probe for Idle {
 fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
-        customer: CustomerId(1),
+        customer_id: CustomerId(1),
         egress_scope: EgressScope::Operator,
         revision: Revision(1),
-        name: "monitor".into(),
-        kind: MonitorType::Tcp,
+        monitor_name: "monitor".into(),
+        monitor_type: MonitorType::Tcp,
         interval,
-        offset,
-        rotation: LocationRotation::default(),
-        timeout: Duration::from_secs(1),
-        retry: false,
-        location: HERE,
+        schedule_offset: offset,
+        location_rotation: LocationRotation::default(),
+        attempt_timeout: Duration::from_secs(1),
+        retries_failure: false,
+        location_id: HERE,
         probe: Arc::new(Idle(if id % 2 == 0 { "even.test" } else { "odd.test" })),
-        weight: if id % 5 == 0 { Weight::Heavy } else { Weight::Light },
+        concurrency_class: if id % 5 == 0 { ConcurrencyClass::Heavy } else { ConcurrencyClass::Light },
         last_planned_at: None,
-        full_page_at: None,
+        last_full_page_at: None,
     }
 }
 
@@ -65,12 +66,12 @@ fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
     let mut pool: Vec<_> = (1..=pool).map(LocationId).collect();
     let rotation = usize::try_from(id).unwrap() % pool.len();
     pool.rotate_left(rotation);
-    let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
+    let slots = SlotGrid::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
     RunPlan {
-        slots,
-        pool,
+        slot_grid: slots,
+        location_pool: pool,
         locations_per_run: per_run,
-        rotates,
+        rotates_locations: rotates,
         staggered,
         max_check_duration: Duration::from_secs(1),
     }
@@ -116,18 +117,18 @@ struct Ledger {
 
 impl Ledger {
     fn new(plan: RunPlan, now: Timestamp) -> Self {
-        let newest = plan.slots.last_at_or_before(now);
+        let newest = plan.slot_grid.last_slot_at_or_before(now);
         Self { plan, cursor: now, newest, open: BTreeSet::new() }
     }
 
     /// Returns the first slot after `planned` that this location checks, and its start here.
     fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
-        let mut planned = self.plan.slots.next_after(planned);
+        let mut planned = self.plan.slot_grid.next_slot_after(planned);
         loop {
-            if let Some(start) = self.plan.start_at(planned, HERE) {
+            if let Some(start) = self.plan.location_start_at(planned, HERE) {
                 return (planned, start);
             }
-            planned = self.plan.slots.next_after(planned);
+            planned = self.plan.slot_grid.next_slot_after(planned);
         }
     }
 
@@ -142,7 +143,8 @@ impl Ledger {
     }
 
     fn edit(&mut self, plan: RunPlan, now: Timestamp) {
-        if (self.plan.slots, self.plan.location_rotation(HERE)) != (plan.slots, plan.location_rotation(HERE))
+        if (self.plan.slot_grid, self.plan.location_rotation(HERE))
+            != (plan.slot_grid, plan.location_rotation(HERE))
         {
             self.cursor = now.max(self.newest);
         }
@@ -170,7 +172,7 @@ struct World {
     planned: HashMap<MonitorId, Ledger>,
     /// The newest slot of removed monitors; it counts while their last run is in progress.
     leaving: HashMap<MonitorId, Timestamp>,
-    replies: Vec<oneshot::Receiver<Result<CheckResult, RunOrderError>>>,
+    replies: Vec<oneshot::Receiver<Result<CheckResult, OnDemandRunError>>>,
 }
 
 impl World {
@@ -197,15 +199,15 @@ impl World {
             Act::End(position) => {
                 if position < self.running.len() {
                     let (index, _) = self.running.remove(position);
-                    self.queue.on_finished(index, self.now, &mut starts);
+                    self.queue.on_check_finished(index, self.now, &mut starts);
                 }
             }
             Act::Put(id, seconds, offset, shape) => {
                 let plan = plan(id, seconds, offset, shape);
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
-                assigned.rotation = plan.location_rotation(HERE).unwrap();
-                let known = self.queue.by_id.contains_key(&MonitorId(id));
+                assigned.location_rotation = plan.location_rotation(HERE).unwrap();
+                let known = self.queue.index_by_id.contains_key(&MonitorId(id));
                 self.queue.upsert(Arc::new(assigned), self.now);
                 let now = self.now;
                 let ledger =
@@ -224,14 +226,14 @@ impl World {
             }
             Act::Order(id) => {
                 let (reply, receiver) = oneshot::channel();
-                self.queue.order_run(MonitorId(id), self.now, reply);
+                self.queue.request_run(MonitorId(id), self.now, reply);
                 self.replies.push(receiver);
             }
         }
         self.settle(starts)
     }
 
-    fn settle(&mut self, mut starts: Vec<StartRun>) -> Result<(), TestCaseError> {
+    fn settle(&mut self, mut starts: Vec<CheckStart>) -> Result<(), TestCaseError> {
         self.latest = self.latest.max(self.now);
         for ledger in self.planned.values_mut() {
             ledger.pass(self.now);
@@ -240,21 +242,25 @@ impl World {
         for start in starts {
             let id = start.assignment.monitor_id;
             prop_assert!(self.running.iter().all(|r| r.1 != id), "monitor {} overlaps itself", id);
-            self.running.push((start.index, id));
-            if start.reply.is_none() {
+            self.running.push((start.monitor_index, id));
+            if start.on_demand_reply.is_none() {
                 let ledger = self.planned.get_mut(&id).expect("a monitor that is not planned has started");
                 prop_assert_eq!(ledger.newest, start.planned_at, "started after its interval");
-                if let Some(due) =
-                    ledger.plan.start_at(start.planned_at, HERE).filter(|_| ledger.plan.rotates)
+                if let Some(due) = ledger
+                    .plan
+                    .location_start_at(start.planned_at, HERE)
+                    .filter(|_| ledger.plan.rotates_locations)
                 {
-                    let end = due + ledger.plan.slots.interval();
+                    let end = due + ledger.plan.slot_grid.interval();
                     prop_assert!(self.now < end, "started after its interval, long before the next slot");
                 }
                 prop_assert_eq!(ledger.account(start.planned_at, start.planned_at), 1, "ran twice");
             }
         }
-        prop_assert!(self.running.len() <= LIMITS.total && self.queue.in_flight() == self.running.len());
-        while let Some(series) = self.queue.take_missed() {
+        prop_assert!(
+            self.running.len() <= LIMITS.max_running && self.queue.running_checks() == self.running.len()
+        );
+        while let Some(series) = self.queue.pop_missed_series() {
             // Missed runs of a removed monitor are delivered, but no longer in the ledger.
             let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
@@ -290,8 +296,8 @@ proptest! {
         while !world.running.is_empty() {
             world.act(Act::End(0))?;
         }
-        prop_assert_eq!((world.queue.in_flight(), world.queue.queued(), world.queue.planned()), (0, 0, 0));
-        prop_assert!(world.queue.by_id.is_empty() && world.queue.timers.is_empty());
+        prop_assert_eq!((world.queue.running_checks(), world.queue.waiting_checks(), world.queue.planned_monitors()), (0, 0, 0));
+        prop_assert!(world.queue.index_by_id.is_empty() && world.queue.timers.is_empty());
         for mut receiver in world.replies {
             prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
         }
@@ -310,13 +316,13 @@ fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReas
         now = now + Duration::from_millis(500);
         queue.tick(now, &mut starts);
         if let Some((index, _)) = ends.take_if(|(_, at)| *at <= now) {
-            queue.on_finished(index, now, &mut starts);
+            queue.on_check_finished(index, now, &mut starts);
         }
         for start in starts.drain(..) {
             ran.push(start.planned_at);
-            ends = Some((start.index, now + duration));
+            ends = Some((start.monitor_index, now + duration));
         }
-        missed.extend(std::iter::from_fn(|| queue.take_missed()).map(|m| (m.reason, m.slots.count)));
+        missed.extend(std::iter::from_fn(|| queue.pop_missed_series()).map(|m| (m.reason, m.slots.count)));
     }
     (ran, missed)
 }
@@ -343,12 +349,12 @@ fn slots_since_the_last_recorded_run_before_the_start_are_missed() {
     let last = START - Duration::from_secs(30 + 4 * 60);
     assigned.last_planned_at = Some(last);
     queue.upsert(Arc::new(assigned), START);
-    let series = queue.take_missed().unwrap();
+    let series = queue.pop_missed_series().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::NotRunning, 3));
     assert_eq!((series.slots.first, series.slots.last), (last + interval, last + interval * 3));
     // The newest slot, half a minute old, still runs within its interval.
     let mut starts = Vec::new();
-    let wake = queue.next_wake().unwrap();
+    let wake = queue.next_timer_at().unwrap();
     assert!(wake > START && wake < START + Duration::from_secs(30));
     queue.tick(wake, &mut starts);
     assert_eq!(starts.first().map(|start| start.planned_at), Some(START - Duration::from_secs(30)));
@@ -360,8 +366,8 @@ fn a_restart_within_the_interval_misses_nothing_and_runs_no_slot_twice() {
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     assigned.last_planned_at = Some(START);
     queue.upsert(Arc::new(assigned), START + Duration::from_secs(5));
-    assert!(queue.take_missed().is_none());
-    assert_eq!(queue.next_wake(), Some(START + Duration::from_mins(1)));
+    assert!(queue.pop_missed_series().is_none());
+    assert_eq!(queue.next_timer_at(), Some(START + Duration::from_mins(1)));
 }
 
 #[test]
@@ -370,23 +376,23 @@ fn monitors_are_replanned_after_the_clock_was_set_back_by_a_day() {
     queue.upsert(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
     let back = START - Duration::from_hours(24);
     queue.tick(back, &mut Vec::new());
-    assert_eq!(queue.next_wake(), Some(back + Duration::from_mins(1)));
+    assert_eq!(queue.next_timer_at(), Some(back + Duration::from_mins(1)));
 }
 
 #[test]
 fn a_full_queue_misses_slots_as_overload_and_refuses_orders_as_busy() {
-    let mut run_queue = RunQueue::new(AdmissionLimits { total: 1, queue: 1, ..LIMITS }, START);
+    let mut run_queue = RunQueue::new(AdmissionLimits { max_running: 1, max_waiting: 1, ..LIMITS }, START);
     for id in [1, 3, 7] {
         run_queue.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
     }
     let mut starts = Vec::new();
     run_queue.tick(START + Duration::from_mins(1), &mut starts);
-    assert_eq!((starts.len(), run_queue.queued()), (1, 1));
-    let series = run_queue.take_missed().unwrap();
+    assert_eq!((starts.len(), run_queue.waiting_checks()), (1, 1));
+    let series = run_queue.pop_missed_series().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::Overload, 1));
     let (reply, mut receiver) = oneshot::channel();
-    run_queue.order_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
-    assert_eq!(receiver.try_recv(), Ok(Err(RunOrderError::Busy)));
+    run_queue.request_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
+    assert_eq!(receiver.try_recv(), Ok(Err(OnDemandRunError::QueueFull)));
 }
 
 #[test]
@@ -397,7 +403,7 @@ fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_pause_are_not() {
         let before = START + Duration::from_millis(500);
         queue.tick(before, &mut Vec::new());
         queue.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
-        assert_eq!(queue.take_missed().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
+        assert_eq!(queue.pop_missed_series().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
     }
 }
 
@@ -406,17 +412,17 @@ fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_pause_are_not() {
 fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
-    assigned.rotation = plan.location_rotation(HERE).unwrap();
+    assigned.location_rotation = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
-    while let Some(now) = queue.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
+    while let Some(now) = queue.next_timer_at().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
         queue.tick(now, &mut starts);
         for start in starts.split_off(0) {
-            assert_eq!(start.due_at, now, "it starts when it is due");
-            ran.push((start.planned_at, start.due_at));
-            queue.on_finished(start.index, now, &mut starts);
+            assert_eq!(start.location_start_at, now, "it starts when it is due");
+            ran.push((start.planned_at, start.location_start_at));
+            queue.on_check_finished(start.monitor_index, now, &mut starts);
         }
-        assert!(starts.is_empty() && queue.take_missed().is_none());
+        assert!(starts.is_empty() && queue.pop_missed_series().is_none());
     }
     ran
 }
@@ -428,7 +434,7 @@ fn under_rotation_runs_of_other_locations_are_not_missed() {
     let mut expected = Vec::new();
     for minute in 1..=30 {
         let planned = START + Duration::from_mins(minute);
-        if plan.expected_locations(planned) == [HERE] {
+        if plan.locations_of_run(planned) == [HERE] {
             expected.push((planned, planned));
         }
     }
@@ -437,7 +443,7 @@ fn under_rotation_runs_of_other_locations_are_not_missed() {
 
 #[test]
 fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_later() {
-    let plan = RunPlan { pool: [3, 1, 2].map(LocationId).to_vec(), ..plan(1, 60, Some(0), 3) };
+    let plan = RunPlan { location_pool: [3, 1, 2].map(LocationId).to_vec(), ..plan(1, 60, Some(0), 3) };
     for (minute, (planned, due)) in (1..).zip(started(&plan, 10)) {
         assert_eq!(planned, START + Duration::from_mins(minute), "the run is the same everywhere");
         assert_eq!(due, planned + Duration::from_secs(20));
@@ -446,31 +452,31 @@ fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_late
 
 #[test]
 fn a_slot_under_rotation_that_waits_longer_than_its_interval_is_missed() {
-    let mut queue = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
+    let mut queue = RunQueue::new(AdmissionLimits { max_running: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
-    assigned.rotation = plan.location_rotation(HERE).unwrap();
+    assigned.location_rotation = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
     // Another monitor occupies the only running slot.
     let mut starts = Vec::new();
     let (reply, _receiver) = oneshot::channel();
-    queue.order_run_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
-    queue.start_admitted(START, &mut starts);
-    let planned = queue.next_wake().unwrap();
+    queue.request_run_of_assignment(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
+    queue.collect_admitted(START, &mut starts);
+    let planned = queue.next_timer_at().unwrap();
     queue.tick(planned, &mut starts);
-    assert_eq!((starts.len(), queue.queued()), (1, 1));
+    assert_eq!((starts.len(), queue.waiting_checks()), (1, 1));
     let late = planned + Duration::from_secs(61);
     queue.tick(planned + Duration::from_mins(1), &mut starts);
-    queue.on_finished(starts.remove(0).index, late, &mut starts);
-    let series = queue.take_missed().unwrap();
+    queue.on_check_finished(starts.remove(0).monitor_index, late, &mut starts);
+    let series = queue.pop_missed_series().unwrap();
     assert_eq!((starts.len(), series.reason), (0, MissedReason::Overload));
     assert_eq!((series.slots.first, series.slots.count), (planned, 1));
-    assert_eq!(queue.next_wake(), Some(planned + Duration::from_mins(3)));
+    assert_eq!(queue.next_timer_at(), Some(planned + Duration::from_mins(3)));
 }
 
 /// A million monitors must fit in 2 GB with everything else that they need (architecture.md 7).
 #[test]
 fn the_state_of_a_monitor_stays_small() {
-    let (entry, assignment) = (size_of::<QueueEntry>(), size_of::<Assignment>());
+    let (entry, assignment) = (size_of::<MonitorSchedule>(), size_of::<Assignment>());
     assert!(entry <= 96 && assignment <= 200, "{entry} and {assignment} bytes");
 }

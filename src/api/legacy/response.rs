@@ -62,7 +62,7 @@ impl From<ServiceError> for LegacyError {
                     .or(errors.first());
                 let (status, message) = first.map_or_else(
                     || (66, "Invalid body".to_owned()),
-                    crate::syntax::ValidationError::to_legacy,
+                    crate::syntax::ValidationError::legacy_status,
                 );
                 Self::new(status, message)
             }

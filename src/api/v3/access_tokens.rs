@@ -17,7 +17,7 @@ use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use crate::schema::table::FieldTable;
 use crate::schema::table::records::ACCESS_TOKEN;
 use crate::schema::table::requests::LOGIN;
-use crate::schema::typed::request::{LoginRequest, read_request};
+use crate::schema::typed::request::{LoginRequest, parse_request_fields};
 use crate::service::{Caller, ServiceError};
 use crate::syntax::node::Node;
 
@@ -54,7 +54,7 @@ async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Respo
     let from = peer_address(&request);
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
     let fields = body_fields(&LOGIN, &body)?;
-    let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(ServiceError::from)?;
+    let login: LoginRequest<'_> = parse_request_fields(&LOGIN, &fields).map_err(ServiceError::from)?;
     let issued = state.accounts.log_in(login.username, login.password, from).await?;
     let response = json!({
         "access_token": issued.token,

@@ -16,7 +16,7 @@ use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use crate::schema::table::FieldTable;
 use crate::schema::table::operations::{APPLY, APPLY_RESPONSE, BULK_EDIT_RESULT};
 use crate::schema::table::requests::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
-use crate::schema::typed::request::{ApplyRequest, read_request};
+use crate::schema::typed::request::{ApplyRequest, parse_request_fields};
 use crate::service::monitors;
 use crate::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
 use crate::syntax::node::{Node, NodeValue};
@@ -132,7 +132,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = reader.read_fields(&APPLY, &body, &[], true);
     let mut errors = reader.errors;
-    let options = match read_request::<ApplyRequest>(&APPLY, &fields) {
+    let options = match parse_request_fields::<ApplyRequest>(&APPLY, &fields) {
         Ok(request) => ApplyOptions { dry_run: request.dry_run, prune: request.prune },
         Err(error) => {
             errors.push(error.into());

@@ -17,7 +17,7 @@ use crate::api::state::ApiState;
 use crate::api::{etag, list_response};
 use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, Permission, RecipientId};
 use crate::schema::table::alerting::{
-    NOTIFICATION, NOTIFICATION_STATES, RENDERED_PREVIEW, TEMPLATE_PREVIEW, TEST_NOTIFIER,
+    NOTIFICATION, NOTIFICATION_STATES, RENDERED_PREVIEW, TEMPLATE_PREVIEW, TEST_NOTIFICATION,
 };
 use crate::service::Caller;
 
@@ -44,7 +44,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let about = "Send a test notification; `id` is that of the notification";
     let test = on(Verb::Post, "/test-notifiers", "testNotifier", about)
         .with_right(Some(Permission::Edit))
-        .with_body(BodySpec::Create(&TEST_NOTIFIER))
+        .with_body(BodySpec::Create(&TEST_NOTIFICATION))
         .with_response(ResponseSpec::Saved(None));
     let about = "Render a template with example data; nothing is stored or sent";
     let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)

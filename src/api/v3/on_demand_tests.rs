@@ -13,7 +13,7 @@ use crate::api::path::{IdParam, parse_id};
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::domain::{LocationId, MonitorId, Permission};
-use crate::schema::table::records::TEST;
+use crate::schema::table::records::ON_DEMAND_TEST;
 use crate::service::{Caller, result_url};
 
 const PARAMS: &[Param] = &[
@@ -38,7 +38,7 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     };
     let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
         .with_right(Some(Permission::View))
-        .with_response(ResponseSpec::One(&TEST));
+        .with_response(ResponseSpec::One(&ON_DEMAND_TEST));
     routes
         .route(start(Verb::Post, "startTest"), start_test)
         .route(start(Verb::Get, "startTestByGet"), start_test)

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::super::bidi::{BidiConnection, MAX_EVENT_BYTES};
 use super::log::{
-    LoggedRequest, MAX_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error, fill_size_from_header,
-    protocol_name,
+    LoggedRequest, MAX_HEADER_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error,
+    fill_body_bytes_from_header, http_version_name,
 };
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases, truncate};
 
 /// The events to subscribe to.
-const EVENTS: &[&str] = &[
+const SUBSCRIBED_EVENTS: &[&str] = &[
     "network.beforeRequestSent",
     "network.responseStarted",
     "network.responseCompleted",
@@ -22,7 +22,7 @@ const EVENTS: &[&str] = &[
 
 /// Longest URL, in bytes, of a request that counts as pending. The response event contains the URL twice, so that of a
 /// longer one may exceed the message limit and be skipped.
-const MAX_AWAITED_URL_BYTES: usize = 1024 * 1024;
+const MAX_PENDING_URL_BYTES: usize = 1024 * 1024;
 
 /// A connection on which a browser reports its events.
 #[derive(Debug)]
@@ -39,7 +39,9 @@ impl BidiListener {
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
         let mut bidi = BidiConnection::connect(address, within, MAX_EVENT_BYTES).await.map_err(failed)?;
-        bidi.send("session.subscribe", json!({ "events": EVENTS })).await.map_err(failed)?;
+        bidi.send_command("session.subscribe", json!({ "events": SUBSCRIBED_EVENTS }))
+            .await
+            .map_err(failed)?;
         Ok(Self(bidi))
     }
 
@@ -56,20 +58,20 @@ impl NetworkLog {
         match event["method"].as_str().unwrap_or_default() {
             "network.beforeRequestSent" => self.on_bidi_request(params),
             "network.responseStarted" => {
-                if let Some(exchange) = self.request_mut(&request_id(params)) {
+                if let Some(exchange) = self.logged_request_mut(&request_key(params)) {
                     apply_response(exchange, params);
                 }
             }
             "network.responseCompleted" => {
-                if let Some(exchange) = self.finish_request(&request_id(params)) {
+                if let Some(exchange) = self.finish_request(&request_key(params)) {
                     apply_response(exchange, params);
                     apply_timings(exchange, params);
                 }
             }
             "network.fetchError" => {
-                if let Some(exchange) = self.finish_request(&request_id(params)) {
+                if let Some(exchange) = self.finish_request(&request_key(params)) {
                     let error = params["errorText"].as_str().unwrap_or_default();
-                    exchange.error = Some(truncate(error, 100));
+                    exchange.error_name = Some(truncate(error, 100));
                     exchange.cancelled = error == "NS_BINDING_ABORTED";
                     apply_timings(exchange, params);
                 }
@@ -89,27 +91,28 @@ impl NetworkLog {
         // The navigation of a browsing context: of the page, or of a frame in it.
         let is_document = params["navigation"].is_string();
         let context = params["context"].as_str().unwrap_or_default();
-        if is_document && self.main_frame.is_none() {
-            self.main_frame = Some(context.to_owned());
+        if is_document && self.main_frame_id.is_none() {
+            self.main_frame_id = Some(context.to_owned());
         }
-        let is_page = is_document && self.main_frame.as_deref() == Some(context) && destination != "iframe";
+        let is_page =
+            is_document && self.main_frame_id.as_deref() == Some(context) && destination != "iframe";
         if is_page {
             self.on_navigation();
         }
         let started = millis_to_seconds(&params["timestamp"]);
         self.start_request(
-            &request_id(params),
+            &request_key(params),
             LoggedRequest {
                 method: request["method"].as_str().unwrap_or_default().to_owned(),
                 url: truncate(url, MAX_VALUE_CHARS),
-                kind: if is_page { None } else { Some(object_kind(destination, is_document)) },
+                object_kind: if is_page { None } else { Some(object_kind(destination, is_document)) },
                 is_document,
                 started_at: started,
                 ended_at: started,
                 request_headers: header_fields(&request["headers"]),
                 ..LoggedRequest::default()
             },
-            destination != "websocket" && url.len() <= MAX_AWAITED_URL_BYTES,
+            destination != "websocket" && url.len() <= MAX_PENDING_URL_BYTES,
         );
     }
 
@@ -125,12 +128,12 @@ impl NetworkLog {
         let frame = &params["stackTrace"]["callFrames"][0];
         let line = frame["lineNumber"].as_u64().and_then(|line| u32::try_from(line + 1).ok());
         let text = params["text"].as_str().unwrap_or_default();
-        self.add_console_line(level, source, text, frame["url"].as_str().unwrap_or_default(), line);
+        self.add_console_entry(level, source, text, frame["url"].as_str().unwrap_or_default(), line);
     }
 }
 
 /// Returns the key of a request. A request keeps its id over redirects, and each redirect is reported as a new request.
-fn request_id(params: &Value) -> String {
+fn request_key(params: &Value) -> String {
     let id = params["request"]["request"].as_str().unwrap_or_default();
     format!("{id}/{}", params["redirectCount"].as_u64().unwrap_or_default())
 }
@@ -139,15 +142,15 @@ fn apply_response(exchange: &mut LoggedRequest, params: &Value) {
     let response = &params["response"];
     exchange.http_status =
         response["status"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
-    exchange.http_version = protocol_name(response["protocol"].as_str().unwrap_or_default());
+    exchange.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
     let mimetype = response["mimeType"].as_str().unwrap_or_default();
     mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut exchange.mimetype);
     exchange.response_headers = header_fields(&response["headers"]);
-    exchange.wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
+    exchange.body_wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
     let sizes =
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
-    exchange.bytes = sizes.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
-    fill_size_from_header(exchange);
+    exchange.body_bytes = sizes.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
+    fill_body_bytes_from_header(exchange);
     clear_proxy_error(exchange);
 }
 
@@ -159,11 +162,11 @@ fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
     exchange.started_at = mark("requestTime").unwrap_or(exchange.started_at);
     let ended = mark("responseEnd").unwrap_or_else(|| millis_to_seconds(&params["timestamp"]));
     exchange.ended_at = ended.max(exchange.started_at);
-    exchange.phases = phases(mark, exchange.started_at);
+    exchange.phases = to_phases(mark, exchange.started_at);
 }
 
 /// Converts timestamps in seconds since 1970. Those of a connection that existed before the request are left out.
-fn phases(mark: impl Fn(&str) -> Option<f64>, started: f64) -> Phases {
+fn to_phases(mark: impl Fn(&str) -> Option<f64>, started: f64) -> Phases {
     let mut phases = Phases::default();
     let mut span = |phase, from: Option<f64>, to: Option<f64>| {
         if let (Some(from), Some(to)) = (from.filter(|from| *from >= started), to) {
@@ -190,7 +193,7 @@ fn header_fields(headers: &Value) -> Vec<(String, String)> {
         let name = header["name"].as_str()?.to_owned();
         Some((name, truncate(header["value"]["value"].as_str().unwrap_or_default(), MAX_VALUE_CHARS)))
     };
-    headers.as_array().into_iter().flatten().take(MAX_FIELDS).filter_map(field).collect()
+    headers.as_array().into_iter().flatten().take(MAX_HEADER_FIELDS).filter_map(field).collect()
 }
 
 fn object_kind(destination: &str, is_document: bool) -> PageObjectKind {
@@ -219,7 +222,7 @@ mod tests {
             let params = json!({ "request": request, "response": response, "timestamp": timestamp });
             network_log.on_bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
         }
-        network_log.drain().requests.remove(0)
+        network_log.take_activity().requests.remove(0)
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::log::{
-    LoggedRequest, MAX_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error, fill_size_from_header,
-    protocol_name,
+    LoggedRequest, MAX_HEADER_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error,
+    fill_body_bytes_from_header, http_version_name,
 };
 use crate::domain::{PageObjectKind, Phase, Phases, truncate};
 
 impl NetworkLog {
     /// Adds entries of the log `performance`.
-    pub fn on_chrome_events(&mut self, entries: &Value) {
+    pub fn add_chrome_events(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
             let Some(message) = entry["message"].as_str() else { continue };
             let Ok(message) = serde_json::from_str::<Value>(message) else { continue };
@@ -22,7 +22,7 @@ impl NetworkLog {
     }
 
     /// Adds entries of the log `browser`: `URL LINE:COLUMN TEXT`, with a level as named in Java.
-    pub fn on_chrome_console(&mut self, entries: &Value) {
+    pub fn add_chrome_console(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
             let level = match entry["level"].as_str().unwrap_or_default() {
                 "SEVERE" => "error",
@@ -36,7 +36,7 @@ impl NetworkLog {
                 other => other,
             };
             let (url, line, text) = split_source_location(text);
-            self.add_console_line(level, source, text, url, line);
+            self.add_console_entry(level, source, text, url, line);
         }
     }
 
@@ -47,33 +47,33 @@ impl NetworkLog {
             "Network.requestWillBeSent" => self.on_chrome_request(id, timestamp, params),
             "Network.responseReceived" => {
                 let is_document = params["type"] == "Document";
-                if let Some(exchange) = self.request_mut(id) {
+                if let Some(exchange) = self.logged_request_mut(id) {
                     apply_response(exchange, &params["response"]);
                     exchange.is_document |= is_document;
                 }
             }
             "Network.dataReceived" => {
                 let bytes = to_u64(&params["dataLength"]);
-                if let Some(exchange) = self.request_mut(id) {
-                    exchange.bytes += bytes;
+                if let Some(exchange) = self.logged_request_mut(id) {
+                    exchange.body_bytes += bytes;
                 }
             }
             "Network.loadingFinished" => {
-                let ended = timestamp + self.clock_offset;
+                let ended = timestamp + self.clock_offset_seconds;
                 if let Some(exchange) = self.finish_request(id) {
-                    exchange.wire_bytes = to_u64(&params["encodedDataLength"]);
-                    apply_end(exchange, ended);
-                    fill_size_from_header(exchange);
+                    exchange.body_wire_bytes = to_u64(&params["encodedDataLength"]);
+                    set_end_time(exchange, ended);
+                    fill_body_bytes_from_header(exchange);
                 }
             }
             "Network.loadingFailed" => {
-                let ended = timestamp + self.clock_offset;
+                let ended = timestamp + self.clock_offset_seconds;
                 if let Some(exchange) = self.finish_request(id) {
                     let blocked = params["blockedReason"].as_str();
                     let error = blocked.or(params["errorText"].as_str()).unwrap_or_default();
-                    exchange.error = Some(truncate(error, 100));
+                    exchange.error_name = Some(truncate(error, 100));
                     exchange.cancelled = params["canceled"] == true;
-                    apply_end(exchange, ended);
+                    set_end_time(exchange, ended);
                 }
             }
             _ => {}
@@ -82,16 +82,16 @@ impl NetworkLog {
 
     fn on_chrome_request(&mut self, id: &str, timestamp: f64, params: &Value) {
         if let Some(wall_time) = params["wallTime"].as_f64() {
-            self.clock_offset = wall_time - timestamp;
+            self.clock_offset_seconds = wall_time - timestamp;
         }
-        let started = timestamp + self.clock_offset;
+        let started = timestamp + self.clock_offset_seconds;
         // A redirect continues under the same id.
         if !params["redirectResponse"].is_null()
             && let Some(redirected) = self.finish_request(id)
         {
             apply_response(redirected, &params["redirectResponse"]);
-            redirected.wire_bytes = to_u64(&params["redirectResponse"]["encodedDataLength"]);
-            apply_end(redirected, started);
+            redirected.body_wire_bytes = to_u64(&params["redirectResponse"]["encodedDataLength"]);
+            set_end_time(redirected, started);
         }
         let request = &params["request"];
         let url = request["url"].as_str().unwrap_or_default();
@@ -102,17 +102,17 @@ impl NetworkLog {
         let kind = params["type"].as_str().unwrap_or_default();
         let frame = params["frameId"].as_str().unwrap_or_default();
         let is_document = kind == "Document";
-        if is_document && self.main_frame.is_none() {
-            self.main_frame = Some(frame.to_owned());
+        if is_document && self.main_frame_id.is_none() {
+            self.main_frame_id = Some(frame.to_owned());
         }
-        let is_page = is_document && self.main_frame.as_deref() == Some(frame);
+        let is_page = is_document && self.main_frame_id.as_deref() == Some(frame);
         if is_page {
             self.on_navigation();
         }
         let exchange = LoggedRequest {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
             url: truncate(url, MAX_VALUE_CHARS),
-            kind: if is_page { None } else { Some(object_kind(kind)) },
+            object_kind: if is_page { None } else { Some(object_kind(kind)) },
             is_document,
             started_at: started,
             ended_at: started,
@@ -126,14 +126,14 @@ impl NetworkLog {
 
 pub(super) fn apply_response(exchange: &mut LoggedRequest, response: &Value) {
     exchange.http_status = u16::try_from(to_u64(&response["status"])).unwrap_or_default();
-    exchange.http_version = protocol_name(response["protocol"].as_str().unwrap_or_default());
+    exchange.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
     response["mimeType"].as_str().unwrap_or_default().clone_into(&mut exchange.mimetype);
     exchange.response_headers = header_fields(&response["headers"]);
-    exchange.phases = phases(&response["timing"]);
+    exchange.phases = to_phases(&response["timing"]);
     clear_proxy_error(exchange);
 }
 
-pub(super) fn apply_end(exchange: &mut LoggedRequest, ended: f64) {
+pub(super) fn set_end_time(exchange: &mut LoggedRequest, ended: f64) {
     exchange.ended_at = ended.max(exchange.started_at);
     let known: Duration =
         exchange.phases.iter().map(|(_, micros)| Duration::from_micros(micros.into())).sum();
@@ -144,7 +144,7 @@ pub(super) fn apply_end(exchange: &mut LoggedRequest, ended: f64) {
 }
 
 /// Converts offsets in milliseconds from the start of the request; -1 means that there was no such phase.
-fn phases(timing: &Value) -> Phases {
+fn to_phases(timing: &Value) -> Phases {
     let mut phases = Phases::default();
     let mark = |name: &str| timing[name].as_f64().filter(|mark| *mark >= 0.0);
     let mut span = |phase, from: Option<f64>, to: Option<f64>| {
@@ -162,7 +162,7 @@ fn phases(timing: &Value) -> Phases {
 }
 
 fn header_fields(headers: &Value) -> Vec<(String, String)> {
-    let fields = headers.as_object().into_iter().flatten().take(MAX_FIELDS);
+    let fields = headers.as_object().into_iter().flatten().take(MAX_HEADER_FIELDS);
     fields
         .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), MAX_VALUE_CHARS)))
         .collect()

@@ -8,7 +8,7 @@ use crate::domain::{ConsoleEntry, Failure, PageObjectKind, Phases, truncate};
 use crate::forward_proxy::REFUSED_HEADER;
 
 /// Maximum number of requests that are logged per step; later ones are only counted.
-pub(super) const MAX_REQUESTS: usize = 1000;
+pub(super) const MAX_REQUESTS_PER_STEP: usize = 1000;
 
 /// Maximum number of console lines kept per step.
 const MAX_CONSOLE_LINES: usize = 100;
@@ -17,7 +17,7 @@ const MAX_CONSOLE_LINES: usize = 100;
 const MAX_LINE_CHARS: usize = 1000;
 
 /// Maximum number of header fields per message.
-pub(super) const MAX_FIELDS: usize = 100;
+pub(super) const MAX_HEADER_FIELDS: usize = 100;
 
 pub(super) const MAX_VALUE_CHARS: usize = 2000;
 
@@ -29,7 +29,7 @@ pub struct LoggedRequest {
     /// The URL.
     pub url: String,
     /// The kind of object; `None` for a document of the page itself.
-    pub kind: Option<PageObjectKind>,
+    pub object_kind: Option<PageObjectKind>,
     /// Whether it is a document, of the page or of a frame.
     pub is_document: bool,
     /// When it started, in seconds since 1970.
@@ -45,19 +45,19 @@ pub struct LoggedRequest {
     /// Media type as declared.
     pub mimetype: String,
     /// Bytes over the wire.
-    pub wire_bytes: u64,
+    pub body_wire_bytes: u64,
     /// Bytes after decompression.
-    pub bytes: u64,
+    pub body_bytes: u64,
     /// Header fields of the request.
     pub request_headers: Vec<(String, String)>,
     /// Header fields of the response.
     pub response_headers: Vec<(String, String)>,
     /// The browser's name for the reason of the failure, such as `net::ERR_CONNECTION_REFUSED`.
-    pub error: Option<String>,
+    pub error_name: Option<String>,
     /// Whether the page itself cancelled it.
     pub cancelled: bool,
     /// The failure that Vigie's own proxy recorded for the request, if any; set by the reader of the log.
-    pub cause: Option<Failure>,
+    pub proxy_failure: Option<Failure>,
 }
 
 /// The activity since the last read.
@@ -66,46 +66,46 @@ pub struct NetworkActivity {
     /// Finished and pending requests, in the order of their start.
     pub requests: Vec<LoggedRequest>,
     /// Number of requests beyond those.
-    pub unlisted: u32,
+    pub unlisted_requests: u32,
     /// Lines of the console.
-    pub console: Vec<ConsoleEntry>,
+    pub console_entries: Vec<ConsoleEntry>,
 }
 
 /// Collects the reports of drivers.
 #[derive(Debug, Default)]
 pub struct NetworkLog {
     /// Indices into `exchanges`, by the browser's id. Logs are not in order: bytes may be reported after the end.
-    by_id: HashMap<String, usize>,
+    index_by_id: HashMap<String, usize>,
     /// Requests in the order of their start.
-    pub(super) exchanges: VecDeque<LoggedRequest>,
-    pub(super) unlisted: u32,
-    console: Vec<ConsoleEntry>,
+    pub(super) requests: VecDeque<LoggedRequest>,
+    pub(super) unlisted_requests: u32,
+    console_entries: Vec<ConsoleEntry>,
     /// The browser's id of the top-level frame.
-    pub(super) main_frame: Option<String>,
+    pub(super) main_frame_id: Option<String>,
     /// Ids of the pending requests, and when that set last changed.
-    pending: HashSet<String>,
+    pending_ids: HashSet<String>,
     pending_changed_at: Option<Instant>,
     /// Difference of the browser's clocks: wall time minus monotonic time, in seconds.
-    pub(super) clock_offset: f64,
+    pub(super) clock_offset_seconds: f64,
 }
 
 impl NetworkLog {
     /// Returns the activity since the last call. Pending requests are returned in their current state, and not again.
-    pub fn drain(&mut self) -> NetworkActivity {
-        self.by_id.clear();
-        let mut exchanges = Vec::from(std::mem::take(&mut self.exchanges));
+    pub fn take_activity(&mut self) -> NetworkActivity {
+        self.index_by_id.clear();
+        let mut exchanges = Vec::from(std::mem::take(&mut self.requests));
         exchanges.sort_by(|one, other| one.started_at.total_cmp(&other.started_at));
         NetworkActivity {
             requests: exchanges,
-            unlisted: std::mem::take(&mut self.unlisted),
-            console: std::mem::take(&mut self.console),
+            unlisted_requests: std::mem::take(&mut self.unlisted_requests),
+            console_entries: std::mem::take(&mut self.console_entries),
         }
     }
 
     /// Returns the last document that the page itself requested, as far as it was reported.
     #[must_use]
-    pub fn last_document(&self) -> Option<&LoggedRequest> {
-        self.exchanges.iter().rev().find(|exchange| exchange.is_document && exchange.kind.is_none())
+    pub fn last_page_document(&self) -> Option<&LoggedRequest> {
+        self.requests.iter().rev().find(|exchange| exchange.is_document && exchange.object_kind.is_none())
     }
 
     /// Returns since when no request is pending, at the earliest `start`; `None` while one is. Event streams and
@@ -113,50 +113,50 @@ impl NetworkLog {
     #[must_use]
     pub fn idle_since(&self, start: Instant) -> Option<Instant> {
         let changed_at = self.pending_changed_at.map_or(start, |changed_at| changed_at.max(start));
-        self.pending.is_empty().then_some(changed_at)
+        self.pending_ids.is_empty().then_some(changed_at)
     }
 
     pub(super) fn start_request(&mut self, id: &str, exchange: LoggedRequest, counts_as_pending: bool) {
-        if counts_as_pending && self.pending.len() < MAX_REQUESTS {
-            self.pending.insert(id.to_owned());
+        if counts_as_pending && self.pending_ids.len() < MAX_REQUESTS_PER_STEP {
+            self.pending_ids.insert(id.to_owned());
             self.pending_changed_at = Some(Instant::now());
         }
-        if self.exchanges.len() >= MAX_REQUESTS {
-            self.unlisted += 1;
+        if self.requests.len() >= MAX_REQUESTS_PER_STEP {
+            self.unlisted_requests += 1;
             return;
         }
-        self.by_id.insert(id.to_owned(), self.exchanges.len());
-        self.exchanges.push_back(exchange);
+        self.index_by_id.insert(id.to_owned(), self.requests.len());
+        self.requests.push_back(exchange);
     }
 
     /// Clears the pending requests, which belong to the page before.
     pub(super) fn on_navigation(&mut self) {
-        self.pending.clear();
+        self.pending_ids.clear();
     }
 
     /// Clears the pending requests after entries were lost, for instance because there were too many: their ends may be
     /// among them.
     pub fn clear_pending(&mut self) {
         // A driver without a log, such as that of a grid, never reported any.
-        if !self.pending.is_empty() {
-            self.pending.clear();
+        if !self.pending_ids.is_empty() {
+            self.pending_ids.clear();
             self.pending_changed_at = Some(Instant::now());
         }
     }
 
-    pub(super) fn request_mut(&mut self, id: &str) -> Option<&mut LoggedRequest> {
-        let index = *self.by_id.get(id)?;
-        self.exchanges.get_mut(index)
+    pub(super) fn logged_request_mut(&mut self, id: &str) -> Option<&mut LoggedRequest> {
+        let index = *self.index_by_id.get(id)?;
+        self.requests.get_mut(index)
     }
 
     pub(super) fn finish_request(&mut self, id: &str) -> Option<&mut LoggedRequest> {
-        if self.pending.remove(id) {
+        if self.pending_ids.remove(id) {
             self.pending_changed_at = Some(Instant::now());
         }
-        self.request_mut(id)
+        self.logged_request_mut(id)
     }
 
-    pub(super) fn add_console_line(
+    pub(super) fn add_console_entry(
         &mut self,
         level: &str,
         source: &str,
@@ -164,8 +164,8 @@ impl NetworkLog {
         url: &str,
         line: Option<u32>,
     ) {
-        if self.console.len() < MAX_CONSOLE_LINES {
-            self.console.push(ConsoleEntry {
+        if self.console_entries.len() < MAX_CONSOLE_LINES {
+            self.console_entries.push(ConsoleEntry {
                 level: level.to_owned(),
                 source: source.to_owned(),
                 text: truncate(text, MAX_LINE_CHARS),
@@ -178,31 +178,31 @@ impl NetworkLog {
 
 /// Sets a missing size from `Content-Length` if the response is not compressed. Browsers do not report all sizes, for
 /// instance those of preloaded objects.
-pub(super) fn fill_size_from_header(exchange: &mut LoggedRequest) {
+pub(super) fn fill_body_bytes_from_header(exchange: &mut LoggedRequest) {
     let field = |name: &str| {
         let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     };
     let plain = field("content-encoding").is_none_or(|coding| coding == "identity");
-    if exchange.bytes == 0
+    if exchange.body_bytes == 0
         && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
     {
-        exchange.bytes = length;
+        exchange.body_bytes = length;
     }
 }
 
 /// Removes a response by which Vigie's own proxy reports an unreachable target: it is not a response of the site.
 /// The document of the page is left: it is evaluated by what the browser displays.
 pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
-    if exchange.kind.is_none() || !exchange.url.starts_with("http:") {
+    if exchange.object_kind.is_none() || !exchange.url.starts_with("http:") {
         return;
     }
     let reason = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
     if let Some((_, reason)) = reason {
-        exchange.error = Some(truncate(reason, 100));
+        exchange.error_name = Some(truncate(reason, 100));
     }
     // Firefox reports a response twice, and incompletely the second time.
-    if exchange.error.is_some() {
+    if exchange.error_name.is_some() {
         exchange.http_status = 0;
         exchange.mimetype.clear();
         exchange.response_headers.clear();
@@ -210,7 +210,7 @@ pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
 }
 
 /// Returns the protocol name of results for the name that browsers use.
-pub(super) fn protocol_name(name: &str) -> String {
+pub(super) fn http_version_name(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "h2" | "http/2" | "http/2.0" => "HTTP/2".to_owned(),
         "h3" | "http/3" | "h3-29" => "HTTP/3".to_owned(),
@@ -234,6 +234,6 @@ mod tests {
         assert!(since.is_some_and(|since| since > start));
         network_log.clear_pending();
         assert_eq!(network_log.idle_since(start), since);
-        assert_eq!(network_log.drain().requests.len(), 1);
+        assert_eq!(network_log.take_activity().requests.len(), 1);
     }
 }

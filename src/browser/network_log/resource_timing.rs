@@ -3,8 +3,10 @@
 
 use serde_json::Value;
 
-use super::chrome::{apply_end, apply_response, to_u64};
-use super::log::{LoggedRequest, MAX_REQUESTS, MAX_VALUE_CHARS, NetworkLog, fill_size_from_header};
+use super::chrome::{apply_response, set_end_time, to_u64};
+use super::log::{
+    LoggedRequest, MAX_REQUESTS_PER_STEP, MAX_VALUE_CHARS, NetworkLog, fill_body_bytes_from_header,
+};
 use crate::domain::{PageObjectKind, truncate};
 
 /// The body of the function that returns them.
@@ -21,28 +23,28 @@ impl NetworkLog {
             let is_known = |known: &LoggedRequest| {
                 known.url == url && (known.started_at - started).abs() < MAX_CLOCK_SKEW_SECONDS
             };
-            if !url.starts_with("http") || self.exchanges.iter().any(is_known) {
+            if !url.starts_with("http") || self.requests.iter().any(is_known) {
                 continue;
             }
-            if self.exchanges.len() >= MAX_REQUESTS {
-                self.unlisted += 1;
+            if self.requests.len() >= MAX_REQUESTS_PER_STEP {
+                self.unlisted_requests += 1;
                 continue;
             }
             let initiator = entry["by"].as_str().unwrap_or_default();
             let mut exchange = LoggedRequest {
                 method: "GET".to_owned(),
                 url,
-                kind: Some(object_kind(initiator)),
+                object_kind: Some(object_kind(initiator)),
                 is_document: initiator == "navigation",
                 started_at: started,
-                wire_bytes: to_u64(&entry["wire"]),
-                bytes: to_u64(&entry["bytes"]),
+                body_wire_bytes: to_u64(&entry["wire"]),
+                body_bytes: to_u64(&entry["bytes"]),
                 ..LoggedRequest::default()
             };
             apply_response(&mut exchange, &entry["response"]);
-            apply_end(&mut exchange, entry["ended"].as_f64().unwrap_or(started));
-            fill_size_from_header(&mut exchange);
-            self.exchanges.push_back(exchange);
+            set_end_time(&mut exchange, entry["ended"].as_f64().unwrap_or(started));
+            fill_body_bytes_from_header(&mut exchange);
+            self.requests.push_back(exchange);
         }
     }
 }
@@ -71,7 +73,7 @@ mod tests {
         let request = json!({ "message": { "method": "Network.requestWillBeSent", "params": {
             "requestId": "1", "timestamp": 5.0, "wallTime": 1005.0, "type": "Fetch",
             "request": { "url": "http://a/late", "method": "POST", "headers": {} } } } });
-        network_log.on_chrome_events(&json!([{ "message": request.to_string() }]));
+        network_log.add_chrome_events(&json!([{ "message": request.to_string() }]));
         let entry = |url: &str, by: &str, began: f64| {
             json!({ "url": url, "by": by, "began": began, "ended": began + 0.5, "wire": 300, "bytes": 200,
                 "response": { "status": 200, "protocol": "h2", "timing": { "sendEnd": 10, "receiveHeadersEnd": 30 } } })
@@ -82,7 +84,7 @@ mod tests {
             entry("http://a/x.png", "img", 1004.5),
             entry("data:,x", "img", 1004.5),
         ]));
-        let exchanges = network_log.drain().requests;
+        let exchanges = network_log.take_activity().requests;
         let summaries: Vec<(&str, &str, u16)> = exchanges
             .iter()
             .map(|exchange| (&*exchange.method, &*exchange.url, exchange.http_status))
@@ -91,9 +93,9 @@ mod tests {
             summaries,
             [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]
         );
-        assert!(exchanges[0].is_document && exchanges[1].kind == Some(PageObjectKind::Image));
+        assert!(exchanges[0].is_document && exchanges[1].object_kind == Some(PageObjectKind::Image));
         assert_eq!(
-            (exchanges[0].wire_bytes, exchanges[0].bytes, &*exchanges[0].http_version),
+            (exchanges[0].body_wire_bytes, exchanges[0].body_bytes, &*exchanges[0].http_version),
             (300, 200, "HTTP/2")
         );
         assert_eq!(exchanges[0].phases.iter().count(), 2, "{:?}", exchanges[0].phases);

@@ -12,7 +12,7 @@ use crate::cli::settings::LocationArgs;
 use crate::cli::style::Style;
 use crate::cli::{monitor_type, output, render};
 use crate::domain::{CheckResult, MonitorType, Outcome};
-use crate::probe::AuthoringOptions;
+use crate::probe::ScriptDebugOptions;
 
 /// Run one check now and show its result
 ///
@@ -77,9 +77,9 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             Some(hint.to_owned()),
         ));
     }
-    settings.probe.variables = Arc::new(variables);
-    settings.probe.authoring =
-        AuthoringOptions { headful: args.headful, screenshots: args.screenshots.is_some() };
+    settings.probe.variable_overrides = Arc::new(variables);
+    settings.probe.script_debug =
+        ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
     let subjects = match (&args.file, args.positionals.as_slice()) {
         (Some(file), []) if script.is_some() => vec![super::subject::from_script(file, &sets, &settings)?],
         (Some(file), []) => super::subject::from_file(file, None, &settings)?,

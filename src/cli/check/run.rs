@@ -45,7 +45,7 @@ pub(super) async fn run_checks(
     });
     let results = stream::iter(checks).buffered(MAX_CONCURRENT).collect().await;
     // A browser that does not exit is ended by the next check that needs one.
-    let _ = settings.probe.browser_pool.wait_until_empty(BROWSER_EXIT_TIMEOUT).await;
+    let _ = settings.probe.browser_pool.wait_until_all_closed(BROWSER_EXIT_TIMEOUT).await;
     Ok(results)
 }
 
@@ -60,23 +60,23 @@ fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId)
         document: Arc::new(subject.document.clone()),
         metadata: Arc::default(),
     };
-    let (probe, weight) = probe::build(&monitor.document, &settings.probe);
+    let (probe, weight) = probe::build_probe(&monitor.document, &settings.probe);
     Assignment {
         monitor_id: monitor.id,
-        customer: monitor.customer,
+        customer_id: monitor.customer,
         egress_scope: monitor.egress_scope(),
         revision: monitor.revision,
-        name: monitor.name().into(),
-        kind: monitor.monitor_type(),
+        monitor_name: monitor.name().into(),
+        monitor_type: monitor.monitor_type(),
         interval: monitor.interval(),
-        offset: None,
-        rotation: LocationRotation::default(),
-        timeout: probe.time_limit(monitor.timeout()),
-        retry: monitor.document.settings().schedule.retry_on_failure,
-        location,
+        schedule_offset: None,
+        location_rotation: LocationRotation::default(),
+        attempt_timeout: probe.time_limit(monitor.timeout()),
+        retries_failure: monitor.document.settings().schedule.retry_on_failure,
+        location_id: location,
         probe,
-        weight,
+        concurrency_class: weight,
         last_planned_at: None,
-        full_page_at: None,
+        last_full_page_at: None,
     }
 }

@@ -9,12 +9,12 @@ use crate::domain::MonitorType;
 use crate::schema::field::FieldType;
 use crate::schema::monitor_file::KeyPolicy;
 use crate::schema::reader::{InputFormat, SecretSource};
-use crate::schema::validate::create_with;
+use crate::schema::validate::validate_new_with_secrets;
 use crate::schema::validation_context::ValidationContext;
 use crate::schema::{MonitorDocument, monitor_file, table};
 use crate::script::language::Script;
 use crate::settings::Settings;
-use crate::settings::{read_secret, read_text};
+use crate::settings::{read_config_text, read_secret};
 use crate::syntax::node::{Key, Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
@@ -50,7 +50,7 @@ pub(super) fn is_script(file: &Path) -> bool {
 pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<CheckSubject> {
     let text = file.display().to_string();
     let script =
-        read_text(file).map_err(|reason| UsageError::with_hint(format!("`{text}` {reason}"), None))?;
+        read_config_text(file).map_err(|reason| UsageError::with_hint(format!("`{text}` {reason}"), None))?;
     let errors = Script::parse(&script).err().unwrap_or_default();
     if !errors.is_empty() {
         let messages: Vec<String> = errors
@@ -93,8 +93,8 @@ fn from_entries(
     let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
     let known = KnownReferences::from_settings(settings);
     // Without plans, since an unsaved monitor is not billed.
-    let context = ValidationContext { plans: None, ..known.validation_context() };
-    match create_with(kind, InputFormat::File, &body, &context, &read, &["type"]) {
+    let context = ValidationContext { billing_plans: None, ..known.validation_context() };
+    match validate_new_with_secrets(kind, InputFormat::File, &body, &context, &read, &["type"]) {
         Ok(accepted) => Ok(CheckSubject { document: accepted.document, warnings: accepted.warnings }),
         Err(errors) => Err(InvalidInput(errors.into_iter().map(with_port_hint).collect()).into()),
     }
@@ -116,12 +116,14 @@ pub(super) fn from_file(
     settings: &Settings,
 ) -> anyhow::Result<Vec<CheckSubject>> {
     let path = file.display().to_string();
-    let text = read_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
+    let text =
+        read_config_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretSource<'_>| read_secret(folder, at);
     let known = KnownReferences::from_settings(settings);
     let files = [(path.clone(), text)];
-    let found = monitor_file::load(&files, KeyPolicy::Optional, &known.validation_context(), &read);
+    let found =
+        monitor_file::parse_monitor_files(&files, KeyPolicy::Optional, &known.validation_context(), &read);
     if !found.errors.is_empty() {
         return Err(InvalidInput(found.errors).into());
     }
@@ -218,7 +220,7 @@ fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Resu
         return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
     }
     let node = Node::from_yaml(value).map_err(|error| {
-        let hint = format!("it must be {}, written as JSON", field.field_type.expected());
+        let hint = format!("it must be {}, written as JSON", field.field_type.requirement());
         UsageError::with_hint(
             format!("the value of `--set {name}` cannot be read: {}", error.message),
             Some(hint),

@@ -21,7 +21,7 @@ pub(super) fn split_variables(sets: Vec<String>) -> anyhow::Result<(Vec<String>,
             UsageError::with_hint(format!("`--set {set}` is not a variable assignment"), Some(hint))
         })?;
         if !TextFormat::Identifier.matches(name) {
-            let hint = format!("it must be {}", TextFormat::Identifier.expected());
+            let hint = format!("it must be {}", TextFormat::Identifier.requirement());
             return Err(UsageError::with_hint(format!("`{name}` is not a valid variable name"), Some(hint)));
         }
         variables.insert(name.to_owned(), value.to_owned());

@@ -21,7 +21,7 @@ use crate::pipeline::{IngestSettings, Ingestor};
 use crate::schedule::LocationRotation;
 use crate::schema::MonitorDocument;
 use crate::schema::reader::InputFormat;
-use crate::schema::validate::create;
+use crate::schema::validate::validate_new;
 use crate::schema::validation_context::ValidationContext;
 use crate::settings::Settings;
 use crate::store::{Commit, Ingest, SqliteSettings, SqliteStore, StoreFuture};
@@ -129,11 +129,11 @@ impl LoadPipeline {
         let mut assignments = assignments.into_iter();
         loop {
             let changes: Vec<AssignmentChange> =
-                assignments.by_ref().take(CHANGES_PER_CALL).map(AssignmentChange::Put).collect();
+                assignments.by_ref().take(CHANGES_PER_CALL).map(AssignmentChange::Upsert).collect();
             if changes.is_empty() {
                 return Ok(());
             }
-            self.runner.apply(changes).await?;
+            self.runner.apply_changes(changes).await?;
         }
     }
 
@@ -156,11 +156,11 @@ impl LoadPipeline {
 fn admission_limits(settings: &Settings) -> AdmissionLimits {
     let concurrency = settings.concurrency;
     AdmissionLimits {
-        total: concurrency.total,
-        light: concurrency.light,
-        heavy: concurrency.heavy,
-        per_target: concurrency.total,
-        queue: concurrency.queue_capacity,
+        max_running: concurrency.total,
+        max_light: concurrency.light,
+        max_heavy: concurrency.heavy,
+        max_per_target: concurrency.total,
+        max_waiting: concurrency.queue_capacity,
     }
 }
 
@@ -179,33 +179,35 @@ pub(super) fn build_monitors(
     interval: u32,
     settings: &Settings,
 ) -> anyhow::Result<LoadMonitors> {
-    let context =
-        ValidationContext { dns_names: Some(settings.probe.dns_names.len()), ..ValidationContext::default() };
+    let context = ValidationContext {
+        dns_name_count: Some(settings.probe.dns_query_names.len()),
+        ..ValidationContext::default()
+    };
     let mut monitors = LoadMonitors::default();
     for index in 0..count {
         let fields = targets.monitor_fields(kind, index as usize).unwrap_or_default();
         let text = serde_json::Value::Object(fields).to_string();
-        let document = create(kind, InputFormat::File, &Node::from_yaml(&text)?, &context)
+        let document = validate_new(kind, InputFormat::File, &Node::from_yaml(&text)?, &context)
             .map_err(InvalidInput)?
             .document;
-        let (probe, weight) = probe::build(&document, &settings.probe);
+        let (probe, weight) = probe::build_probe(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
-            customer: CustomerId(1),
+            customer_id: CustomerId(1),
             egress_scope: EgressScope::Operator,
             revision: Revision(1),
-            name: document.name().into(),
-            kind,
+            monitor_name: document.name().into(),
+            monitor_type: kind,
             interval: Duration::from_secs(u64::from(interval)),
-            offset: None,
-            rotation: LocationRotation::default(),
-            timeout: Duration::from_secs(document.settings().schedule.timeout.into()),
-            retry: document.settings().schedule.retry_on_failure,
-            location: settings.location.id,
+            schedule_offset: None,
+            location_rotation: LocationRotation::default(),
+            attempt_timeout: Duration::from_secs(document.settings().schedule.timeout_seconds.into()),
+            retries_failure: document.settings().schedule.retry_on_failure,
+            location_id: settings.location.id,
             probe,
-            weight,
+            concurrency_class: weight,
             last_planned_at: None,
-            full_page_at: None,
+            last_full_page_at: None,
         }));
         monitors.documents.push(document);
     }

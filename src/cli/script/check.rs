@@ -8,7 +8,7 @@ use super::super::output;
 use super::plural::count_with_noun;
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::Script;
-use crate::settings::read_text;
+use crate::settings::read_config_text;
 
 /// Longest script that a monitor can have, in bytes (fields.md 2).
 const MAX_BYTES: usize = 10 * 1024 * 1024;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Checks `file`; returns the text to print, and the number of errors.
 fn check_file(file: &Path) -> (String, usize) {
     let name = file.display();
-    let text = match read_text(file) {
+    let text = match read_config_text(file) {
         Ok(text) if text.len() > MAX_BYTES => {
             return (format!("{name}: is larger than {} MiB\n", MAX_BYTES >> 20), 1);
         }

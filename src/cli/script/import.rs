@@ -10,7 +10,7 @@ use super::super::output::{self, UsageError};
 use super::plural::count_with_noun;
 use crate::script::language::Script;
 use crate::script::selenium_ide::{ImportReport, SideProject};
-use crate::settings::read_text;
+use crate::settings::read_config_text;
 use crate::syntax::closest_match;
 
 /// Longest project file, in bytes.
@@ -78,7 +78,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn read_project(file: &Path) -> anyhow::Result<SideProject> {
     let name = file.display();
-    let text = read_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
+    let text =
+        read_config_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
     if text.len() > MAX_BYTES {
         return Err(UsageError::with_hint(format!("`{name}` is larger than {} MiB", MAX_BYTES >> 20), None));
     }

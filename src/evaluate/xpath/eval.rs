@@ -165,7 +165,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             _ => false,
         };
         let is_tree = matches!(node, XPathNode::Tree(_));
-        Ok(match &step.test {
+        Ok(match &step.node_test {
             NodeTest::Node => true,
             NodeTest::Text => is_tree && tree.is_text(),
             NodeTest::Comment => is_tree && tree.is_comment(),

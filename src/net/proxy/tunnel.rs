@@ -12,7 +12,7 @@ use super::proxy_config::{ProxyKind, UpstreamProxy};
 use super::{http_connect, socks5};
 use crate::domain::{EgressScope, Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::{ConnectTrace, Endpoint};
+use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::socket;
 use crate::net::stack::Net;
 
@@ -86,7 +86,7 @@ impl Net {
         proxy: &UpstreamProxy,
         deadline: Deadline,
     ) -> Result<TcpStream, Failure> {
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let addresses = self.resolve(&proxy.endpoint, deadline, &mut trace).await;
         let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
         // The settings name the proxy, so it may be on this host.

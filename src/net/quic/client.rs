@@ -12,7 +12,7 @@ use super::server_hello::{SharedCipherSuite, SuiteRecordingConfig};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::dial::{RaceOutcome, happy_eyeballs, join_first, primary_failure};
-use crate::net::endpoint::{ConnectTrace, Endpoint};
+use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::socket;
 use crate::net::stack::Net;
 use crate::net::tls::{QuicTlsSession, TlsOptions};
@@ -53,7 +53,7 @@ impl Net {
         to: &Endpoint,
         options: &TlsOptions,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<QuicConnection, Failure> {
         self.proxy_by_id(to)?;
         // Errors that concern all addresses are reported before any is tried.
@@ -72,7 +72,7 @@ impl Net {
         addresses: &[IpAddr],
         options: &TlsOptions,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<QuicConnection, Failure> {
         let named = self.proxy_by_id(to)?;
         let allowed = self.allowed_addresses(addresses, Some(to.port), trace)?;
@@ -157,7 +157,7 @@ fn record_trace(
     handshakes: &[Arc<QuicHandshake>],
     winner: Option<SocketAddr>,
     started: Instant,
-    trace: &mut ConnectTrace,
+    trace: &mut ConnectionTrace,
 ) {
     let answered = || handshakes.iter().rev().find(|handshake| handshake.meter.first_datagram_at().is_some());
     let handshake = match winner {

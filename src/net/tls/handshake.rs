@@ -14,7 +14,7 @@ use super::trust::Pem;
 use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::ConnectTrace;
+use crate::net::endpoint::ConnectionTrace;
 use crate::net::error::NetError;
 use crate::net::stack::Net;
 
@@ -39,7 +39,7 @@ impl Net {
         server_name: &str,
         options: &TlsOptions,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<TlsStream<S>, Failure> {
         self.tls_session(server_name, options, false)?.handshake(stream, deadline, trace).await
     }

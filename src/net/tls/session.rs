@@ -15,7 +15,7 @@ use super::{certificate, failure};
 use super::{legacy, trust::ClientCertificate};
 use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::ConnectTrace;
+use crate::net::endpoint::ConnectionTrace;
 
 /// The shared state of handshakes with one server: the configuration, and optionally the sessions to resume. Cheap to
 /// clone; created by [`crate::net::stack::Net::tls_session`].
@@ -42,7 +42,7 @@ impl TlsSession {
         &self,
         stream: S,
         deadline: Deadline,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
     ) -> Result<TlsStream<S>, Failure> {
         let started = Instant::now();
         let result = self.run_handshake(stream, deadline).await;

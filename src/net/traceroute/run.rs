@@ -8,7 +8,7 @@ use super::trace_socket::TraceSocket;
 use super::tracer;
 use crate::domain::{Capture, Failure};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::{ConnectTrace, Endpoint};
+use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::stack::Net;
 
 /// File name of a captured route.
@@ -24,7 +24,7 @@ impl Net {
         options: TracerouteOptions,
         deadline: Deadline,
     ) -> Result<Traceroute, Failure> {
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let addresses = self.resolve(to, deadline, &mut trace).await?;
         let address = self.allowed_addresses(&addresses, None, &mut trace)?[0].to_canonical();
         let trace_with = |method| self.trace_route(address, method, options, deadline);

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use super::bounded_stream::BoundedStream;
 use super::email;
 use crate::domain::Failure;
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::notify::contract::{OutgoingMessage, Secret};
 use crate::notify::send_error::SendError;
 use crate::protocol::starttls;
@@ -124,7 +124,7 @@ impl MailChannel {
         }
         let address = tcp.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
         let options = TlsOptions { verify: self.settings.verify, ..TlsOptions::default() };
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let stream = self.net.handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
         // After STARTTLS the server does not greet again, but lettre expects a greeting.
         Ok(Box::new(BoundedStream::new(stream, address, !implicit)))
@@ -132,7 +132,7 @@ impl MailChannel {
 
     async fn connect_tcp(&self, deadline: Deadline) -> Result<TcpStream, SendError> {
         let to = Endpoint::new(&self.settings.host, self.settings.port);
-        Ok(self.net.connect(&to, deadline, &mut ConnectTrace::default()).await?)
+        Ok(self.net.connect(&to, deadline, &mut ConnectionTrace::default()).await?)
     }
 }
 

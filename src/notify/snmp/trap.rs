@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ber;
 use super::ber::{encode_context, encode_integer, encode_octets, encode_oid, encode_sequence, encode_tagged};
 use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
-use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, Net};
 use crate::notify::contract::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
@@ -49,7 +49,7 @@ impl TrapChannel {
         let deadline = Deadline::within(within);
         let (host, port) = host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let net = self.net.with_scope(message.egress_scope);
         let found = net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
         let allowed = net.allowed_addresses(&found, Some(port), &mut trace)?;

@@ -61,7 +61,7 @@ impl Locations {
         let own_region = region(of);
         let is_eligible = |agent: &&AgentStatus| {
             let id = agent.location.id;
-            let of_pool = policy.run_plan.pool.contains(&id);
+            let of_pool = policy.run_plan.location_pool.contains(&id);
             let verifies = agent.can_verify && facts.locations.contains_key(&id.0);
             agent.is_alive && id != of && !failed.contains(&id) && (of_pool || verifies)
         };

@@ -37,7 +37,7 @@ impl AlertEngine {
     }
 
     fn upsert(&mut self, monitor: Monitor, batch: &mut BatchContext) {
-        let (id, active) = (monitor.id, monitor.is_planned(batch.now));
+        let (id, active) = (monitor.id, monitor.is_active(batch.now));
         if !self.monitors.contains_key(&id) {
             let started = self
                 .restored_state

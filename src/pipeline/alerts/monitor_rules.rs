@@ -32,7 +32,7 @@ pub(super) fn monitor_rules(
     let policy = AlertPolicy {
         monitor_id: monitor.id,
         mode: monitor_settings.location_mode,
-        primary_location: plan.pool.first().copied().unwrap_or(LocationId(0)),
+        primary_location: plan.location_pool.first().copied().unwrap_or(LocationId(0)),
         run_plan: plan,
         quorum: facts.quorum,
         notify_on_error: monitor_settings.alerting.notify_on_error,

@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::notify::MessageTemplate;
 use crate::schema::InvalidSettings;
-use crate::schema::typed::record::{TemplateSettings, read_fields};
+use crate::schema::typed::record::{TemplateSettings, parse_record_fields};
 
 /// Reads a template from record fields.
 ///
 /// # Errors
 /// Fails when a field has an invalid value.
 pub(crate) fn template_from_fields(fields: &Map<String, Value>) -> Result<MessageTemplate, InvalidSettings> {
-    let settings: TemplateSettings<'_> = read_fields(fields)?;
+    let settings: TemplateSettings<'_> = parse_record_fields(fields)?;
     Ok(MessageTemplate {
         kind: settings.kind,
         method: settings.method,

@@ -139,7 +139,7 @@ impl PerformanceEvaluator {
                 rule_ids.insert(rule.id);
                 continue;
             };
-            if !monitor.is_planned(now) {
+            if !monitor.is_active(now) {
                 // An inactive monitor has no mean; its active alerts are cleared.
                 continue;
             }

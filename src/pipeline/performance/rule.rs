@@ -21,14 +21,14 @@ pub(super) fn rule_from_record(record: &Record) -> Option<PerformanceRule> {
             PerformanceThreshold::Static { limit_us: (threshold * 1_000_000.0).round() as u64 }
         }
         ThresholdKind::Dynamic => {
-            PerformanceThreshold::Dynamic { percent: threshold, days: settings.days.clamp(1, 7) }
+            PerformanceThreshold::Dynamic { percent: threshold, days: settings.reference_days.clamp(1, 7) }
         }
     };
     Some(PerformanceRule {
         id: record.id,
         monitor: MonitorId(record.parent_id?),
         threshold,
-        window: Duration::from_mins(u64::from(settings.window.max(1))),
+        window: Duration::from_mins(u64::from(settings.window_minutes.max(1))),
         level: match settings.level {
             AlertLevel::Warning => PerformanceLevel::Warning,
             AlertLevel::Error => PerformanceLevel::Error,

@@ -7,7 +7,7 @@ use http::StatusCode;
 use tokio::time::Instant;
 
 use super::evaluate::{Evaluation, EvaluationInput};
-use super::options::Options;
+use super::options::ApiStepsOptions;
 use super::step_plan::StepPlan;
 use crate::domain::{
     Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
@@ -23,18 +23,18 @@ use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHe
 use crate::redaction::redactor::{Redactor, redact_named_values};
 
 /// Longest excerpt of each response body in a result, in bytes.
-const EXCERPT_BYTES: usize = 2 * 1024;
+const MAX_EXCERPT_BYTES: usize = 2 * 1024;
 /// Longest failure detail of a step with several failures, in characters.
 const MAX_DETAIL_CHARS: usize = 1000;
 
 pub(super) struct ApiStepsAttempt<'a> {
-    options: &'a Options,
+    options: &'a ApiStepsOptions,
     cx: ProbeContext<'a>,
     started: Instant,
     cookie_jar: CookieJar,
     variables: Arc<Variables>,
     /// Credentials sent in requests. They are redacted everywhere.
-    secrets: Vec<String>,
+    request_secrets: Vec<String>,
     /// Redacts the credentials and the secret variables; `None` when it must be rebuilt since a secret was added.
     redactor: Option<Redactor>,
     observation: Observation,
@@ -45,21 +45,30 @@ struct StepState {
     result: StepResult,
     started: Instant,
     /// Status, headers and other facts of the last response.
-    facts: Option<HttpFacts>,
-    warning: Option<String>,
+    http_facts: Option<HttpFacts>,
+    redirect_warning: Option<String>,
     captures: Vec<Capture>,
     chain_trace: ChainTrace,
 }
 
 impl<'a> ApiStepsAttempt<'a> {
-    pub(super) fn new(options: &'a Options, cx: ProbeContext<'a>, started: Instant) -> Self {
+    pub(super) fn new(options: &'a ApiStepsOptions, cx: ProbeContext<'a>, started: Instant) -> Self {
         let observation = Observation::default();
-        let mut variables = Variables::new(cx.clock.now(), crate::probe::random::random());
-        for (name, value) in &*options.variables {
+        let mut variables = Variables::new(cx.clock.now(), crate::probe::random::random_u128());
+        for (name, value) in &*options.variable_overrides {
             variables.set(name, value.clone());
         }
         let (jar, secrets, variables) = (CookieJar::default(), Vec::new(), Arc::new(variables));
-        Self { options, cx, started, cookie_jar: jar, variables, secrets, redactor: None, observation }
+        Self {
+            options,
+            cx,
+            started,
+            cookie_jar: jar,
+            variables,
+            request_secrets: secrets,
+            redactor: None,
+            observation,
+        }
     }
 
     /// Returns the observation, complete up to the point where the attempt stopped.
@@ -69,7 +78,7 @@ impl<'a> ApiStepsAttempt<'a> {
 
     /// Runs the steps. Failures are recorded in the observation.
     pub(super) async fn run_steps(&mut self) {
-        let steps = Arc::clone(&self.options.steps);
+        let steps = Arc::clone(&self.options.step_plans);
         for index in 0..steps.len() {
             if !self.run_step(&steps, index).await {
                 return;
@@ -94,16 +103,16 @@ impl<'a> ApiStepsAttempt<'a> {
                 browser_step: None,
             },
             started: Instant::now(),
-            facts: None,
-            warning: None,
+            http_facts: None,
+            redirect_warning: None,
             captures: Vec::new(),
             chain_trace: ChainTrace::default(),
         };
         match plan.build_request(&self.options.user_agent, &self.variables) {
             Ok((request, secrets)) => {
                 for secret in secrets {
-                    if !self.secrets.contains(&secret) {
-                        self.secrets.push(secret);
+                    if !self.request_secrets.contains(&secret) {
+                        self.request_secrets.push(secret);
                         self.redactor = None;
                     }
                 }
@@ -125,7 +134,7 @@ impl<'a> ApiStepsAttempt<'a> {
         let ProbeContext { net, deadline, .. } = self.cx;
         let client = RequestContext {
             net,
-            connect_options: &self.options.connect,
+            connect_options: &self.options.connect_options,
             deadline,
             started: self.started,
             record_exchanges: true,
@@ -136,7 +145,7 @@ impl<'a> ApiStepsAttempt<'a> {
             let (head, body) = match chain.send().await {
                 Ok(response) => response,
                 Err(failure) => {
-                    step.record(
+                    step.record_exchange(
                         &mut chain,
                         &ExchangeRecord { failure: Some(&failure), ..ExchangeRecord::default() },
                     );
@@ -146,7 +155,7 @@ impl<'a> ApiStepsAttempt<'a> {
             step.record_facts(&chain, &head);
             let record = ExchangeRecord {
                 head: Some(&head),
-                max_body_bytes: EXCERPT_BYTES,
+                max_body_bytes: MAX_EXCERPT_BYTES,
                 ..ExchangeRecord::default()
             };
             let before = chain.will_continue(&head).then(|| chain.record(&record));
@@ -156,7 +165,7 @@ impl<'a> ApiStepsAttempt<'a> {
                     break self.evaluate_response(step, steps, index, &mut chain, &head, body).await;
                 }
                 Err(failure) => {
-                    step.record(
+                    step.record_exchange(
                         &mut chain,
                         &ExchangeRecord {
                             head: Some(&head),
@@ -198,7 +207,7 @@ impl<'a> ApiStepsAttempt<'a> {
         let content = body.read(keep, limit, deadline, &mut chain.trace.phases).await;
         let elapsed = step.started.elapsed();
         let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
-        if let Some(facts) = &mut step.facts {
+        if let Some(facts) = &mut step.http_facts {
             (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
         }
         let bytes = Arc::new(bytes);
@@ -206,26 +215,26 @@ impl<'a> ApiStepsAttempt<'a> {
         if let Some(failure) = &failure {
             evaluation.failures.push(failure.clone());
         } else {
-            let refused = step.status_failure(plan, chain, head);
+            let refused = step.evaluate_status(plan, chain, head);
             let case = EvaluationInput {
-                steps: Arc::clone(steps),
-                index,
+                step_plans: Arc::clone(steps),
+                step_index: index,
                 status: head.status,
                 elapsed,
                 headers: if plan.reads_headers() { header_pairs(head) } else { Vec::new() },
                 content_type: content_type(&head.headers).unwrap_or_default().to_owned(),
                 body: Arc::clone(&bytes),
                 variables: Arc::clone(&self.variables),
-                failed: refused.is_some(),
+                has_status_failure: refused.is_some(),
             };
             let started = Instant::now();
             evaluation = case.evaluate(deadline).await;
             evaluation.failures.splice(0..0, refused);
             chain.trace.phases.set(Phase::Validate, started.elapsed());
         }
-        let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { EXCERPT_BYTES };
+        let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { MAX_EXCERPT_BYTES };
         let failure = failure.as_ref();
-        step.record(
+        step.record_exchange(
             chain,
             &ExchangeRecord {
                 head: Some(head),
@@ -247,8 +256,9 @@ impl<'a> ApiStepsAttempt<'a> {
     fn finish_step(&mut self, mut step: StepState) -> bool {
         step.result.total_us = duration_micros(step.started.elapsed());
         step.result.phases = step.chain_trace.phases;
-        self.redact(&mut step);
-        let StepState { result, facts, warning, captures, chain_trace, .. } = step;
+        self.redact_step(&mut step);
+        let StepState { result, http_facts: facts, redirect_warning: warning, captures, chain_trace, .. } =
+            step;
         let observation = &mut self.observation;
         observation.phases.merge(&chain_trace.phases);
         observation.address = chain_trace.trace.address.or(observation.address);
@@ -278,13 +288,13 @@ impl<'a> ApiStepsAttempt<'a> {
     }
 
     /// Returns the credentials and secret variable values to redact.
-    fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.secrets.iter().map(String::as_str).chain(self.variables.secret_values())
+    fn all_secrets(&self) -> impl Iterator<Item = &str> {
+        self.request_secrets.iter().map(String::as_str).chain(self.variables.secret_values())
     }
 
     /// Redacts credentials in everything that is kept of the step.
-    fn redact(&mut self, step: &mut StepState) {
-        let redactor = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.secrets()));
+    fn redact_step(&mut self, step: &mut StepState) {
+        let redactor = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.all_secrets()));
         let hide = |text: &mut String| {
             if let Cow::Owned(hidden) = redactor.redact(text) {
                 *text = hidden;
@@ -298,8 +308,8 @@ impl<'a> ApiStepsAttempt<'a> {
             hide(text);
         };
         step.result.failures.iter_mut().for_each(|failure| hide(&mut failure.detail));
-        step.warning.iter_mut().for_each(hide);
-        step.facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
+        step.redirect_warning.iter_mut().for_each(hide);
+        step.http_facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
         step.chain_trace.redirects.iter_mut().for_each(|hop| hide_all(&mut hop.url));
         for HttpExchange {
             url,
@@ -336,12 +346,12 @@ impl<'a> ApiStepsAttempt<'a> {
 }
 
 impl StepState {
-    fn record(&mut self, chain: &mut RequestChain<'_>, record: &ExchangeRecord<'_>) {
+    fn record_exchange(&mut self, chain: &mut RequestChain<'_>, record: &ExchangeRecord<'_>) {
         self.result.exchanges.push(chain.record(record));
     }
 
     fn record_facts(&mut self, chain: &RequestChain<'_>, head: &ResponseHead) {
-        self.facts = Some(HttpFacts {
+        self.http_facts = Some(HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
             http_reason: head.reason.as_deref().map(truncate_for_result),
@@ -353,7 +363,7 @@ impl StepState {
 
     /// Returns the failure of a status that fails the step by itself. An assertion on the status replaces this rule
     /// (fields.md 4).
-    fn status_failure(
+    fn evaluate_status(
         &mut self,
         plan: &StepPlan,
         chain: &RequestChain<'_>,
@@ -376,7 +386,7 @@ impl StepState {
             }
             status => {
                 let redirected = status.is_redirection();
-                self.warning = redirected
+                self.redirect_warning = redirected
                     .then(|| format!("{line} from `{}` was not followed", display_url(chain.url())));
                 return None;
             }

@@ -18,9 +18,9 @@ const INLINE_BODY_BYTES: usize = 32 * 1024;
 
 /// A response with the rules to evaluate it by. Sent to another thread when the evaluation takes long.
 pub(super) struct EvaluationInput {
-    pub(super) steps: Arc<[StepPlan]>,
+    pub(super) step_plans: Arc<[StepPlan]>,
     /// Index of the step in `steps`.
-    pub(super) index: usize,
+    pub(super) step_index: usize,
     pub(super) status: StatusCode,
     pub(super) elapsed: Duration,
     pub(super) headers: Vec<(String, String)>,
@@ -28,7 +28,7 @@ pub(super) struct EvaluationInput {
     pub(super) body: Arc<Vec<u8>>,
     pub(super) variables: Arc<Variables>,
     /// Whether the status failed the response already; variables are then not extracted.
-    pub(super) failed: bool,
+    pub(super) has_status_failure: bool,
 }
 
 /// The result of an evaluation.
@@ -44,10 +44,10 @@ impl EvaluationInput {
     /// Evaluates the response, until `deadline` at most. The target has responded by then, so exceeding it is an error
     /// of Vigie.
     pub(super) async fn evaluate(self, deadline: Deadline) -> Evaluation {
-        let plan = &self.steps[self.index];
-        if self.body.len() <= INLINE_BODY_BYTES && !plan.has_regex(&self.content_type) {
+        let plan = &self.step_plans[self.step_index];
+        if self.body.len() <= INLINE_BODY_BYTES && !plan.uses_regex(&self.content_type) {
             let text = charset::decode(&self.body, Some(&self.content_type));
-            let response = self.to_answer(&text).with_inline_fuel();
+            let response = self.parse_response(&text).with_inline_fuel();
             let evaluation = self.evaluate_response(&response);
             if !response.is_fuel_exhausted() {
                 return evaluation;
@@ -57,7 +57,7 @@ impl EvaluationInput {
         let evaluate = move || {
             let text = charset::decode(&self.body, Some(&self.content_type));
             let response = self
-                .to_answer(&text)
+                .parse_response(&text)
                 .with_search_budget(SearchBudget::with_remaining(|| deadline.remaining()));
             let evaluation = self.evaluate_response(&response);
             if response.is_search_budget_exhausted() {
@@ -72,22 +72,22 @@ impl EvaluationInput {
         run_blocking("evaluating the assertions", deadline, evaluate).await.unwrap_or_else(internal)
     }
 
-    fn to_answer<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {
+    fn parse_response<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {
         ParsedResponse::new(self.status.as_u16(), self.elapsed, &self.headers, text)
     }
 
     fn evaluate_response(&self, response: &ParsedResponse<'_>) -> Evaluation {
-        let plan = &self.steps[self.index];
+        let plan = &self.step_plans[self.step_index];
         let mut evaluation = Evaluation::default();
         for template in &plan.assertions {
             let failure =
                 template.resolve(&self.variables).map(|assertion| Assertion::evaluate(&assertion, response));
             evaluation.failures.extend(failure.unwrap_or_else(Some));
         }
-        if self.failed || !evaluation.failures.is_empty() {
+        if self.has_status_failure || !evaluation.failures.is_empty() {
             return evaluation;
         }
-        for variable in &plan.variables {
+        for variable in &plan.variable_extractors {
             match variable.extract(response, &self.content_type) {
                 Ok(value) => evaluation.variables.push((variable.name().to_owned(), value)),
                 Err(failure) => evaluation.failures.push(failure),

@@ -7,42 +7,43 @@ use http::HeaderValue;
 
 use super::step_plan::StepPlan;
 use crate::probe::connect_settings;
-use crate::probe::invalid_probe::describe_invalid;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::invalid_probe::describe_invalid_setting;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::http::client::ConnectOptions;
-use crate::schema::typed::api_steps::{ApiStepSettings, ApiStepsSettings};
+use crate::schema::typed::api_steps::{ApiStepSettings, WebsiteApiSettings};
 use crate::schema::typed::website::HttpMethod;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The settings of an API monitor.
-pub(super) struct Options {
+pub(super) struct ApiStepsOptions {
     /// The steps, in order.
-    pub(super) steps: Arc<[StepPlan]>,
-    pub(super) connect: ConnectOptions,
+    pub(super) step_plans: Arc<[StepPlan]>,
+    pub(super) connect_options: ConnectOptions,
     pub(super) user_agent: HeaderValue,
     pub(super) max_body_bytes: u64,
     /// Variables set before the first step.
-    pub(super) variables: Arc<BTreeMap<String, String>>,
+    pub(super) variable_overrides: Arc<BTreeMap<String, String>>,
     /// The host of the first step, unless its URL has placeholders.
-    pub(super) target: Option<Box<str>>,
+    pub(super) target_host: Option<Box<str>>,
 }
 
-impl Options {
+impl ApiStepsOptions {
     pub(super) fn from_document(
         document: &MonitorDocument,
-        settings: &ProbeSettings,
+        settings: &ProbeBuildContext,
     ) -> Result<Self, String> {
         let agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is not a header value".to_owned())?;
-        let fields: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
-        let steps = steps(fields)?;
+        let fields: WebsiteApiSettings<'_> =
+            document.deserialize().map_err(|error| describe_invalid_setting(&error))?;
+        let steps = parse_steps(fields)?;
         Ok(Self {
-            target: steps.first().and_then(StepPlan::host),
-            steps: steps.into(),
-            connect: connect_options(document).map_err(|error| describe_invalid(&error))?,
+            target_host: steps.first().and_then(StepPlan::fixed_host),
+            step_plans: steps.into(),
+            connect_options: connect_options(document).map_err(|error| describe_invalid_setting(&error))?,
             user_agent: agent,
             max_body_bytes: settings.max_body_bytes,
-            variables: Arc::clone(&settings.variables),
+            variable_overrides: Arc::clone(&settings.variable_overrides),
         })
     }
 }
@@ -57,7 +58,7 @@ fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, Invalid
 }
 
 /// Returns the steps ordered by `step_number`, or by list position for those without one.
-fn steps(settings: ApiStepsSettings<'_>) -> Result<Vec<StepPlan>, String> {
+fn parse_steps(settings: WebsiteApiSettings<'_>) -> Result<Vec<StepPlan>, String> {
     let listed = settings.api_steps.unwrap_or_default();
     if listed.is_empty() {
         // The same step that `convert-api` creates.

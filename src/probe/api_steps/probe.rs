@@ -5,25 +5,25 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::attempt::ApiStepsAttempt;
-use super::options::Options;
+use super::options::ApiStepsOptions;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose attempts
 /// all fail with that error.
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match Options::from_document(document, settings) {
+pub fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match ApiStepsOptions::from_document(document, settings) {
         Ok(options) => Arc::new(ApiStepsProbe { options }),
         Err(detail) => Arc::new(InvalidProbe::new(detail)),
     }
 }
 
 struct ApiStepsProbe {
-    options: Options,
+    options: ApiStepsOptions,
 }
 
 impl ApiStepsProbe {
@@ -33,7 +33,7 @@ impl ApiStepsProbe {
         let outcome = tokio::select! {
             biased;
             () = run.run_steps() => Ok(()),
-            () = cx.cancel.cancelled() => Err(cancelled()),
+            () = cx.cancel.cancelled() => Err(cancelled_failure()),
         };
         let mut observation = run.into_observation();
         if let Err(failure) = outcome {
@@ -44,7 +44,7 @@ impl ApiStepsProbe {
     }
 }
 
-fn cancelled() -> Failure {
+fn cancelled_failure() -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished")
 }
 
@@ -53,7 +53,7 @@ impl Probe for ApiStepsProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        self.options.target.as_deref()
+    fn target_host(&self) -> Option<&str> {
+        self.options.target_host.as_deref()
     }
 }

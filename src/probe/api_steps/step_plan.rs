@@ -17,7 +17,7 @@ use crate::evaluate::variable::VariableExtractor;
 use crate::protocol::http as wire;
 use crate::protocol::http::client::{HttpCredentials, RequestSpec};
 use crate::redaction::sensitive_names::is_sensitive_header;
-use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod};
+use crate::schema::typed::api_steps::{ApiStepSettings, StepBodySettings, StepMethod};
 use crate::schema::typed::website::HeaderSettings;
 
 /// Longest URL that can be requested, in bytes.
@@ -34,16 +34,16 @@ pub(super) struct StepPlan {
     body: Option<Template>,
     user: Template,
     password: Template,
-    bearer: Option<Template>,
-    preemptive: bool,
+    authorization: Option<Template>,
+    preemptive_auth: bool,
     pub(super) follow_redirects: bool,
     pub(super) assertions: Box<[AssertionTemplate]>,
-    pub(super) variables: Box<[VariableExtractor]>,
+    pub(super) variable_extractors: Box<[VariableExtractor]>,
 }
 
 /// The URL of a step: fixed, or with placeholders.
 enum UrlTemplate {
-    Known(Url),
+    Fixed(Url),
     Template(Template),
 }
 
@@ -53,20 +53,21 @@ impl UrlTemplate {
         if template.has_placeholders() {
             Ok(Self::Template(template))
         } else {
-            parse_url(text).map(Self::Known)
+            parse_url(text).map(Self::Fixed)
         }
     }
 
-    fn url(&self, variables: &Variables) -> Result<Url, Failure> {
+    fn render(&self, variables: &Variables) -> Result<Url, Failure> {
         match self {
-            Self::Known(url) => Ok(url.clone()),
-            Self::Template(template) => parse_url(&template.render(variables)?)
-                .map_err(|reason| invalid(format!("the URL with its variables cannot be used: {reason}"))),
+            Self::Fixed(url) => Ok(url.clone()),
+            Self::Template(template) => parse_url(&template.render(variables)?).map_err(|reason| {
+                invalid_variable_failure(format!("the URL with its variables cannot be used: {reason}"))
+            }),
         }
     }
 }
 
-fn invalid(text: impl Into<String>) -> Failure {
+fn invalid_variable_failure(text: impl Into<String>) -> Failure {
     Failure::new(Phase::Prepare, FailureKind::VariableInvalid, text)
 }
 
@@ -95,24 +96,25 @@ impl StepPlan {
             name: name.into(),
             url: UrlTemplate::parse(step.url).map_err(|why| unusable("url", &why))?,
             method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
-            headers: headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
+            headers: parse_headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
             content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
             body: post
                 .map(|post| Template::new(&post.body, EscapeContext::from_content_type(&post.content_type))),
             user: login(head.http_basic_auth_username),
             password: login(head.http_basic_auth_password),
-            bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), EscapeContext::Header)),
-            preemptive: head.preemptive_authentication,
+            authorization: bearer
+                .map(|token| Template::new(&format!("Bearer {token}"), EscapeContext::Header)),
+            preemptive_auth: head.preemptive_authentication,
             follow_redirects: step.follow_redirects,
             assertions: assertions.map_err(|error| unusable("assertions", &error))?,
-            variables: variables.map_err(|error| unusable("variables", &error))?,
+            variable_extractors: variables.map_err(|error| unusable("variables", &error))?,
         })
     }
 
     /// Returns the host of the request, unless the URL has placeholders.
-    pub(super) fn host(&self) -> Option<Box<str>> {
+    pub(super) fn fixed_host(&self) -> Option<Box<str>> {
         match &self.url {
-            UrlTemplate::Known(url) => url.host_str().map(Box::from),
+            UrlTemplate::Fixed(url) => url.host_str().map(Box::from),
             UrlTemplate::Template(_) => None,
         }
     }
@@ -120,19 +122,19 @@ impl StepPlan {
     /// Whether an assertion or variable reads the response body.
     pub(super) fn reads_body(&self) -> bool {
         self.assertions.iter().any(AssertionTemplate::reads_body)
-            || self.variables.iter().any(VariableExtractor::reads_body)
+            || self.variable_extractors.iter().any(VariableExtractor::reads_body)
     }
 
     /// Whether an assertion or variable reads the response headers.
     pub(super) fn reads_headers(&self) -> bool {
         self.assertions.iter().any(AssertionTemplate::reads_headers)
-            || self.variables.iter().any(VariableExtractor::reads_headers)
+            || self.variable_extractors.iter().any(VariableExtractor::reads_headers)
     }
 
     /// Whether an assertion or variable applies a regular expression to a response of this media type.
-    pub(super) fn has_regex(&self, content_type: &str) -> bool {
+    pub(super) fn uses_regex(&self, content_type: &str) -> bool {
         self.assertions.iter().any(AssertionTemplate::is_regex)
-            || self.variables.iter().any(|variable| variable.is_regex(content_type))
+            || self.variable_extractors.iter().any(|variable| variable.is_regex(content_type))
     }
 
     /// Builds the request, and returns it with the credentials in it.
@@ -144,7 +146,7 @@ impl StepPlan {
         agent: &HeaderValue,
         variables: &Variables,
     ) -> Result<(RequestSpec, Vec<String>), Failure> {
-        let mut url = self.url.url(variables)?;
+        let mut url = self.url.render(variables)?;
         let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
         let login = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
         // Neither setter can fail on an http URL with a host.
@@ -165,7 +167,7 @@ impl StepPlan {
             headers,
             body,
             credentials: login,
-            preemptive_auth: self.preemptive,
+            preemptive_auth: self.preemptive_auth,
             follow_redirects: self.follow_redirects,
         };
         Ok((request, secrets))
@@ -189,17 +191,17 @@ impl StepPlan {
         if let Some(kind) = &self.content_type {
             headers.insert(CONTENT_TYPE, kind.clone());
         }
-        if let Some(bearer) = &self.bearer {
+        if let Some(bearer) = &self.authorization {
             let token = bearer.render(variables)?;
             secrets.push(token.clone());
-            headers.insert(AUTHORIZATION, header_value(token)?);
+            headers.insert(AUTHORIZATION, to_header_value(token)?);
         }
         for (index, (name, template)) in self.headers.iter().enumerate() {
             let text = template.render(variables)?;
             if is_sensitive_header(name.as_str()) {
                 secrets.push(text.clone());
             }
-            let value = header_value(text)?;
+            let value = to_header_value(text)?;
             if self.headers[..index].iter().any(|(earlier, _)| earlier == name) {
                 headers.append(name, value);
             } else {
@@ -225,7 +227,7 @@ impl PostBody {
     /// Creates the body of `post`. A multipart body is sent as written, parts and boundaries included, with two
     /// corrections: the boundary is added to the content type, taken from the body's first line,
     /// and line ends become CRLF (RFC 2046 4.1.1).
-    fn new(post: &PostSettings<'_>) -> Self {
+    fn new(post: &StepBodySettings<'_>) -> Self {
         let mut content_type = match post.content_type {
             "" => "application/x-www-form-urlencoded".to_owned(),
             kind => kind.to_owned(),
@@ -242,7 +244,7 @@ impl PostBody {
     }
 }
 
-fn headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]>, String> {
+fn parse_headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]>, String> {
     let header = |entry: &HeaderSettings<'_>| {
         let name = HeaderName::from_bytes(entry.name.as_bytes())
             .map_err(|_| format!("`{}` cannot be set", entry.name))?;
@@ -264,7 +266,7 @@ fn parse_url(text: &str) -> Result<Url, String> {
 }
 
 /// Returns the value of a header. The error does not quote it, since it may be a secret.
-fn header_value(text: String) -> Result<HeaderValue, Failure> {
+fn to_header_value(text: String) -> Result<HeaderValue, Failure> {
     HeaderValue::from_maybe_shared(Bytes::from(text))
-        .map_err(|_| invalid("a header has a character that is not allowed in its value"))
+        .map_err(|_| invalid_variable_failure("a header has a character that is not allowed in its value"))
 }

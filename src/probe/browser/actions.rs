@@ -5,34 +5,35 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::{ActError, to_act_error};
+use super::act_error::{ActionError, to_action_error};
 use super::dom;
-use super::element_failure::ELEMENT_TIMEOUT;
-use super::inspect::{check_navigation, check_page};
+use super::element_failure::DEFAULT_ELEMENT_WAIT;
+use super::inspect::{check_opened_page, reject_download_or_empty};
 use super::interactions::{Interaction, interact};
 use super::page_access::PageAccess;
 use super::time_budget::{DRIVER_GRACE, LimitKind, TimeBudget};
-use super::window_context::WindowContext;
+use super::window_context::ScriptBrowser;
 use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Variables};
 use crate::script::language::{Action, ActionKind, DialogResponse, ElementTarget, KeyChord, OptionSelector};
-use crate::syntax::template::{TemplatePart, parse};
+use crate::syntax::template::{TemplatePart, parse_template};
 
 /// Sets the driver's page load and script timeouts for `action`; without one, for the rest of the step.
 pub(super) async fn set_driver_timeouts(
-    window: &mut WindowContext<'_>,
+    window: &mut ScriptBrowser<'_>,
     budget: &mut TimeBudget,
     action: Option<&Action>,
-) -> Result<(), ActError> {
+) -> Result<(), ActionError> {
     // Drivers take whole milliseconds. Round up by up to 50 ms so that they do not time out early.
     let rounded = |time: Duration| {
         Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
     };
-    let (page, bound) = budget.page_limit(action.and_then(own_page_timeout));
-    budget.set_page_limit_kind(bound);
-    let page = if matches!(bound, LimitKind::Page | LimitKind::Open(_)) { page } else { rounded(page) };
-    let (until, _) = budget.end_of(action.and_then(|action| action.timeout));
+    let (page, bound) = budget.page_load_limit(action.and_then(own_page_load_timeout));
+    budget.set_page_load_limit_kind(bound);
+    let page =
+        if matches!(bound, LimitKind::PageLoad | LimitKind::OwnPageLoad(_)) { page } else { rounded(page) };
+    let (until, _) = budget.deadline_for(action.and_then(|action| action.timeout));
     // Our own queries end by themselves, so the driver waits longer; the script's JavaScript is ended by the driver.
     let is_code = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
     let grace = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
@@ -40,21 +41,21 @@ pub(super) async fn set_driver_timeouts(
     match window.session.set_timeouts(page, script, dom::short_deadline()).await {
         // The next command reports the dialog.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
-        Err(error) => Err(to_act_error(window, budget, error, LimitKind::Step)),
+        Err(error) => Err(to_action_error(window, budget, error, LimitKind::Step)),
     }
 }
 
 /// Navigates to `url`, an absolute URL.
-pub(super) async fn open(
-    window: &mut WindowContext<'_>,
+pub(super) async fn open_url(
+    window: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     url: &str,
     action: &Action,
-) -> Result<(), ActError> {
-    let (within, _) = budget.page_limit(own_page_timeout(action));
+) -> Result<(), ActionError> {
+    let (within, _) = budget.page_load_limit(own_page_load_timeout(action));
     let latest = Instant::now() + within + DRIVER_GRACE;
     match window.session.navigate(url, latest).await {
-        Ok(()) => check_page(window, budget, latest).await,
+        Ok(()) => check_opened_page(window, budget, latest).await,
         Err(WebDriverError::TimedOut) => Err(Failure::new(
             Phase::Play,
             FailureKind::BrowserTimedOut,
@@ -64,31 +65,31 @@ pub(super) async fn open(
         Err(error) => {
             // When the response is a download, Firefox waits for a page until the timeout.
             if error == WebDriverError::PageTimedOut {
-                check_navigation(window, true).await?;
+                reject_download_or_empty(window, true).await?;
             }
-            Err(to_act_error(window, budget, error, LimitKind::Page))
+            Err(to_action_error(window, budget, error, LimitKind::PageLoad))
         }
     }
 }
 
 /// Returns how the option is selected, and the value to select it by.
-pub(super) fn option_argument(
+pub(super) fn option_key_and_value(
     page: PageAccess<'_>,
     option: &OptionSelector,
 ) -> Result<(&'static str, Value), Failure> {
     Ok(match option {
-        OptionSelector::Value(text) => ("value", Value::String(page.fill(text, EscapeContext::Value)?)),
-        OptionSelector::Label(text) => ("label", Value::String(page.fill(text, EscapeContext::Value)?)),
+        OptionSelector::Value(text) => ("value", Value::String(page.render(text, EscapeContext::Value)?)),
+        OptionSelector::Label(text) => ("label", Value::String(page.render(text, EscapeContext::Value)?)),
         OptionSelector::Index(index) => ("index", json!(index)),
     })
 }
 
-pub(super) async fn press(
+pub(super) async fn press_key(
     page: PageAccess<'_>,
     key: &str,
     target: Option<&ElementTarget>,
     action: &Action,
-) -> Result<(), ActError> {
+) -> Result<(), ActionError> {
     let Some(KeyChord { modifiers, key }) = KeyChord::parse(key) else {
         return Err(
             Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is not a key")).into()
@@ -97,16 +98,16 @@ pub(super) async fn press(
     if let Some(target) = target {
         interact(page, target, &Interaction::Focus, action).await?;
     }
-    let (until, bound) = page.budget.end_of(action.timeout);
+    let (until, bound) = page.budget.deadline_for(action.timeout);
     let keys: Vec<char> = modifiers.into_iter().chain([key]).collect();
     let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
     let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
     let actions: Vec<Value> = down.chain(up).collect();
     let sources = json!([{"type": "key", "id": "keyboard", "actions": actions}]);
     page.session()
-        .perform_actions(sources, until + DRIVER_GRACE)
+        .perform_input_actions(sources, until + DRIVER_GRACE)
         .await
-        .map_err(|error| page.act_error(error, bound))
+        .map_err(|error| page.to_action_error(error, bound))
 }
 
 pub(super) async fn scroll(
@@ -114,20 +115,20 @@ pub(super) async fn scroll(
     to: Option<&ElementTarget>,
     by: (i64, i64),
     action: &Action,
-) -> Result<(), ActError> {
+) -> Result<(), ActionError> {
     if let Some(target) = to {
         interact(page, target, &Interaction::ScrollTo, action).await?;
     }
     if by == (0, 0) {
         return Ok(());
     }
-    let (until, bound) = page.budget.end_of(action.timeout);
-    let scrolled = page.session().execute(
+    let (until, bound) = page.budget.deadline_for(action.timeout);
+    let scrolled = page.session().execute_script(
         "window.scrollBy(arguments[0], arguments[1]);",
         vec![json!(by.0), json!(by.1)],
         until + DRIVER_GRACE,
     );
-    scrolled.await.map(drop).map_err(|error| page.act_error(error, bound))
+    scrolled.await.map(drop).map_err(|error| page.to_action_error(error, bound))
 }
 
 /// Answers the dialog that is open, or that opens in time.
@@ -135,28 +136,30 @@ pub(super) async fn answer_dialog(
     page: PageAccess<'_>,
     response: &DialogResponse,
     action: &Action,
-) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
+) -> Result<(), ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
     let text = match response {
-        DialogResponse::AcceptWithText(text) => Some(page.fill(text, EscapeContext::Value)?),
+        DialogResponse::AcceptWithText(text) => Some(page.render(text, EscapeContext::Value)?),
         DialogResponse::Accept | DialogResponse::Dismiss => None,
     };
     let accept = *response != DialogResponse::Dismiss;
     loop {
-        match page.session().close_dialog(accept, text.as_deref(), time.latest).await {
+        match page.session().close_dialog(accept, text.as_deref(), time.response_deadline).await {
             Ok(()) => return Ok(()),
-            Err(WebDriverError::NoDialog) if Instant::now() < time.until => dom::retry_delay().await,
-            Err(error) => return Err(page.act_error(error, time.latest_kind)),
+            Err(WebDriverError::NoDialog) if Instant::now() < time.retry_until => {
+                dom::wait_before_retry().await
+            }
+            Err(error) => return Err(page.to_action_error(error, time.response_limit_kind)),
         }
     }
 }
 
 /// Runs `code` in the page and returns its result as text.
-pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) -> Result<String, ActError> {
-    let (until, bound) = page.budget.end_of(action.timeout);
+pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) -> Result<String, ActionError> {
+    let (until, bound) = page.budget.deadline_for(action.timeout);
     let script = substitute_variables(page.variables, code)?;
-    let result = page.session().execute(&script, Vec::new(), until + DRIVER_GRACE).await;
-    Ok(match result.map_err(|error| page.act_error(error, bound))? {
+    let result = page.session().execute_script(&script, Vec::new(), until + DRIVER_GRACE).await;
+    Ok(match result.map_err(|error| page.to_action_error(error, bound))? {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
@@ -166,7 +169,7 @@ pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) ->
 /// Returns `code` with each placeholder replaced by a JavaScript string literal, so that no value becomes code.
 fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Failure> {
     let mut script = String::with_capacity(code.len());
-    for part in parse(code) {
+    for part in parse_template(code) {
         match part {
             TemplatePart::Text(text) => script.push_str(text),
             TemplatePart::Placeholder(name) => {
@@ -182,6 +185,6 @@ fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Fai
 }
 
 /// Returns the page load limit of `action` itself, if it has one.
-fn own_page_timeout(action: &Action) -> Option<Duration> {
+fn own_page_load_timeout(action: &Action) -> Option<Duration> {
     action.timeout.filter(|_| matches!(action.kind, ActionKind::Open { .. }))
 }

@@ -10,15 +10,15 @@ use crate::evaluate::SearchBudget;
 use crate::evaluate::template::EscapeContext;
 use crate::net::Deadline;
 use crate::probe::blocking_pool::{INLINE_SEARCH_BYTES, run_blocking};
-use crate::script::language::{Matcher, Pattern};
+use crate::script::language::{Matcher, RegexPattern};
 
 /// Longest text that a failure quotes, in characters.
-pub(super) const MAX_SHOWN_CHARS: usize = 200;
+pub(super) const MAX_QUOTED_CHARS: usize = 200;
 
 /// A [`Matcher`] with its texts filled in.
 #[derive(Clone, Debug)]
 pub(super) enum TextCondition {
-    Anything,
+    AnyText,
     Equals(String),
     Contains(String),
     Matches(Regex),
@@ -37,7 +37,7 @@ impl TextCondition {
     ///
     /// # Errors
     /// Fails with [`FailureKind::Internal`] when the search would take longer.
-    pub(super) async fn holds(&self, text: &Arc<str>, deadline: Deadline) -> Result<bool, Failure> {
+    pub(super) async fn is_met_by(&self, text: &Arc<str>, deadline: Deadline) -> Result<bool, Failure> {
         if text.len() <= INLINE_SEARCH_BYTES {
             return self.evaluate(text, deadline);
         }
@@ -58,7 +58,7 @@ impl TextCondition {
 
     fn matches(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
         match self {
-            Self::Anything => true,
+            Self::AnyText => true,
             Self::Equals(expected) => collapse_whitespace(expected) == collapse_whitespace(text),
             Self::Contains(expected) => collapse_whitespace(text).contains(&collapse_whitespace(expected)),
             Self::Matches(regex) => budget.is_match(regex, text),
@@ -68,13 +68,13 @@ impl TextCondition {
         }
     }
 
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn requirement(&self) -> String {
         match self {
-            Self::Anything => "exist".to_owned(),
-            Self::Equals(expected) => format!("be `{}`", truncate(expected, MAX_SHOWN_CHARS)),
-            Self::Contains(expected) => format!("contain `{}`", truncate(expected, MAX_SHOWN_CHARS)),
-            Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_SHOWN_CHARS)),
-            Self::Not(inner) => format!("not {}", inner.describe()),
+            Self::AnyText => "exist".to_owned(),
+            Self::Equals(expected) => format!("be `{}`", truncate(expected, MAX_QUOTED_CHARS)),
+            Self::Contains(expected) => format!("contain `{}`", truncate(expected, MAX_QUOTED_CHARS)),
+            Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_QUOTED_CHARS)),
+            Self::Not(inner) => format!("not {}", inner.requirement()),
             Self::AtLeast(min) => format!("be at least {min}"),
             Self::AtMost(max) => format!("be at most {max}"),
         }
@@ -82,12 +82,12 @@ impl TextCondition {
 }
 
 /// Fills in the texts of `matcher`.
-pub(super) fn resolve_condition(page: PageAccess<'_>, matcher: &Matcher) -> Result<TextCondition, Failure> {
+pub(super) fn render_condition(page: PageAccess<'_>, matcher: &Matcher) -> Result<TextCondition, Failure> {
     Ok(match matcher {
-        Matcher::Equals(text) => TextCondition::Equals(page.fill(text, EscapeContext::Value)?),
-        Matcher::Contains(text) => TextCondition::Contains(page.fill(text, EscapeContext::Value)?),
-        Matcher::Matches(Pattern(regex)) => TextCondition::Matches(regex.clone()),
-        Matcher::Not(inner) => TextCondition::Not(Box::new(resolve_condition(page, inner)?)),
+        Matcher::Equals(text) => TextCondition::Equals(page.render(text, EscapeContext::Value)?),
+        Matcher::Contains(text) => TextCondition::Contains(page.render(text, EscapeContext::Value)?),
+        Matcher::Matches(RegexPattern(regex)) => TextCondition::Matches(regex.clone()),
+        Matcher::Not(inner) => TextCondition::Not(Box::new(render_condition(page, inner)?)),
         Matcher::AtLeast(count) => TextCondition::AtLeast(*count),
         Matcher::AtMost(count) => TextCondition::AtMost(*count),
     })
@@ -96,8 +96,8 @@ pub(super) fn resolve_condition(page: PageAccess<'_>, matcher: &Matcher) -> Resu
 /// Returns the first group of `regex` in `text`, or the whole match without groups. `text` is known to match.
 ///
 /// # Errors
-/// Fails like [`TextCondition::holds`].
-pub(super) async fn capture_group(
+/// Fails like [`TextCondition::is_met_by`].
+pub(super) async fn first_capture_group(
     regex: &Regex,
     text: &Arc<str>,
     deadline: Deadline,
@@ -134,10 +134,10 @@ mod tests {
             char::from(b"abcdefgh x"[(seed >> 33) as usize % 10])
         };
         let text: Arc<str> = (0..2 * INLINE_SEARCH_BYTES).map(letter).collect::<String>().into();
-        let failure = slow.holds(&text, Deadline::within(Duration::from_millis(20))).await.unwrap_err();
+        let failure = slow.is_met_by(&text, Deadline::within(Duration::from_millis(20))).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Internal, "{failure}");
         let quick = TextCondition::Not(Box::new(TextCondition::Contains("y".to_owned())));
-        assert!(quick.holds(&text, Deadline::within(Duration::from_mins(1))).await.unwrap());
+        assert!(quick.is_met_by(&text, Deadline::within(Duration::from_mins(1))).await.unwrap());
     }
 
     #[tokio::test]
@@ -148,7 +148,7 @@ mod tests {
             for (pattern, found) in [(r"(\d+)\.", Some("12")), (r"\d+\.\d+", Some("12.50")), ("Sum", None)] {
                 let regex = Regex::new(pattern).unwrap();
                 assert_eq!(
-                    capture_group(&regex, &text, deadline).await.unwrap().as_deref(),
+                    first_capture_group(&regex, &text, deadline).await.unwrap().as_deref(),
                     found,
                     "{pattern}"
                 );

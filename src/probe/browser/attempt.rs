@@ -8,10 +8,10 @@ use fantoccini::Client;
 use tokio::time::Instant;
 
 use super::network_log_reader::NetworkLogReader;
-use super::options::{Options, initial_variables};
+use super::options::{BrowserScriptOptions, initial_variables};
 use super::script_runner::ScriptRunner;
 use super::step_recorder::StepRecorder;
-use super::window_context::WindowContext;
+use super::window_context::ScriptBrowser;
 use super::{content_views, page_results};
 use crate::browser::{
     BidiListener, BrowserPool, BrowserProcess, BrowserSession, NetworkLog, OpenBrowser, SessionOptions,
@@ -24,18 +24,22 @@ use crate::probe::contract::ProbeContext;
 /// Limit for closing a browser and its session.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Limit for recording the page that an action failed on, after the script's own time is over.
-pub(super) const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const FAILED_PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Limit for noticing that the browser exited after its driver reported it. Firefox exits by itself when one of its
 /// tabs crashed, which takes seconds on a busy host.
 const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(5);
 /// Limit for connecting to the browser's event stream.
-const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
+const BIDI_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
+pub(super) async fn run_attempt(
+    options: &BrowserScriptOptions,
+    pool: &BrowserPool,
+    cx: ProbeContext<'_>,
+) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
-    let session_options = options.session_options_for_attempt();
-    let bound = match pool.proxy_config(&session_options, options.device.blocked.clone()) {
+    let session_options = options.session_options_with_trace_id();
+    let bound = match pool.proxy_config(&session_options, options.device.blocked_hosts.clone()) {
         Ok(rules) => ForwardProxy::bind(rules).await,
         Err(failure) => Err(failure),
     };
@@ -58,7 +62,7 @@ pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: Probe
 }
 
 async fn run_in_browser(
-    options: &Options,
+    options: &BrowserScriptOptions,
     session_options: &SessionOptions,
     pool: &BrowserPool,
     cx: ProbeContext<'_>,
@@ -66,21 +70,21 @@ async fn run_in_browser(
     started: Instant,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let opened = pool.open(session_options, cx.net, forward, cx.deadline).await;
+    let opened = pool.open_browser(session_options, cx.net, forward, cx.deadline).await;
     observation.phases.set(Phase::Launch, started.elapsed());
-    let OpenBrowser { client, facts, process: mut browser_process, driver } = opened?;
-    let listener = listener(&client).await?;
-    let session = BrowserSession::new(client, options.limits.page, driver);
+    let OpenBrowser { driver_client: client, facts, mut browser_process, driver_address: driver } = opened?;
+    let listener = connect_event_listener(&client).await?;
+    let session = BrowserSession::new(client, options.script_limits.page_load, driver);
     let playing = Instant::now();
     let network_log = Mutex::default();
-    let network = NetworkLogReader::new(&network_log, options.session.kind);
-    let window = WindowContext::new(session, network, pool, &options.session, forward);
+    let network = NetworkLogReader::new(&network_log, options.session_options.browser_kind);
+    let window = ScriptBrowser::new(session, network, pool, &options.session_options, forward);
     let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
     let variables = initial_variables(
         &options.script,
-        &options.overrides,
+        &options.variable_overrides,
         cx.clock.now(),
-        crate::probe::random::random(),
+        crate::probe::random::random_u128(),
     );
     let mut runner = ScriptRunner::new(options, variables, window, recorder);
     let outcome = tokio::select! {
@@ -92,34 +96,34 @@ async fn run_in_browser(
     observation.phases.set(Phase::Play, playing.elapsed());
     let outcome = match outcome {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
-            Err(browser_lost_failure(&mut browser_process, &mut runner.recorder, failure).await)
+            Err(cause_of_lost_browser(&mut browser_process, &mut runner.recorder, failure).await)
         }
         outcome => outcome,
     };
-    if outcome.is_ok() && options.detect_change {
-        runner.recover().await;
-        let content = page_results::page_facts(&runner.window.session, runner.recorder.steps()).await;
+    if outcome.is_ok() && options.detect_content_change {
+        runner.wait_until_driver_idle().await;
+        let content = page_results::last_page_facts(&runner.browser.session, runner.recorder.steps()).await;
         observation.facts.http = content.map(Box::new);
     }
     // Ends the step in progress when the browser was lost.
     runner.recorder.finish_step(outcome.as_ref().err());
-    let ScriptRunner { window: WindowContext { session, viewport, .. }, recorder, .. } = runner;
+    let ScriptRunner { browser: ScriptBrowser { session, viewport, .. }, recorder, .. } = runner;
     let (steps, files) = recorder.into_parts();
-    let outcome = evaluate(options, cx, steps, outcome, observation);
-    observation.captures = files.into_kept(outcome.is_err());
+    let outcome = evaluate_results(options, cx, steps, outcome, observation);
+    observation.captures = files.into_retained(outcome.is_err());
     let until = Instant::now() + CLOSE_TIMEOUT / 2;
     // An error of the driver does not matter here: its process is killed next.
-    let _ = session.close(until).await;
+    let _ = session.close_session(until).await;
     let mut facts = BrowserFacts { memory_bytes: browser_process.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
     facts.device.clone_from(&options.device.name);
     observation.details.browser = Some(Box::new(facts));
-    browser_process.close().await;
+    browser_process.kill_and_remove().await;
     outcome
 }
 
 /// Returns why the browser was lost. The driver may report it first, but the process exit shows the cause.
-async fn browser_lost_failure(
+async fn cause_of_lost_browser(
     process: &mut BrowserProcess,
     recorder: &mut StepRecorder<'_>,
     failure: Failure,
@@ -132,30 +136,30 @@ async fn browser_lost_failure(
 }
 
 /// Adds the results of content views and page objects to the outcome of the script.
-fn evaluate(
-    options: &Options,
+fn evaluate_results(
+    options: &BrowserScriptOptions,
     cx: ProbeContext<'_>,
     steps: Vec<StepResult>,
     outcome: Result<(), Failure>,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
     let (views, failure, warnings) =
-        content_views::evaluate_views(&options.views, &steps, outcome.as_ref().err());
+        content_views::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
     observation.details.views = views;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));
-    let due = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
+    let due = options.full_page_rule.filter(|rule| rule.is_due(cx.last_full_page_at, cx.clock.now()));
     if let Some(rule) = due.filter(|_| outcome.is_ok()) {
-        page_results::evaluate_full_page(&rule, &steps, options.limits.page, observation);
+        page_results::evaluate_full_page(&rule, &steps, options.script_limits.page_load, observation);
     }
     observation.details.steps = steps;
     outcome
 }
 
 /// Connects to Firefox's event stream, which must start before the script; Chromium's driver keeps a log instead.
-async fn listener(client: &Client) -> Result<Option<BidiListener>, Failure> {
+async fn connect_event_listener(client: &Client) -> Result<Option<BidiListener>, Failure> {
     match bidi_url(client) {
-        Some(address) => BidiListener::connect(address, BIDI_TIMEOUT).await.map(Some),
+        Some(address) => BidiListener::connect(address, BIDI_CONNECT_TIMEOUT).await.map(Some),
         None => Ok(None),
     }
 }

@@ -25,7 +25,7 @@ const MAX_IMAGE_BYTES: usize = 512 * 1024 * 1024;
 const JPEG_QUALITY: u8 = 80;
 
 /// Takes the captures that the monitor's rule sets for this moment; `name_prefix` begins the file names.
-pub(super) async fn capture(
+pub(super) async fn capture_moment(
     recorder: &mut StepRecorder<'_>,
     session: &BrowserSession,
     budget: &mut TimeBudget,
@@ -33,68 +33,68 @@ pub(super) async fn capture(
     redactor: &Redactor,
     (moment, name): (CaptureMoment, &str),
 ) {
-    let keep = rule.keeps(moment);
-    if keep == CaptureRetention::Never || recorder.files.is_full() {
+    let keep = rule.retention(moment);
+    if keep == CaptureRetention::Never || recorder.capture_files.is_full() {
         return;
     }
     let started = Instant::now();
-    if rule.images
+    if rule.screenshots
         && let Some(file) = capture_screenshot(session, rule, name).await
     {
-        recorder.files.add(file, keep);
+        recorder.capture_files.add(file, keep);
     }
-    if rule.sources
+    if rule.page_sources
         && let Some(file) = capture_source(session, redactor, name).await
     {
-        recorder.files.add(file, keep);
+        recorder.capture_files.add(file, keep);
     }
     if rule.headers
         && let Some(document) = recorder.last_document.take()
     {
         let text = network_results::header_text(&document, redactor);
         let name = format!("{name}-headers.txt");
-        recorder.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
+        recorder.capture_files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
     }
     // Captures do not count as time of the step.
     let took = started.elapsed();
-    recorder.exclude_time(took);
-    budget.refund(took);
+    recorder.exclude_capture_time(took);
+    budget.refund_capture_time(took);
 }
 
 /// Performs the action `screenshot`. The file is kept at every level but `Disabled`.
-pub(super) async fn screenshot(
+pub(super) async fn run_screenshot_action(
     recorder: &mut StepRecorder<'_>,
     session: &BrowserSession,
     rule: &CaptureRule,
     name: &str,
 ) {
-    if rule.is_disabled() || recorder.files.is_full() {
+    if rule.is_disabled() || recorder.capture_files.is_full() {
         return;
     }
-    let name = file_name(name);
-    let count = recorder.files.count_named(&name);
+    let name = to_file_name(name);
+    let count = recorder.capture_files.count_with_prefix(&name);
     let name = if count > 0 { format!("{name}-{}", count + 1) } else { name };
     if let Some(file) = capture_screenshot(session, rule, &name).await {
-        recorder.files.add(file, CaptureRetention::Always);
+        recorder.capture_files.add(file, CaptureRetention::Always);
     }
 }
 
 async fn capture_screenshot(session: &BrowserSession, rule: &CaptureRule, name: &str) -> Option<Capture> {
     let png = session.screenshot(Instant::now() + CAPTURE_TIMEOUT).await.ok()?;
-    if rule.png {
+    if rule.screenshots_as_png {
         return Some(Capture::new(&format!("{name}.png"), "image/png", &png));
     }
     // Encoding takes milliseconds, too long for the async thread.
-    let jpeg = tokio::task::spawn_blocking(move || jpeg(&png)).await.ok().flatten();
+    let jpeg = tokio::task::spawn_blocking(move || png_to_jpeg(&png)).await.ok().flatten();
     jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
 async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &str) -> Option<Capture> {
     let reading = dom::read_text(
         session,
-        &TextSource::Source,
+        &TextSource::PageSource,
         None,
-        WaitLimit::no_wait(Instant::now() + CAPTURE_TIMEOUT),
+        WaitLimit::immediate(Instant::now() + CAPTURE_TIMEOUT),
     )
     .await;
     let Ok(TextReading::Text(text, _)) = reading else { return None };
@@ -107,7 +107,7 @@ async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &st
 }
 
 /// Converts `png` to JPEG, which is a fraction of its size.
-fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
+fn png_to_jpeg(png: &[u8]) -> Option<Vec<u8>> {
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(png), png::Limits { bytes: MAX_IMAGE_BYTES });
     // Converts to 8 bits per channel, without a palette.
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -135,7 +135,7 @@ fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Converts `text` to a file name.
-fn file_name(text: &str) -> String {
+fn to_file_name(text: &str) -> String {
     let to_allowed = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = text.chars().take(60).map(to_allowed).collect();
     if name.is_empty() { "screenshot".to_owned() } else { name }
@@ -167,7 +167,7 @@ mod tests {
             }
             let pixels = pixel.repeat((width * height) as usize);
             encoder.write_header().unwrap().write_image_data(&pixels).unwrap();
-            let mut decoder = zune_jpeg::JpegDecoder::new(Cursor::new(jpeg(&packed).unwrap()));
+            let mut decoder = zune_jpeg::JpegDecoder::new(Cursor::new(png_to_jpeg(&packed).unwrap()));
             let pixels = decoder.decode().unwrap();
             let read = decoder.info().unwrap();
             assert_eq!((u32::from(read.width), u32::from(read.height)), (width, height), "{color:?}");
@@ -175,8 +175,8 @@ mod tests {
                 let near = pixel.iter().zip(expected).all(|(actual, wanted)| actual.abs_diff(wanted) < 4);
                 assert!(near, "{color:?} {depth:?}: {pixel:?}, not {expected:?}");
             }
-            assert_eq!(jpeg(&packed[..packed.len() / 2]), None, "{color:?}");
+            assert_eq!(png_to_jpeg(&packed[..packed.len() / 2]), None, "{color:?}");
         }
-        assert_eq!(jpeg(b"no picture"), None);
+        assert_eq!(png_to_jpeg(b"no picture"), None);
     }
 }

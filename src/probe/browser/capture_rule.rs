@@ -5,15 +5,15 @@ use crate::domain::Capture;
 use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFormat};
 
 /// Size limit of all files of one attempt, in bytes; later files are dropped.
-const MAX_BYTES: usize = 16 * 1024 * 1024;
+const MAX_CAPTURE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A moment at which a capture can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CaptureMoment {
     /// After an action that passed.
-    Event,
+    ActionEnd,
     /// At the end of a step that passed.
-    Action,
+    StepEnd,
     /// When an action, and with it the step, failed.
     Failure,
 }
@@ -28,14 +28,14 @@ pub(super) enum CaptureRetention {
 }
 
 /// Returns when captures of `moment` are kept at `level`.
-const fn keep(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
-    use CaptureLevel::{Actions, ActionsOnError, Disabled, Events, EventsOnError};
+const fn retention_at(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
+    use CaptureLevel::{Disabled, EachAction, EachActionOnError, EachStep, EachStepOnError};
     match (level, moment) {
         (Disabled, _) => CaptureRetention::Never,
-        (_, CaptureMoment::Failure) | (Actions, CaptureMoment::Action) | (Events, CaptureMoment::Event) => {
-            CaptureRetention::Always
-        }
-        (ActionsOnError, CaptureMoment::Action) | (EventsOnError, CaptureMoment::Event) => {
+        (_, CaptureMoment::Failure)
+        | (EachStep, CaptureMoment::StepEnd)
+        | (EachAction, CaptureMoment::ActionEnd) => CaptureRetention::Always,
+        (EachStepOnError, CaptureMoment::StepEnd) | (EachActionOnError, CaptureMoment::ActionEnd) => {
             CaptureRetention::OnError
         }
         // The end of a step coincides with the end of its last act.
@@ -47,27 +47,27 @@ const fn keep(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CaptureRule {
     level: CaptureLevel,
-    pub(super) png: bool,
+    pub(super) screenshots_as_png: bool,
     pub(super) headers: bool,
-    pub(super) images: bool,
-    pub(super) sources: bool,
+    pub(super) screenshots: bool,
+    pub(super) page_sources: bool,
 }
 
 impl CaptureRule {
     /// Creates the rule of `settings`. With `screenshot_every_action`, takes and keeps one whatever the settings say.
     pub(super) fn new(settings: CaptureSettings, screenshots: bool) -> Self {
         Self {
-            level: if screenshots { CaptureLevel::Events } else { settings.level },
-            png: settings.mimetype == ScreenshotFormat::Png,
+            level: if screenshots { CaptureLevel::EachAction } else { settings.level },
+            screenshots_as_png: settings.mimetype == ScreenshotFormat::Png,
             headers: settings.headers,
-            images: settings.images || screenshots,
-            sources: settings.sources,
+            screenshots: settings.images || screenshots,
+            page_sources: settings.sources,
         }
     }
 
     /// Returns when captures of `moment` are kept.
-    pub(super) const fn keeps(self, moment: CaptureMoment) -> CaptureRetention {
-        keep(self.level, moment)
+    pub(super) const fn retention(self, moment: CaptureMoment) -> CaptureRetention {
+        retention_at(self.level, moment)
     }
 
     /// Whether nothing is ever kept.
@@ -90,11 +90,11 @@ impl CaptureFiles {
     }
 
     pub(super) const fn is_full(&self) -> bool {
-        self.bytes >= MAX_BYTES
+        self.bytes >= MAX_CAPTURE_BYTES
     }
 
     /// Returns the files to keep, given whether the check `failed`.
-    pub(super) fn into_kept(self, failed: bool) -> Vec<Capture> {
+    pub(super) fn into_retained(self, failed: bool) -> Vec<Capture> {
         let kept = |(file, keep): (Capture, CaptureRetention)| {
             (keep == CaptureRetention::Always || failed).then_some(file)
         };
@@ -102,7 +102,7 @@ impl CaptureFiles {
     }
 
     /// Returns the number of files whose name starts with `name`.
-    pub(super) fn count_named(&self, name: &str) -> usize {
+    pub(super) fn count_with_prefix(&self, name: &str) -> usize {
         self.files.iter().filter(|(file, _)| file.name.starts_with(name)).count()
     }
 }
@@ -117,14 +117,14 @@ mod tests {
         for (level, event, action, failure) in [
             (CaptureLevel::Disabled, Never, Never, Never),
             (CaptureLevel::ErrorOnly, Never, Never, Always),
-            (CaptureLevel::ActionsOnError, Never, OnError, Always),
-            (CaptureLevel::Actions, Never, Always, Always),
-            (CaptureLevel::EventsOnError, OnError, Never, Always),
-            (CaptureLevel::Events, Always, Never, Always),
+            (CaptureLevel::EachStepOnError, Never, OnError, Always),
+            (CaptureLevel::EachStep, Never, Always, Always),
+            (CaptureLevel::EachActionOnError, OnError, Never, Always),
+            (CaptureLevel::EachAction, Always, Never, Always),
         ] {
-            assert_eq!(keep(level, CaptureMoment::Event), event, "{level:?}");
-            assert_eq!(keep(level, CaptureMoment::Action), action, "{level:?}");
-            assert_eq!(keep(level, CaptureMoment::Failure), failure, "{level:?}");
+            assert_eq!(retention_at(level, CaptureMoment::ActionEnd), event, "{level:?}");
+            assert_eq!(retention_at(level, CaptureMoment::StepEnd), action, "{level:?}");
+            assert_eq!(retention_at(level, CaptureMoment::Failure), failure, "{level:?}");
         }
     }
 }

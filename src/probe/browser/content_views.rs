@@ -9,11 +9,11 @@ pub(super) struct ContentView {
     id: i64,
     name: String,
     /// Whether its failures fail the check.
-    notify_on_error: bool,
+    fails_check: bool,
     /// Whether the failure of the script counts as a failure of the view.
-    inherit_script_errors: bool,
-    patterns: Vec<String>,
-    steps: Vec<u64>,
+    includes_script_failure: bool,
+    url_patterns: Vec<String>,
+    step_numbers: Vec<u64>,
 }
 
 impl ContentView {
@@ -21,20 +21,20 @@ impl ContentView {
         Self {
             id: settings.id,
             name: settings.name.unwrap_or_default().to_owned(),
-            notify_on_error: settings.notify_on_error,
-            inherit_script_errors: settings.inherit_global_errors,
-            patterns: settings.url_patterns.iter().map(|&pattern| pattern.to_owned()).collect(),
-            steps: settings.steps.clone(),
+            fails_check: settings.notify_on_error,
+            includes_script_failure: settings.inherit_global_errors,
+            url_patterns: settings.url_patterns.iter().map(|&pattern| pattern.to_owned()).collect(),
+            step_numbers: settings.steps.clone(),
         }
     }
 
     /// Returns the result of the view. Steps in the view count with all their objects and failures; other steps count
     /// only with the objects whose URL matches a pattern.
-    fn result(&self, steps: &[StepResult], global: Option<&Failure>) -> ContentViewResult {
+    fn evaluate(&self, steps: &[StepResult], global: Option<&Failure>) -> ContentViewResult {
         let (mut from, mut to, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
         let mut failures: Vec<Failure> = Vec::new();
         for step in steps {
-            let whole = self.steps.contains(&u64::from(step.number));
+            let whole = self.step_numbers.contains(&u64::from(step.number));
             if whole {
                 from = from.min(step.started_us);
                 to = to.max(step.started_us + step.total_us);
@@ -42,7 +42,7 @@ impl ContentView {
             }
             let objects_of_step = step.browser_step.iter().flat_map(|browser_step| &browser_step.objects);
             for object in objects_of_step.filter(|object| {
-                whole || self.patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
+                whole || self.url_patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
             }) {
                 let started = step.started_us + object.started_us;
                 from = from.min(started);
@@ -54,7 +54,7 @@ impl ContentView {
                 );
             }
         }
-        if self.inherit_script_errors
+        if self.includes_script_failure
             && let Some(global) = global
             && !failures.contains(global)
         {
@@ -64,7 +64,7 @@ impl ContentView {
             id: self.id,
             name: self.name.clone(),
             status: failures.first().map_or(Status::OK, Failure::status),
-            notify_on_error: self.notify_on_error,
+            notify_on_error: self.fails_check,
             total_us: to.saturating_sub(from.min(to)),
             objects,
             bytes,
@@ -80,13 +80,13 @@ pub(super) fn evaluate_views(
     steps: &[StepResult],
     global: Option<&Failure>,
 ) -> (Vec<ContentViewResult>, Option<Failure>, Vec<Warning>) {
-    let results: Vec<ContentViewResult> = views.iter().map(|view| view.result(steps, global)).collect();
+    let results: Vec<ContentViewResult> = views.iter().map(|view| view.evaluate(steps, global)).collect();
     let (mut failure, mut warnings) = (None, Vec::new());
     for (view, result) in views.iter().zip(&results) {
         let Some(first) = result.failures.iter().find(|failure| Some(*failure) != global) else { continue };
         let mut reported = first.clone();
         reported.detail = format!("content view `{}`: {}", view.name, reported.detail);
-        if !view.notify_on_error {
+        if !view.fails_check {
             warnings.push(Warning::from_page_failure(&reported));
         } else if failure.is_none() {
             failure = Some(reported);

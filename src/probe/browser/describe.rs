@@ -3,7 +3,7 @@
 use crate::script::language::{Action, ElementTarget, Locator};
 
 /// Describes the action and its position: `` `click` in line 7 ``.
-pub(super) fn describe_act(action: &Action) -> String {
+pub(super) fn describe_action(action: &Action) -> String {
     match action.position.line {
         0 => format!("`{}`", action.kind.name()),
         line => format!("`{}` in line {line}", action.kind.name()),
@@ -12,7 +12,7 @@ pub(super) fn describe_act(action: &Action) -> String {
 
 /// Describes how an element is located, as the script writes it, including placeholders.
 pub(super) fn describe_target(target: &ElementTarget) -> String {
-    let descriptions: Vec<String> = target.locators.iter().map(locator).collect();
+    let descriptions: Vec<String> = target.locators.iter().map(describe_locator).collect();
     descriptions.join(", ")
 }
 
@@ -28,7 +28,7 @@ pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) 
     }
 }
 
-fn locator(locator: &Locator) -> String {
+fn describe_locator(locator: &Locator) -> String {
     let (by, text) = locator_parts(locator);
     format!("{by} `{text}`")
 }

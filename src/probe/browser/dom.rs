@@ -42,7 +42,7 @@ pub(super) enum TextReading {
     /// It is the same as the last time.
     Unchanged,
     /// The element exists, but does not have the text.
-    Missing,
+    TextMissing,
     /// The element was not found.
     ElementNotFound(ElementLookup),
 }
@@ -64,24 +64,24 @@ impl From<WebDriverError> for DomError {
 /// The text to read.
 #[derive(Debug)]
 pub(super) enum TextSource<'a> {
-    Page,
-    Element(&'a LocatorArgs),
+    PageText,
+    ElementText(&'a LocatorArgs),
     Attribute(&'a LocatorArgs, &'a str),
     FieldValue(&'a LocatorArgs),
-    Count(&'a LocatorArgs),
+    ElementCount(&'a LocatorArgs),
     Url,
     Title,
-    Source,
+    PageSource,
     /// A fingerprint that changes when the page does; the text itself is empty.
-    Fingerprint,
+    PageFingerprint,
 }
 
 impl TextSource<'_> {
-    fn to_query(&self) -> Value {
+    fn to_request(&self) -> Value {
         let text = |what: &str| json!({ "what": what, "longest": MAX_TEXT_UNITS });
         match self {
-            Self::Page => text("text"),
-            Self::Element(locators) => {
+            Self::PageText => text("text"),
+            Self::ElementText(locators) => {
                 json!({ "what": "text", "longest": MAX_TEXT_UNITS, "locators": locators })
             }
             Self::Attribute(locators, name) => {
@@ -90,11 +90,11 @@ impl TextSource<'_> {
             Self::FieldValue(locators) => {
                 json!({ "what": "attribute", "longest": MAX_TEXT_UNITS, "locators": locators })
             }
-            Self::Count(locators) => json!({ "what": "count", "longest": 32, "locators": locators }),
+            Self::ElementCount(locators) => json!({ "what": "count", "longest": 32, "locators": locators }),
             Self::Url => text("url"),
             Self::Title => text("title"),
-            Self::Fingerprint => json!({ "what": "shape", "longest": MAX_SOURCE_UNITS }),
-            Self::Source => json!({ "what": "source", "longest": MAX_SOURCE_UNITS }),
+            Self::PageFingerprint => json!({ "what": "shape", "longest": MAX_SOURCE_UNITS }),
+            Self::PageSource => json!({ "what": "source", "longest": MAX_SOURCE_UNITS }),
         }
     }
 }
@@ -107,11 +107,11 @@ pub(super) async fn find_element(
     time: WaitLimit,
 ) -> Result<ElementLookup, DomError> {
     let request = json!({ "what": "element", "locators": locators, "state": state.name() });
-    let response = query(session, request, time).await?;
+    let response = run_query(session, request, time).await?;
     if response["done"] == true {
         return Ok(ElementLookup::Match(ElementRef::from_value(&response["element"])));
     }
-    Ok(to_lookup(&response))
+    Ok(lookup_without_match(&response))
 }
 
 /// Reads a text until its fingerprint differs from `last`, or the time is over.
@@ -121,61 +121,68 @@ pub(super) async fn read_text(
     last: Option<u64>,
     time: WaitLimit,
 ) -> Result<TextReading, DomError> {
-    let mut request = source.to_query();
+    let mut request = source.to_request();
     request["last"] = json!(last);
-    let mut response = query(session, request, time).await?;
+    let mut response = run_query(session, request, time).await?;
     if response["done"] == true {
         let fingerprint = response["last"].as_u64().unwrap_or_default();
         let Value::String(text) = response["text"].take() else { return Ok(TextReading::Unchanged) };
         return Ok(TextReading::Text(text, fingerprint));
     }
     Ok(if response["lacking"] == true {
-        TextReading::Missing
+        TextReading::TextMissing
     } else if response["last"].is_u64() {
         TextReading::Unchanged
     } else {
-        TextReading::ElementNotFound(to_lookup(&response))
+        TextReading::ElementNotFound(lookup_without_match(&response))
     })
 }
 
 /// Starts recording whether the page gets `event`.
-pub(super) async fn watch_event(
+pub(super) async fn start_watching_event(
     session: &BrowserSession,
     event: &str,
     time: WaitLimit,
 ) -> Result<(), DomError> {
     let request = json!({ "what": "watch", "event": event });
-    session.execute(DOM_SCRIPT, vec![request], time.latest).await?;
+    session.execute_script(DOM_SCRIPT, vec![request], time.response_deadline).await?;
     Ok(())
 }
 
 /// Waits for the event of [`start_watching_event`]. When the page was unloaded, the record is lost; the
 /// event then counts as having occurred.
-pub(super) async fn event_fired(session: &BrowserSession, time: WaitLimit) -> Result<bool, DomError> {
-    Ok(query(session, json!({ "what": "noticed" }), time).await?["done"] == true)
+pub(super) async fn wait_for_watched_event(
+    session: &BrowserSession,
+    time: WaitLimit,
+) -> Result<bool, DomError> {
+    Ok(run_query(session, json!({ "what": "noticed" }), time).await?["done"] == true)
 }
 
 /// Runs the query. The page itself waits until the condition holds; the query is repeated when the page was unloaded.
-async fn query(session: &BrowserSession, mut request: Value, time: WaitLimit) -> Result<Value, DomError> {
+async fn run_query(session: &BrowserSession, mut request: Value, time: WaitLimit) -> Result<Value, DomError> {
     loop {
-        let within = time.until.saturating_duration_since(Instant::now());
+        let within = time.retry_until.saturating_duration_since(Instant::now());
         request["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
-        match session.execute(DOM_SCRIPT, vec![request.clone()], time.latest).await {
+        match session.execute_script(DOM_SCRIPT, vec![request.clone()], time.response_deadline).await {
             // Chromium's driver returns null when a dialog opens meanwhile.
-            Ok(Value::Null) => match session.dialog_text(time.latest).await? {
+            Ok(Value::Null) => match session.dialog_text(time.response_deadline).await? {
                 Some(text) => return Err(WebDriverError::DialogOpen(text).into()),
-                None if has_time_before(time.until) => retry_delay().await,
+                None if has_time_to_retry(time.retry_until) => wait_before_retry().await,
                 None => return Ok(json!({ "done": false })),
             },
             Ok(response) => match response["bad"].as_str() {
                 Some(reason) => return Err(DomError::InvalidLocator(reason.to_owned())),
                 // A browser without promises cannot wait by itself.
-                None if response["done"] == false && has_time_before(time.until) => retry_delay().await,
+                None if response["done"] == false && has_time_to_retry(time.retry_until) => {
+                    wait_before_retry().await
+                }
                 None => return Ok(response),
             },
             // The page was unloaded during the query: query the next one.
-            Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if has_time_before(time.latest) => {
-                retry_delay().await;
+            Err(WebDriverError::PageUnloaded | WebDriverError::StaleElement)
+                if has_time_to_retry(time.response_deadline) =>
+            {
+                wait_before_retry().await;
             }
             Err(error) => return Err(error.into()),
         }
@@ -183,7 +190,7 @@ async fn query(session: &BrowserSession, mut request: Value, time: WaitLimit) ->
 }
 
 /// Whether there is time for a retry before `until`.
-fn has_time_before(until: Instant) -> bool {
+fn has_time_to_retry(until: Instant) -> bool {
     Instant::now() + RETRY_DELAY < until
 }
 
@@ -193,11 +200,11 @@ pub(super) fn short_deadline() -> Instant {
 }
 
 /// Waits briefly before a retry.
-pub(super) async fn retry_delay() {
+pub(super) async fn wait_before_retry() {
     tokio::time::sleep(RETRY_DELAY).await;
 }
 
-fn to_lookup(response: &Value) -> ElementLookup {
+fn lookup_without_match(response: &Value) -> ElementLookup {
     if ElementRef::from_value(&response["element"]).is_some() {
         ElementLookup::WrongState
     } else {

@@ -8,10 +8,10 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::script::language::ElementTarget;
 
 /// How long an element is looked for when the action sets no timeout.
-pub(super) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const DEFAULT_ELEMENT_WAIT: Duration = Duration::from_secs(10);
 
 /// Returns the failure of an element that was not found.
-pub(super) fn element_failure(found: &ElementLookup, target: &ElementTarget) -> Failure {
+pub(super) fn element_lookup_failure(found: &ElementLookup, target: &ElementTarget) -> Failure {
     let failure = |kind, reason: String| {
         Failure::new(Phase::Play, kind, format!("{}: {reason}", describe::describe_target(target)))
     };

@@ -5,17 +5,17 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::act_error::{ActError, to_act_error};
+use super::act_error::{ActionError, to_action_error};
 use super::dom;
-use super::load_error::{CRASHED, display_url, error_page_prefix, without_fragment};
+use super::load_error::{CRASHED_TAB_URL, display_url, error_page_prefix, without_fragment};
 use super::options::UserExperience;
 use super::time_budget::TimeBudget;
-use super::window_context::WindowContext;
+use super::window_context::ScriptBrowser;
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
 /// How long a page may take to be inspected beside the limits of the step.
-pub(super) const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const INSPECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of the function that inspects the page.
 const INSPECT_SCRIPT: &str = include_str!("inspect.js");
@@ -26,13 +26,18 @@ const INSPECT_SCRIPT: &str = include_str!("inspect.js");
 pub(super) struct PageReport {
     pub(super) url: String,
     pub(super) title: String,
-    pub(super) status: u16,
+    #[serde(rename = "status")]
+    pub(super) http_status: u16,
     /// `performance.timeOrigin`, as text: identifies the document.
-    pub(super) origin: String,
-    times: NavigationTiming,
+    #[serde(rename = "origin")]
+    pub(super) time_origin: String,
+    #[serde(rename = "times")]
+    navigation: NavigationTiming,
     paint: PaintTiming,
-    largest: Option<f64>,
-    shift: Option<f64>,
+    #[serde(rename = "largest")]
+    largest_contentful_paint: Option<f64>,
+    #[serde(rename = "shift")]
+    layout_shift: Option<f64>,
     pub(super) viewport: (u32, u32),
 }
 
@@ -61,7 +66,7 @@ struct PaintTiming {
 impl PageReport {
     /// Returns the measured timings. Values that the browser does not measure are 0 in the report.
     pub(super) fn page_timing(&self, experience: bool) -> PageTiming {
-        let times = &self.times;
+        let times = &self.navigation;
         let mut phases = Phases::default();
         let mut span = |phase, from: f64, to: f64| {
             if to > from && from >= 0.0 {
@@ -82,8 +87,8 @@ impl PageReport {
         PageTiming {
             phases,
             first_contentful_paint_us: measured(self.paint.first_contentful_paint),
-            largest_contentful_paint_us: measured(self.largest),
-            layout_shift: self.shift.filter(|_| experience),
+            largest_contentful_paint_us: measured(self.largest_contentful_paint),
+            layout_shift: self.layout_shift.filter(|_| experience),
         }
     }
 }
@@ -94,34 +99,39 @@ fn millis(time: f64) -> Duration {
 
 /// Inspects the page that was navigated to. Fails when its HTTP status is an error (status 7), or when it is
 /// not a page of the site.
-pub(super) async fn check_page(
-    window: &mut WindowContext<'_>,
+pub(super) async fn check_opened_page(
+    window: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     latest: Instant,
-) -> Result<(), ActError> {
+) -> Result<(), ActionError> {
+    let report = inspect_current_page(
+        &window.session,
+        UserExperience::Off,
+        latest.max(Instant::now() + INSPECTION_TIMEOUT),
+    )
+    .await;
     let report =
-        inspect(&window.session, UserExperience::Off, latest.max(Instant::now() + INSPECT_TIMEOUT)).await;
-    let report = report.map_err(|error| to_act_error(window, budget, error, budget.page_limit_kind()))?;
+        report.map_err(|error| to_action_error(window, budget, error, budget.page_load_limit_kind()))?;
     if error_page_prefix(&report.url).is_none()
-        && without_fragment(&report.url) != without_fragment(&window.last_url)
+        && without_fragment(&report.url) != without_fragment(&window.last_navigated_url)
     {
-        check_navigation(window, false).await?;
+        reject_download_or_empty(window, false).await?;
     }
-    Ok(evaluate_page(window, &report).await?)
+    Ok(check_page_status(window, &report).await?)
 }
 
 /// Fails when the navigation led to no page: a browser that shows another page than requested was redirected, or stayed
 /// on the old page since the response was no page. After a timeout, how the request ended is not considered.
-pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
-    window.read_requests(dom::short_deadline()).await;
-    let network_log = window.network.log();
-    let Some(document) = network_log.last_document() else { return Ok(()) };
+pub(super) async fn reject_download_or_empty(window: &ScriptBrowser<'_>, late: bool) -> Result<(), Failure> {
+    window.fetch_logged_requests(dom::short_deadline()).await;
+    let network_log = window.network_log_reader.lock_log();
+    let Some(document) = network_log.last_page_document() else { return Ok(()) };
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
     });
     let reason = match document.http_status {
         204 | 205 => "it has no content",
-        _ if is_attachment || !late && (document.cancelled || document.error.is_some()) => {
+        _ if is_attachment || !late && (document.cancelled || document.error_name.is_some()) => {
             "it is a download, and those are refused"
         }
         _ => return Ok(()),
@@ -131,12 +141,12 @@ pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> 
 }
 
 /// Replaces the failure of an action if the browser shows an error page or the driver stopped responding.
-pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
+pub(super) async fn replace_with_page_failure(window: &mut ScriptBrowser<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
     let new_failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
-    if window.session.is_busy() {
+    if window.session.is_driver_busy() {
         let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
-        if late.contains(&failure.kind) && !window.session.is_alive().await {
+        if late.contains(&failure.kind) && !window.session.is_driver_alive().await {
             let detail = format!("{}; the driver stopped responding", failure.detail);
             return new_failure(Kind::BrowserTimedOut, detail);
         }
@@ -154,8 +164,8 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
     if !of_page.contains(&failure.kind) {
         return failure;
     }
-    match inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
-        Ok(report) => evaluate_page(window, &report).await.err().unwrap_or(failure),
+    match inspect_top_page(window, UserExperience::Off, Instant::now() + INSPECTION_TIMEOUT).await {
+        Ok(report) => check_page_status(window, &report).await.err().unwrap_or(failure),
         Err(WebDriverError::SessionLost(reason)) => new_failure(Kind::BrowserFailed, reason),
         Err(_) => failure,
     }
@@ -163,26 +173,29 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
 
 /// Returns the browser's name for the cause of its error page. An error page does not name its address, so the last
 /// requested document is used.
-async fn error_page_cause(window: &mut WindowContext<'_>) -> Option<String> {
-    window.read_requests(dom::short_deadline()).await;
-    let document =
-        window.network.log().last_document().map(|document| (document.url.clone(), document.error.clone()));
+async fn error_page_cause(window: &mut ScriptBrowser<'_>) -> Option<String> {
+    window.fetch_logged_requests(dom::short_deadline()).await;
+    let document = window
+        .network_log_reader
+        .lock_log()
+        .last_page_document()
+        .map(|document| (document.url.clone(), document.error_name.clone()));
     let (url, error) = document?;
-    window.last_url = url;
+    window.last_navigated_url = url;
     error.map(|error| error.strip_prefix("net::").map(str::to_owned).unwrap_or(error))
 }
 
 /// Inspects the top-level page of the window, whatever frame the script is in.
-pub(super) async fn inspect_top(
-    window: &WindowContext<'_>,
+pub(super) async fn inspect_top_page(
+    window: &ScriptBrowser<'_>,
     experience: UserExperience,
     until: Instant,
 ) -> Result<PageReport, WebDriverError> {
-    if !window.frames.is_empty() {
+    if !window.entered_frames.is_empty() {
         window.session.switch_to_frame(serde_json::Value::Null, until).await?;
     }
-    let report = inspect(&window.session, experience, until).await;
-    for frame in &window.frames {
+    let report = inspect_current_page(&window.session, experience, until).await;
+    for frame in &window.entered_frames {
         // A frame that no longer exists is reported by the next action that uses it.
         if window.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
             break;
@@ -191,25 +204,24 @@ pub(super) async fn inspect_top(
     report
 }
 
-async fn inspect(
+async fn inspect_current_page(
     session: &BrowserSession,
     experience: UserExperience,
     until: Instant,
 ) -> Result<PageReport, WebDriverError> {
     loop {
-        match session.execute(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
+        match session.execute_script(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
             Ok(serde_json::Value::Null) => match session.dialog_text(until).await? {
                 Some(text) => return Err(WebDriverError::DialogOpen(text)),
-                None if Instant::now() < until => dom::retry_delay().await,
+                None if Instant::now() < until => dom::wait_before_retry().await,
                 None => return Err(WebDriverError::TimedOut),
             },
             Ok(response) => {
-                return serde_json::from_value(response).map_err(|error| {
-                    WebDriverError::Refused(format!("the page report is invalid: {error}"))
-                });
+                return serde_json::from_value(response)
+                    .map_err(|error| WebDriverError::Other(format!("the page report is invalid: {error}")));
             }
-            Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if Instant::now() < until => {
-                dom::retry_delay().await;
+            Err(WebDriverError::PageUnloaded | WebDriverError::StaleElement) if Instant::now() < until => {
+                dom::wait_before_retry().await;
             }
             Err(error) => return Err(error),
         }
@@ -217,12 +229,12 @@ async fn inspect(
 }
 
 /// Fails when the inspected page is an error page of the browser, or its HTTP status is an error.
-pub(super) async fn evaluate_page(
-    window: &mut WindowContext<'_>,
+pub(super) async fn check_page_status(
+    window: &mut ScriptBrowser<'_>,
     report: &PageReport,
 ) -> Result<(), Failure> {
     match error_page_prefix(&report.url) {
-        Some(CRASHED) => {
+        Some(CRASHED_TAB_URL) => {
             return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
         }
         Some(prefix) => {
@@ -231,12 +243,12 @@ pub(super) async fn evaluate_page(
         }
         None => {}
     }
-    if report.status >= 400 {
+    if report.http_status >= 400 {
         // Requests that our own proxy refused have a failure of their own.
         if let Some(failure) = window.proxy_failure(&report.url) {
             return Err(failure);
         }
-        let detail = format!("`{}` responded with {}", display_url(&report.url), report.status);
+        let detail = format!("`{}` responded with {}", display_url(&report.url), report.http_status);
         return Err(Failure::new(Phase::Play, FailureKind::HttpStatus, detail));
     }
     Ok(())

@@ -3,29 +3,29 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::ActError;
+use super::act_error::ActionError;
 use super::dom::{self, ElementLookup};
-use super::element_failure::{ELEMENT_TIMEOUT, element_failure};
+use super::element_failure::{DEFAULT_ELEMENT_WAIT, element_lookup_failure};
 use super::page_access::PageAccess;
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::{Action, ElementState, ElementTarget};
 
 /// Selects options of a `select`, and fires its events.
 const SELECT_OPTION_SCRIPT: &str = include_str!("select_option.js");
-const CHECKED: &str = "return Boolean(arguments[0].checked);";
-const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: 'center'});";
+const IS_CHECKED_SCRIPT: &str = "return Boolean(arguments[0].checked);";
+const SCROLL_TO_CENTER_SCRIPT: &str = "arguments[0].scrollIntoView({block: 'center', inline: 'center'});";
 
 /// An interaction with an element.
 #[derive(Debug)]
 pub(super) enum Interaction {
     Click,
     /// Moves the pointer over the element and clicks this many times; 0 only hovers.
-    Pointer(u32),
+    MoveAndClick(u32),
     Type(String),
     Clear,
     /// Selects an option by `value`, `label` or `index`.
     SelectOption(&'static str, Value),
-    Check(bool),
+    SetChecked(bool),
     Focus,
     ScrollTo,
     EnterFrame,
@@ -35,7 +35,7 @@ impl Interaction {
     /// The state that the element must be in first.
     const fn required_state(&self) -> ElementState {
         match self {
-            Self::Pointer(0) => ElementState::Visible,
+            Self::MoveAndClick(0) => ElementState::Visible,
             Self::ScrollTo | Self::EnterFrame => ElementState::Present,
             _ => ElementState::Enabled,
         }
@@ -48,31 +48,31 @@ pub(super) async fn interact(
     target: &ElementTarget,
     interaction: &Interaction,
     action: &Action,
-) -> Result<ElementRef, ActError> {
-    let locators = page.locator_args(target)?;
+) -> Result<ElementRef, ActionError> {
+    let locators = page.render_locators(target)?;
     // Finding the element has its own limit; what the interaction triggers may take until the step ends.
-    let mut time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
+    let mut time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
     loop {
         let asked_at = Instant::now();
         let found = dom::find_element(page.session(), &locators, interaction.required_state(), time).await;
-        time.extend_if_late(asked_at);
-        let element = match found.map_err(|error| page.dom_failure(error, time))? {
+        time.restart_if_response_late(asked_at);
+        let element = match found.map_err(|error| page.dom_error_to_action_error(error, time))? {
             ElementLookup::Match(Some(element)) => element,
-            found => return Err(element_failure(&found, target).into()),
+            found => return Err(element_lookup_failure(&found, target).into()),
         };
-        match perform(page.session(), interaction, &element, time.latest).await {
+        match perform_interaction(page.session(), interaction, &element, time.response_deadline).await {
             Ok(()) => return Ok(element),
             Err(WebDriverError::StaleElement | WebDriverError::NotInteractable(_))
-                if Instant::now() < time.until =>
+                if Instant::now() < time.retry_until =>
             {
-                dom::retry_delay().await;
+                dom::wait_before_retry().await;
             }
-            Err(error) => return Err(page.act_error(error, time.latest_kind)),
+            Err(error) => return Err(page.to_action_error(error, time.response_limit_kind)),
         }
     }
 }
 
-async fn perform(
+async fn perform_interaction(
     session: &BrowserSession,
     interaction: &Interaction,
     element: &ElementRef,
@@ -80,35 +80,37 @@ async fn perform(
 ) -> Result<(), WebDriverError> {
     match interaction {
         Interaction::Click => session.click(element, until).await,
-        Interaction::Pointer(clicks) => point(session, *clicks, element, until).await,
+        Interaction::MoveAndClick(clicks) => move_and_click(session, *clicks, element, until).await,
         Interaction::Type(text) => session.type_into(element, text, until).await,
-        Interaction::Clear => session.clear(element, until).await,
+        Interaction::Clear => session.clear_field(element, until).await,
         Interaction::SelectOption(by, value) => {
             let arguments = vec![element.to_argument(), json!(by), value.clone()];
-            match session.execute(SELECT_OPTION_SCRIPT, arguments, until).await?.as_str() {
+            match session.execute_script(SELECT_OPTION_SCRIPT, arguments, until).await?.as_str() {
                 None => Ok(()),
                 // The options may be added later.
                 Some(reason) => Err(WebDriverError::NotInteractable(reason.to_owned())),
             }
         }
-        Interaction::Check(on) => check(session, *on, element, until).await,
-        Interaction::Focus => {
-            session.execute("arguments[0].focus();", vec![element.to_argument()], until).await.map(drop)
-        }
-        Interaction::ScrollTo => {
-            session.execute(TO_CENTER, vec![element.to_argument()], until).await.map(drop)
-        }
+        Interaction::SetChecked(on) => set_checked(session, *on, element, until).await,
+        Interaction::Focus => session
+            .execute_script("arguments[0].focus();", vec![element.to_argument()], until)
+            .await
+            .map(drop),
+        Interaction::ScrollTo => session
+            .execute_script(SCROLL_TO_CENTER_SCRIPT, vec![element.to_argument()], until)
+            .await
+            .map(drop),
         Interaction::EnterFrame => session.switch_to_frame(element.to_argument(), until).await,
     }
 }
 
-async fn point(
+async fn move_and_click(
     session: &BrowserSession,
     clicks: u32,
     element: &ElementRef,
     until: Instant,
 ) -> Result<(), WebDriverError> {
-    session.execute(TO_CENTER, vec![element.to_argument()], until).await?;
+    session.execute_script(SCROLL_TO_CENTER_SCRIPT, vec![element.to_argument()], until).await?;
     let move_over =
         json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
     let mut actions = vec![move_over];
@@ -118,17 +120,17 @@ async fn point(
     }
     let mouse =
         json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
-    session.perform_actions(json!([mouse]), until).await
+    session.perform_input_actions(json!([mouse]), until).await
 }
 
-async fn check(
+async fn set_checked(
     session: &BrowserSession,
     on: bool,
     element: &ElementRef,
     until: Instant,
 ) -> Result<(), WebDriverError> {
     for clicked in [false, true] {
-        if session.execute(CHECKED, vec![element.to_argument()], until).await? == on {
+        if session.execute_script(IS_CHECKED_SCRIPT, vec![element.to_argument()], until).await? == on {
             return Ok(());
         }
         if !clicked {

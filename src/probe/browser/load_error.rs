@@ -5,7 +5,7 @@ use url::Url;
 use crate::domain::FailureKind;
 
 /// Returns the failure kind of the browser's name for a failed load.
-pub(super) fn load_failure_kind(name: &str) -> FailureKind {
+pub(super) fn load_error_to_failure_kind(name: &str) -> FailureKind {
     match name {
         "ERR_NAME_NOT_RESOLVED" | "dnsNotFound" => FailureKind::NameNotFound,
         "ERR_CONNECTION_REFUSED" | "connectionFailure" | "proxyConnectFailure" => FailureKind::ConnectRefused,
@@ -24,7 +24,7 @@ pub(super) fn load_failure_kind(name: &str) -> FailureKind {
 }
 
 /// The address of Firefox's page for a crashed tab.
-pub(super) const CRASHED: &str = "about:tabcrashed";
+pub(super) const CRASHED_TAB_URL: &str = "about:tabcrashed";
 
 /// Returns `url` without its fragment, which is not sent to servers.
 pub(super) fn without_fragment(url: &str) -> &str {
@@ -33,7 +33,7 @@ pub(super) fn without_fragment(url: &str) -> &str {
 
 /// Returns the matching prefix when `url` is that of an error page of the browser itself.
 pub(super) fn error_page_prefix(url: &str) -> Option<&str> {
-    let internal = ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", CRASHED];
+    let internal = ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", CRASHED_TAB_URL];
     internal.into_iter().find(|start| url.starts_with(start))
 }
 

@@ -10,36 +10,36 @@ use crate::sync::{Mutex, MutexGuard};
 #[derive(Clone, Copy)]
 pub(super) struct NetworkLogReader<'a> {
     network_log: &'a Mutex<NetworkLog>,
-    kind: BrowserKind,
+    browser_kind: BrowserKind,
 }
 
 impl<'a> NetworkLogReader<'a> {
     /// Creates the reader for a browser of this `kind`.
     pub(super) const fn new(network_log: &'a Mutex<NetworkLog>, kind: BrowserKind) -> Self {
-        Self { network_log, kind }
+        Self { network_log, browser_kind: kind }
     }
 
     /// Returns what was logged so far.
-    pub(super) fn log(&self) -> MutexGuard<'a, NetworkLog> {
+    pub(super) fn lock_log(&self) -> MutexGuard<'a, NetworkLog> {
         self.network_log.lock()
     }
 
     /// Whether the driver keeps a log that must be fetched.
-    pub(super) fn is_kept_by_driver(&self) -> bool {
-        self.kind == BrowserKind::Chrome
+    pub(super) fn must_be_fetched(&self) -> bool {
+        self.browser_kind == BrowserKind::Chrome
     }
 
     /// Reads the requests that Chromium's driver logged since the last time; Firefox reports them by itself. Returns
     /// `false` when the driver did not respond before `until`.
-    pub(super) async fn read_requests(&self, session: &BrowserSession, until: Instant) -> bool {
-        if !self.is_kept_by_driver() {
+    pub(super) async fn fetch_logged_requests(&self, session: &BrowserSession, until: Instant) -> bool {
+        if !self.must_be_fetched() {
             return true;
         }
         match self.fetch_driver_log(session, "performance", until).await {
-            Some(entries) => self.log().on_chrome_events(&entries),
-            None => self.log().clear_pending(),
+            Some(entries) => self.lock_log().add_chrome_events(&entries),
+            None => self.lock_log().clear_pending(),
         }
-        !session.is_busy()
+        !session.is_driver_busy()
     }
 
     /// Fetches a log of Chromium's driver; `None` where the driver has none, such as that of a grid.
@@ -49,9 +49,9 @@ impl<'a> NetworkLogReader<'a> {
         log: &str,
         until: Instant,
     ) -> Option<Value> {
-        if !self.is_kept_by_driver() {
+        if !self.must_be_fetched() {
             return None;
         }
-        session.fetch_log(log, until).await.ok()
+        session.fetch_driver_log(log, until).await.ok()
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use url::Url;
 
 use super::dom;
-use super::load_error::{display_url, load_failure_kind};
+use super::load_error::{display_url, load_error_to_failure_kind};
 use super::step_recorder::StepRecorder;
 use super::time_budget::TimeBudget;
-use super::window_context::WindowContext;
+use super::window_context::ScriptBrowser;
 use crate::browser::LoggedRequest;
 use crate::domain::{
     ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, PageObject, PageObjectKind, Phase,
@@ -21,11 +21,11 @@ use crate::syntax::MASK;
 use crate::webpage::same_site;
 
 /// Maximum number of objects kept per step.
-const MAX_OBJECTS: usize = 500;
+const MAX_OBJECTS_PER_STEP: usize = 500;
 
 /// A request with its classification.
-struct AttributedRequest<'e> {
-    exchange: &'e LoggedRequest,
+struct ClassifiedRequest<'e> {
+    request: &'e LoggedRequest,
     /// Whether it went to another site than that of the page at the time it started.
     third_party: bool,
     /// Whether Vigie itself blocked it.
@@ -34,71 +34,71 @@ struct AttributedRequest<'e> {
 
 /// Adds the requests since the last call to the step. Fails when the document of a frame could not be loaded; those of
 /// other sites only count with `count_third_party`.
-pub(super) async fn collect_network(
+pub(super) async fn record_network_results(
     recorder: &mut StepRecorder<'_>,
-    window: &mut WindowContext<'_>,
+    window: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     redactor: &Redactor,
     third_party: bool,
 ) -> Result<(), Failure> {
     // A busy page delays the driver's log, and entries that are not waited for are lost.
-    let latest = budget.wait_limit(None, None).latest.max(dom::short_deadline());
-    let complete = window.read_requests(latest).await;
-    window.read_new_window(budget).await;
+    let latest = budget.action_wait_limit(None, None).response_deadline.max(dom::short_deadline());
+    let complete = window.fetch_logged_requests(latest).await;
+    window.record_requests_before_attach(budget).await;
     if let Some(lines) =
-        window.network.fetch_driver_log(&window.session, "browser", dom::short_deadline()).await
+        window.network_log_reader.fetch_driver_log(&window.session, "browser", dom::short_deadline()).await
     {
-        window.network.log().on_chrome_console(&lines);
+        window.network_log_reader.lock_log().add_chrome_console(&lines);
     }
-    let mut pages = window.network.log().drain();
-    for exchange in pages.requests.iter_mut().filter(|exchange| exchange.error.is_some()) {
-        exchange.cause = window.proxy_failure(&exchange.url);
+    let mut pages = window.network_log_reader.lock_log().take_activity();
+    for exchange in pages.requests.iter_mut().filter(|exchange| exchange.error_name.is_some()) {
+        exchange.proxy_failure = window.proxy_failure(&exchange.url);
     }
-    let requests = attribute_requests(&pages.requests, previous_page(recorder.steps()), window);
+    let requests = classify_requests(&pages.requests, previous_page_url(recorder.steps()), window);
     let start = first_request_time(&pages.requests, recorder.step_started_at());
-    let document = pages.requests.iter().rev().find(|exchange| exchange.kind.is_none());
+    let document = pages.requests.iter().rev().find(|exchange| exchange.object_kind.is_none());
     let status = document.map(|document| document.http_status);
-    let failure = document_failure(&requests, third_party);
+    let failure = frame_failure(&requests, third_party);
     recorder.last_document = document.cloned();
-    let listed = requests.iter().filter(|request| !request.exchange.cancelled || request.blocked);
+    let listed = requests.iter().filter(|request| !request.request.cancelled || request.blocked);
     let objects: Vec<PageObject> = listed
         .map(|request| {
-            let object = to_page_object(request.exchange, request.third_party, start, redactor);
+            let object = to_page_object(request.request, request.third_party, start, redactor);
             if request.blocked { to_blocked(object) } else { object }
         })
         .collect();
-    if recorder.keeps_exchanges() {
-        let recorded = |request: &AttributedRequest<'_>| {
-            let object = to_http_exchange(request.exchange, start, redactor);
+    if recorder.records_exchanges() {
+        let recorded = |request: &ClassifiedRequest<'_>| {
+            let object = to_http_exchange(request.request, start, redactor);
             if request.blocked { HttpExchange { failure: Some(blocked_failure()), ..object } } else { object }
         };
         recorder.record_exchanges(requests.iter().map(recorded).collect());
     }
-    let unlisted = u32::try_from(objects.len().saturating_sub(MAX_OBJECTS)).unwrap_or(u32::MAX);
-    let step = recorder.browser_step();
+    let unlisted = u32::try_from(objects.len().saturating_sub(MAX_OBJECTS_PER_STEP)).unwrap_or(u32::MAX);
+    let step = recorder.current_browser_step();
     if let Some(status) = status.filter(|status| *status > 0) {
         step.http_status = status;
     }
     // A log that did not arrive counts as one unlisted object, since its size is unknown.
-    step.unlisted_objects = pages.unlisted + unlisted + u32::from(!complete);
+    step.unlisted_objects = pages.unlisted_requests + unlisted + u32::from(!complete);
     step.objects = objects;
-    step.objects.truncate(MAX_OBJECTS);
+    step.objects.truncate(MAX_OBJECTS_PER_STEP);
     let redacted =
         |entry: ConsoleEntry| ConsoleEntry { text: redactor.redact(&entry.text).into_owned(), ..entry };
-    step.console = pages.console.into_iter().map(redacted).collect();
+    step.console = pages.console_entries.into_iter().map(redacted).collect();
     failure.map_or(Ok(()), Err)
 }
 
 /// Returns the failure of a frame whose document could not be loaded; those of other sites only where they count
 /// (fields.md 3, `third_party_document_errors`).
-fn document_failure(requests: &[AttributedRequest<'_>], third_party: bool) -> Option<Failure> {
-    let counts = |request: &&AttributedRequest<'_>| {
-        request.exchange.is_document
-            && request.exchange.kind.is_some()
+fn frame_failure(requests: &[ClassifiedRequest<'_>], third_party: bool) -> Option<Failure> {
+    let counts = |request: &&ClassifiedRequest<'_>| {
+        request.request.is_document
+            && request.request.object_kind.is_some()
             && (third_party || !request.third_party)
             && !request.blocked
     };
-    requests.iter().filter(counts).find_map(|AttributedRequest { exchange, .. }| {
+    requests.iter().filter(counts).find_map(|ClassifiedRequest { request: exchange, .. }| {
         let failure = request_failure(exchange)?;
         Some(failure.into_page_object(&display_url(&exchange.url)))
     })
@@ -113,23 +113,23 @@ fn first_request_time(exchanges: &[LoggedRequest], step_started_at: Timestamp) -
 }
 
 /// Classifies each of `exchanges`; `page` was open before them.
-fn attribute_requests<'e>(
+fn classify_requests<'e>(
     exchanges: &'e [LoggedRequest],
     mut page: Option<Url>,
-    window: &WindowContext<'_>,
-) -> Vec<AttributedRequest<'e>> {
+    window: &ScriptBrowser<'_>,
+) -> Vec<ClassifiedRequest<'e>> {
     let classify = |exchange: &'e LoggedRequest| {
-        if exchange.kind.is_none() {
+        if exchange.object_kind.is_none() {
             page = Url::parse(&exchange.url).ok();
         }
         let third_party = is_third_party(page.as_ref(), &exchange.url);
-        AttributedRequest { exchange, third_party, blocked: window.is_denied(&exchange.url) }
+        ClassifiedRequest { request: exchange, third_party, blocked: window.is_host_denied(&exchange.url) }
     };
     exchanges.iter().map(classify).collect()
 }
 
 /// Returns the URL of the page at the end of the step before the current one, which is the last of `steps`.
-fn previous_page(steps: &[StepResult]) -> Option<Url> {
+fn previous_page_url(steps: &[StepResult]) -> Option<Url> {
     let previous = steps.iter().rev().nth(1)?.browser_step.as_deref()?;
     Url::parse(&previous.url).ok()
 }
@@ -159,7 +159,7 @@ fn to_page_object(
     let time = |seconds: f64| duration_micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
         url: redactor.redact(&display_url(&exchange.url)).into_owned(),
-        kind: exchange.kind.unwrap_or(PageObjectKind::Document),
+        kind: exchange.object_kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
         started_us: time(exchange.started_at - start),
@@ -168,8 +168,8 @@ fn to_page_object(
         http_status: exchange.http_status,
         http_version: exchange.http_version.clone(),
         mimetype: exchange.mimetype.clone(),
-        body_wire_bytes: exchange.wire_bytes,
-        body_bytes: exchange.bytes,
+        body_wire_bytes: exchange.body_wire_bytes,
+        body_bytes: exchange.body_bytes,
         failure: request_failure(exchange),
     }
 }
@@ -193,8 +193,8 @@ fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -
         http_status: exchange.http_status,
         http_version: exchange.http_version.clone(),
         response_headers: fields(&exchange.response_headers),
-        body_wire_bytes: exchange.wire_bytes,
-        body_bytes: exchange.bytes,
+        body_wire_bytes: exchange.body_wire_bytes,
+        body_bytes: exchange.body_bytes,
         failure: if exchange.cancelled { Some(cancelled_failure()) } else { request_failure(exchange) },
         ..HttpExchange::default()
     }
@@ -223,12 +223,12 @@ fn request_failure(exchange: &LoggedRequest) -> Option<Failure> {
     if exchange.cancelled || is_favicon(&exchange.url) {
         return None;
     }
-    if let Some(cause) = &exchange.cause {
+    if let Some(cause) = &exchange.proxy_failure {
         return Some(cause.clone());
     }
-    if let Some(error) = &exchange.error {
+    if let Some(error) = &exchange.error_name {
         let name = error.strip_prefix("net::").unwrap_or(error);
-        return Some(Failure::new(Phase::Play, load_failure_kind(name), name.to_owned()));
+        return Some(Failure::new(Phase::Play, load_error_to_failure_kind(name), name.to_owned()));
     }
     (exchange.http_status >= 400)
         .then(|| Failure::new(Phase::FirstByte, FailureKind::HttpStatus, exchange.http_status.to_string()))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-use super::assertions::MAX_SHOWN_CHARS;
+use super::assertions::MAX_QUOTED_CHARS;
 use super::capture_rule::CaptureRule;
 use super::content_views::ContentView;
 use super::time_budget::ScriptLimits;
@@ -17,8 +17,8 @@ use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::forward_proxy::TraceId;
 use crate::probe::full_page::FullPageRule;
-use crate::probe::invalid_probe::describe_invalid;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::invalid_probe::describe_invalid_setting;
+use crate::probe::settings::ProbeBuildContext;
 use crate::probe::{connect_settings, keyword_search};
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -32,17 +32,17 @@ pub(super) enum UserExperience {
     /// Nothing (`user_experience_enabled` false).
     Off,
     /// Those of the page and its frames.
-    All,
+    PageAndFrames,
     /// Those of the page alone (`user_experience_base_page_only`).
-    BasePage,
+    PageOnly,
 }
 
 impl UserExperience {
     const fn from_settings(settings: &BrowserSettings<'_>) -> Self {
         match (settings.user_experience_enabled, settings.user_experience_base_page_only) {
             (false, _) => Self::Off,
-            (true, false) => Self::All,
-            (true, true) => Self::BasePage,
+            (true, false) => Self::PageAndFrames,
+            (true, true) => Self::PageOnly,
         }
     }
 
@@ -50,61 +50,63 @@ impl UserExperience {
     pub(super) fn to_argument(self) -> Value {
         match self {
             Self::Off => Value::Null,
-            Self::All => json!("all"),
-            Self::BasePage => json!("page"),
+            Self::PageAndFrames => json!("all"),
+            Self::PageOnly => json!("page"),
         }
     }
 }
 
 /// The settings of a browser monitor.
 #[derive(Debug)]
-pub(super) struct Options {
+pub(super) struct BrowserScriptOptions {
     pub(super) script: Script,
     /// The base of relative addresses.
-    base: Option<Template>,
-    pub(super) session: SessionOptions,
+    base_url_template: Option<Template>,
+    pub(super) session_options: SessionOptions,
     /// `transaction_trace`.
-    trace_requests: bool,
+    sends_trace_id: bool,
     /// The device to emulate (`subtype`).
     pub(super) device: DeviceProfile,
     /// Variables set from outside; they override those of the script.
-    pub(super) overrides: Arc<BTreeMap<String, String>>,
-    pub(super) limits: ScriptLimits,
+    pub(super) variable_overrides: Arc<BTreeMap<String, String>>,
+    pub(super) script_limits: ScriptLimits,
     /// `continue_playback_on_timeout`.
     pub(super) continue_on_timeout: bool,
     /// The keyword of the monitor, and whether to wait for it.
-    pub(super) keyword: Option<(Box<KeywordRule>, bool)>,
-    pub(super) experience: UserExperience,
-    pub(super) capture: CaptureRule,
+    pub(super) keyword_rule: Option<(Box<KeywordRule>, bool)>,
+    pub(super) user_experience: UserExperience,
+    pub(super) capture_rule: CaptureRule,
     /// The full page rule, if the monitor has full page checks.
-    pub(super) full_page: Option<FullPageRule>,
+    pub(super) full_page_rule: Option<FullPageRule>,
     /// Whether a change of the last page is reported.
-    pub(super) detect_change: bool,
-    pub(super) views: Vec<ContentView>,
+    pub(super) detect_content_change: bool,
+    pub(super) content_views: Vec<ContentView>,
     /// `third_party_document_errors`.
     pub(super) third_party_document_errors: bool,
     /// The host of the first address, for the limit per target.
-    pub(super) target: Option<String>,
+    pub(super) target_host: Option<String>,
 }
 
-impl Options {
+impl BrowserScriptOptions {
     /// # Errors
     /// Fails with the failure that every check of such a monitor gives: 96 for an invalid script, 94 for too many
     /// steps.
     pub(super) fn from_document(
         document: &MonitorDocument,
-        settings: &ProbeSettings,
+        settings: &ProbeBuildContext,
     ) -> Result<Self, Failure> {
-        let fields: BrowserSettings<'_> = document.to_typed().map_err(|error| unusable(&error))?;
+        let fields: BrowserSettings<'_> =
+            document.deserialize().map_err(|error| invalid_settings_failure(&error))?;
         let url = fields.url.filter(|url| !url.is_empty());
-        let script = script(&fields, url)?;
-        let base = script.base.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
+        let script = parse_script(&fields, url)?;
+        let base = script.base_url.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
         let opened =
             script.steps.iter().flat_map(|step| &step.actions).find_map(|action| match &action.kind {
                 ActionKind::Open { url } => Some(url.as_str()),
                 _ => None,
             });
-        let declared = initial_variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
+        let declared =
+            initial_variables(&script, &settings.variable_overrides, Timestamp::from_seconds(0), 0);
         let fill = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
         let base_url = base.as_ref().and_then(fill);
         let first = opened.and_then(|url| {
@@ -112,48 +114,49 @@ impl Options {
             Url::options().base_url(base_url.as_ref()).parse(&url).ok()
         });
         let monitor = document.settings();
-        let page = Duration::from_secs(u64::from(monitor.schedule.timeout).max(1));
-        let step = monitor.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        let page = Duration::from_secs(u64::from(monitor.schedule.timeout_seconds).max(1));
+        let step = monitor.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let keyword = keyword_search::keyword_rule(document).map_err(|error| {
-            let reason = format!("`{}`: {}", error.field, error.reason);
+            let reason = format!("`{}`: {}", error.path, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, reason)
         })?;
-        let device = device(fields.subtype.unwrap_or_default(), settings)?;
-        let waits = fields.keyword_action == KeywordAction::Wait;
-        let options = session_options(document, fields.browser_type).map_err(|error| unusable(&error))?;
+        let device = find_device_profile(fields.subtype.unwrap_or_default(), settings)?;
+        let waits = fields.keyword_action == KeywordAction::WaitUntilFound;
+        let options = session_options(document, fields.browser_type)
+            .map_err(|error| invalid_settings_failure(&error))?;
         Ok(Self {
-            session: SessionOptions {
-                headful: settings.authoring.headful,
+            session_options: SessionOptions {
+                headful: settings.script_debug.headful,
                 emulation: device.emulation.clone(),
                 ..options
             },
-            trace_requests: fields.transaction_trace,
+            sends_trace_id: fields.transaction_trace,
             device,
-            overrides: Arc::clone(&settings.variables),
-            limits: ScriptLimits { page, step },
+            variable_overrides: Arc::clone(&settings.variable_overrides),
+            script_limits: ScriptLimits { page_load: page, step_default: step },
             continue_on_timeout: fields.continue_playback_on_timeout,
-            keyword: keyword.map(|rule| (rule, waits)),
-            experience: UserExperience::from_settings(&fields),
-            capture: CaptureRule::new(fields.capture, settings.authoring.screenshots),
-            full_page: FullPageRule::from_settings(monitor.full_page),
-            detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
-            views: fields.content_views.iter().map(ContentView::new).collect(),
+            keyword_rule: keyword.map(|rule| (rule, waits)),
+            user_experience: UserExperience::from_settings(&fields),
+            capture_rule: CaptureRule::new(fields.capture, settings.script_debug.screenshot_every_action),
+            full_page_rule: FullPageRule::from_settings(monitor.full_page),
+            detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
+            content_views: fields.content_views.iter().map(ContentView::new).collect(),
             third_party_document_errors: fields.third_party_document_errors,
-            target: first.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
-            base,
+            target_host: first.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
+            base_url_template: base,
             script,
         })
     }
 
     /// Returns the session options of one attempt: each attempt has its own trace id (`transaction_trace`).
-    pub(super) fn session_options_for_attempt(&self) -> SessionOptions {
-        let trace = self.trace_requests.then(|| TraceId::from_bits(crate::probe::random::random()));
-        SessionOptions { trace_id: trace, ..self.session.clone() }
+    pub(super) fn session_options_with_trace_id(&self) -> SessionOptions {
+        let trace = self.sends_trace_id.then(|| TraceId::from_bits(crate::probe::random::random_u128()));
+        SessionOptions { trace_id: trace, ..self.session_options.clone() }
     }
 
     /// Returns the site under test once the script opens `url`: that of the script's base, or of the first page.
-    pub(super) fn site(&self, url: &str, variables: &Variables) -> Option<String> {
-        match self.base(variables) {
+    pub(super) fn site_under_test(&self, url: &str, variables: &Variables) -> Option<String> {
+        match self.base_url(variables) {
             Ok(Some(base)) => site(&base),
             // An invalid base is reported by the first address that is relative to it.
             _ => site(&Url::parse(url).ok()?),
@@ -164,7 +167,7 @@ impl Options {
     pub(super) fn resolve_url(&self, url: &str, variables: &Variables) -> Result<String, Failure> {
         let parsed = match Url::parse(url) {
             Err(ParseError::RelativeUrlWithoutBase) => {
-                Url::options().base_url(self.base(variables)?.as_ref()).parse(url)
+                Url::options().base_url(self.base_url(variables)?.as_ref()).parse(url)
             }
             parsed => parsed,
         };
@@ -173,19 +176,22 @@ impl Options {
             Ok(url) => format!("addresses with scheme `{}` are not allowed", url.scheme()),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`{}`: {reason}", truncate(url, MAX_SHOWN_CHARS))))
+        Err(invalid_script_failure(Phase::Play, format!("`{}`: {reason}", truncate(url, MAX_QUOTED_CHARS))))
     }
 
     /// Returns the base of relative addresses, with the current values of `variables`.
-    fn base(&self, variables: &Variables) -> Result<Option<Url>, Failure> {
-        let Some(base) = &self.base else { return Ok(None) };
+    fn base_url(&self, variables: &Variables) -> Result<Option<Url>, Failure> {
+        let Some(base) = &self.base_url_template else { return Ok(None) };
         let text = base.render(variables)?;
         let reason = match Url::parse(&text) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => return Ok(Some(url)),
             Ok(_) => "it is not an http or https URL".to_owned(),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`base` is `{}`: {reason}", truncate(&text, MAX_SHOWN_CHARS))))
+        Err(invalid_script_failure(
+            Phase::Play,
+            format!("`base` is `{}`: {reason}", truncate(&text, MAX_QUOTED_CHARS)),
+        ))
     }
 }
 
@@ -209,19 +215,20 @@ pub(super) fn initial_variables(
     variables
 }
 
-fn invalid(phase: Phase, reason: String) -> Failure {
+fn invalid_script_failure(phase: Phase, reason: String) -> Failure {
     Failure::new(phase, FailureKind::ScriptInvalid, reason)
 }
 
-fn script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Failure> {
+fn parse_script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Failure> {
     let Some(text) = settings.script.filter(|text| !text.is_empty()) else {
-        let url =
-            url.ok_or_else(|| invalid(Phase::Prepare, "there is neither a script nor a URL".to_owned()))?;
+        let url = url.ok_or_else(|| {
+            invalid_script_failure(Phase::Prepare, "there is neither a script nor a URL".to_owned())
+        })?;
         return Ok(Script::from_url(url));
     };
     let script = Script::parse(text).map_err(|errors| {
         let messages: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
-        invalid(Phase::Prepare, messages.join("; "))
+        invalid_script_failure(Phase::Prepare, messages.join("; "))
     })?;
     let allowed = match settings.transaction_steps_allowed {
         0 => DEFAULT_MAX_STEPS,
@@ -235,11 +242,11 @@ fn script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, F
 }
 
 /// Returns the device profile of `subtype`; 0 is a desktop screen, whose profile is the default.
-fn device(subtype: i64, settings: &ProbeSettings) -> Result<DeviceProfile, Failure> {
+fn find_device_profile(subtype: i64, settings: &ProbeBuildContext) -> Result<DeviceProfile, Failure> {
     if subtype == 0 {
         return Ok(DeviceProfile::default());
     }
-    settings.devices.get(&subtype).cloned().ok_or_else(|| {
+    settings.device_profiles.get(&subtype).cloned().ok_or_else(|| {
         let detail = format!("`subtype` {subtype}: `mobile.profiles` of the settings has no such profile");
         Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
     })
@@ -249,24 +256,24 @@ fn session_options(
     document: &MonitorDocument,
     browser: BrowserType,
 ) -> Result<SessionOptions, InvalidSettings> {
-    let tls = connect_settings::default_tls_options(document)?;
+    let tls = connect_settings::tls_options_with_default_versions(document)?;
     Ok(SessionOptions {
-        kind: match browser {
+        browser_kind: match browser {
             BrowserType::Firefox => BrowserKind::Firefox,
             BrowserType::Chrome => BrowserKind::Chrome,
             BrowserType::InternetExplorer => BrowserKind::InternetExplorer,
         },
         headful: false,
         emulation: Emulation::default(),
-        family: connect_settings::address_family(document)?,
-        proxy_id: connect_settings::proxy_id(document)?,
+        address_family: connect_settings::address_family(document)?,
+        upstream_proxy_id: connect_settings::proxy_id(document)?,
         verify_certificates: tls.verify,
         ca_id: tls.ca_id,
-        client_certificate: tls.client_certificate_id,
+        client_certificate_id: tls.client_certificate_id,
         trace_id: None,
     })
 }
 
-fn unusable(error: &InvalidSettings) -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::Internal, describe_invalid(error))
+fn invalid_settings_failure(error: &InvalidSettings) -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::Internal, describe_invalid_setting(error))
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::act_error::{ActError, to_act_error};
+use super::act_error::{ActionError, to_action_error};
 use super::describe;
 use super::dom::{DomError, LocatorArgs};
 use super::time_budget::{LimitKind, TimeBudget, WaitLimit};
-use super::window_context::WindowContext;
+use super::window_context::ScriptBrowser;
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
@@ -15,7 +15,7 @@ use crate::script::language::ElementTarget;
 /// What an action needs to work on the current page: the browser, the remaining time and the variables.
 #[derive(Clone, Copy)]
 pub(super) struct PageAccess<'p> {
-    pub(super) window: &'p WindowContext<'p>,
+    pub(super) browser: &'p ScriptBrowser<'p>,
     pub(super) budget: &'p TimeBudget,
     pub(super) variables: &'p Variables,
 }
@@ -23,18 +23,18 @@ pub(super) struct PageAccess<'p> {
 impl<'p> PageAccess<'p> {
     /// Returns the session to query the page with.
     pub(super) const fn session(&self) -> &'p BrowserSession {
-        &self.window.session
+        &self.browser.session
     }
 
     /// Converts `error` of an action that was limited by `limit_kind`.
-    pub(super) fn act_error(&self, error: WebDriverError, bound: LimitKind) -> ActError {
-        to_act_error(self.window, self.budget, error, bound)
+    pub(super) fn to_action_error(&self, error: WebDriverError, bound: LimitKind) -> ActionError {
+        to_action_error(self.browser, self.budget, error, bound)
     }
 
     /// Converts the error of a query that was limited by `time`.
-    pub(super) fn dom_failure(&self, error: DomError, time: WaitLimit) -> ActError {
+    pub(super) fn dom_error_to_action_error(&self, error: DomError, time: WaitLimit) -> ActionError {
         match error {
-            DomError::Driver(error) => self.act_error(error, time.latest_kind),
+            DomError::Driver(error) => self.to_action_error(error, time.response_limit_kind),
             DomError::InvalidLocator(error) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {error}"))
                     .into()
@@ -43,15 +43,15 @@ impl<'p> PageAccess<'p> {
     }
 
     /// Fills in the placeholders of `text`.
-    pub(super) fn fill(&self, text: &str, escape: EscapeContext) -> Result<String, Failure> {
+    pub(super) fn render(&self, text: &str, escape: EscapeContext) -> Result<String, Failure> {
         Template::new(text, escape).render(self.variables)
     }
 
     /// Returns the locators of `target`, filled in.
-    pub(super) fn locator_args(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
+    pub(super) fn render_locators(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
         let one = |locator| {
             let (by, text) = describe::locator_parts(locator);
-            Ok(json!({ "by": by, "value": self.fill(text, EscapeContext::Value)? }))
+            Ok(json!({ "by": by, "value": self.render(text, EscapeContext::Value)? }))
         };
         target.locators.iter().map(one).collect()
     }

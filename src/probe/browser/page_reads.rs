@@ -5,38 +5,38 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::act_error::ActError;
-use super::assertions::{MAX_SHOWN_CHARS, TextCondition, capture_group, resolve_condition};
+use super::act_error::ActionError;
+use super::assertions::{MAX_QUOTED_CHARS, TextCondition, first_capture_group, render_condition};
 use super::describe;
 use super::dom::{self, ElementLookup, LocatorArgs, TextReading, TextSource};
-use super::element_failure::element_failure;
+use super::element_failure::element_lookup_failure;
 use super::page_access::PageAccess;
 use super::time_budget::WaitLimit;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
 use crate::evaluate::template::EscapeContext;
 use crate::probe::keyword_search::search_keyword;
-use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
+use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, RegexPattern};
 
 /// How long an assertion may take to become true when the action sets no timeout: pages load in parts.
-const ASSERTION_GRACE: Duration = Duration::from_secs(2);
+const DEFAULT_ASSERTION_WAIT: Duration = Duration::from_secs(2);
 /// The media type of page sources as the browser returns them.
-const UTF_8: &str = "text/html; charset=utf-8";
+const PAGE_SOURCE_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
 pub(super) async fn assert_text(
     page: PageAccess<'_>,
     property: &PageProperty,
     condition: &Matcher,
     action: &Action,
-) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
-    let condition = resolve_condition(page, condition)?;
+) -> Result<(), ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
+    let condition = render_condition(page, condition)?;
     let Err(found) = wait_for_value(page, property, time, &condition).await? else { return Ok(()) };
     let actual = match found {
-        Some(text) => format!("it is `{}`", truncate(&text, MAX_SHOWN_CHARS)),
+        Some(text) => format!("it is `{}`", truncate(&text, MAX_QUOTED_CHARS)),
         None => "it does not exist".to_owned(),
     };
-    let detail = format!("{} must {}, but {actual}", describe_check(property), condition.describe());
+    let detail = format!("{} must {}, but {actual}", describe_property(property), condition.requirement());
     Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -45,14 +45,14 @@ pub(super) async fn assert_element(
     target: &ElementTarget,
     state: ElementState,
     action: &Action,
-) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
-    let locators = page.locator_args(target)?;
+) -> Result<(), ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
+    let locators = page.render_locators(target)?;
     let found = dom::find_element(page.session(), &locators, state, time).await;
-    match found.map_err(|error| page.dom_failure(error, time))? {
+    match found.map_err(|error| page.dom_error_to_action_error(error, time))? {
         ElementLookup::Match(_) => Ok(()),
         ElementLookup::Ambiguous(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
-            Err(element_failure(&ElementLookup::Ambiguous(count), target).into())
+            Err(element_lookup_failure(&ElementLookup::Ambiguous(count), target).into())
         }
         _ => {
             let detail = format!("{} must be {}", describe::describe_target(target), state.name());
@@ -61,25 +61,25 @@ pub(super) async fn assert_element(
     }
 }
 
-pub(super) async fn extract(
+pub(super) async fn extract_value(
     page: PageAccess<'_>,
     into: &str,
     from: &PageProperty,
-    pattern: Option<&Pattern>,
+    pattern: Option<&RegexPattern>,
     action: &Action,
-) -> Result<String, ActError> {
-    let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
+) -> Result<String, ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
     let condition =
-        pattern.map_or(TextCondition::Anything, |Pattern(regex)| TextCondition::Matches(regex.clone()));
+        pattern.map_or(TextCondition::AnyText, |RegexPattern(regex)| TextCondition::Matches(regex.clone()));
     let value = match (wait_for_value(page, from, time, &condition).await?, condition) {
         (Ok(text), TextCondition::Matches(regex)) => {
-            capture_group(&regex, &text, page.budget.deadline()).await?
+            first_capture_group(&regex, &text, page.budget.evaluation_deadline()).await?
         }
         (Ok(text), _) => Some(text.to_string()),
         (Err(_), _) => None,
     };
     let Some(value) = value else {
-        let detail = format!("`{into}` cannot be taken from {}", describe_check(from));
+        let detail = format!("`{into}` cannot be taken from {}", describe_property(from));
         return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
     };
     Ok(value)
@@ -92,10 +92,10 @@ pub(super) async fn assert_keyword(
     invert: bool,
     wait: bool,
     action: &Action,
-) -> Result<(), ActError> {
+) -> Result<(), ActionError> {
     let escape = if regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
-        pattern: page.fill(text, escape)?,
+        pattern: page.render(text, escape)?,
         matching: if regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
         invert,
         match_case: true,
@@ -107,7 +107,7 @@ pub(super) async fn assert_keyword(
         let detail = format!("the keyword is not a valid pattern: {error}");
         return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
     }
-    let time = page.budget.wait_limit(action.timeout, None);
+    let time = page.budget.action_wait_limit(action.timeout, None);
     wait_for_keyword(page, &rule, if wait { time } else { time.without_wait() }).await
 }
 
@@ -116,21 +116,22 @@ pub(super) async fn wait_for_keyword(
     page: PageAccess<'_>,
     rule: &KeywordRule,
     time: WaitLimit,
-) -> Result<(), ActError> {
-    let deadline = page.budget.deadline();
+) -> Result<(), ActionError> {
+    let deadline = page.budget.evaluation_deadline();
     let (mut last, mut failure) = (None, None);
     loop {
-        let reading = dom::read_text(page.session(), &TextSource::Source, last, time).await;
-        let TextReading::Text(text, fingerprint) = reading.map_err(|error| page.dom_failure(error, time))?
+        let reading = dom::read_text(page.session(), &TextSource::PageSource, last, time).await;
+        let TextReading::Text(text, fingerprint) =
+            reading.map_err(|error| page.dom_error_to_action_error(error, time))?
         else {
             break;
         };
-        let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
+        let (source, kind) = (Arc::new(text.into_bytes()), Some(PAGE_SOURCE_CONTENT_TYPE.to_owned()));
         match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
             Ok(()) => return Ok(()),
             Err(found) => (last, failure) = (Some(fingerprint), Some(found)),
         }
-        if Instant::now() >= time.until {
+        if Instant::now() >= time.retry_until {
             break;
         }
     }
@@ -144,8 +145,8 @@ pub(super) async fn wait_for_value(
     property: &PageProperty,
     time: WaitLimit,
     condition: &TextCondition,
-) -> Result<Result<Arc<str>, Option<Arc<str>>>, ActError> {
-    let located = |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.locator_args(target) };
+) -> Result<Result<Arc<str>, Option<Arc<str>>>, ActionError> {
+    let located = |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.render_locators(target) };
     let (locators, target) = match property {
         PageProperty::Text(Some(target))
         | PageProperty::Attribute(target, _)
@@ -154,21 +155,21 @@ pub(super) async fn wait_for_value(
         PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
     };
     let source = match property {
-        PageProperty::Text(None) => TextSource::Page,
-        PageProperty::Text(Some(_)) => TextSource::Element(&locators),
+        PageProperty::Text(None) => TextSource::PageText,
+        PageProperty::Text(Some(_)) => TextSource::ElementText(&locators),
         PageProperty::Attribute(_, name) => TextSource::Attribute(&locators, name),
         PageProperty::Value(_) => TextSource::FieldValue(&locators),
         PageProperty::Url => TextSource::Url,
         PageProperty::Title => TextSource::Title,
-        PageProperty::Count(_) => TextSource::Count(&locators),
+        PageProperty::Count(_) => TextSource::ElementCount(&locators),
     };
     match wait_for_text(page, &source, time, condition).await? {
         Ok(text) => Ok(Ok(text)),
-        Err(UnmetCondition { text: None, found: Some(found) }) => match target {
-            Some(target) => Err(element_failure(&found, target).into()),
+        Err(UnmetCondition { last_text: None, lookup: Some(found) }) => match target {
+            Some(target) => Err(element_lookup_failure(&found, target).into()),
             None => Ok(Err(None)),
         },
-        Err(unmet) => Ok(Err(unmet.text)),
+        Err(unmet) => Ok(Err(unmet.last_text)),
     }
 }
 
@@ -178,29 +179,29 @@ pub(super) async fn wait_for_text(
     source: &TextSource<'_>,
     mut time: WaitLimit,
     condition: &TextCondition,
-) -> Result<Result<Arc<str>, UnmetCondition>, ActError> {
+) -> Result<Result<Arc<str>, UnmetCondition>, ActionError> {
     let (mut last, mut last_text) = (None, None);
     loop {
         let reading = dom::read_text(page.session(), source, last, time).await;
         let is_first = last.is_none();
-        match reading.map_err(|error| page.dom_failure(error, time))? {
+        match reading.map_err(|error| page.dom_error_to_action_error(error, time))? {
             TextReading::Text(text, fingerprint) => {
                 let text = Arc::from(text);
-                if condition.holds(&text, page.budget.deadline()).await? {
+                if condition.is_met_by(&text, page.budget.evaluation_deadline()).await? {
                     return Ok(Ok(text));
                 }
                 (last, last_text) = (Some(fingerprint), Some(text));
             }
             TextReading::ElementNotFound(found) => {
-                return Ok(Err(UnmetCondition { text: last_text, found: Some(found) }));
+                return Ok(Err(UnmetCondition { last_text, lookup: Some(found) }));
             }
-            TextReading::Unchanged | TextReading::Missing => {
-                return Ok(Err(UnmetCondition { text: last_text, found: None }));
+            TextReading::Unchanged | TextReading::TextMissing => {
+                return Ok(Err(UnmetCondition { last_text, lookup: None }));
             }
         }
         // A page that was too busy to respond in time gets one more wait.
-        if Instant::now() >= time.until && !(is_first && time.restart()) {
-            return Ok(Err(UnmetCondition { text: last_text, found: None }));
+        if Instant::now() >= time.retry_until && !(is_first && time.restart_default_wait()) {
+            return Ok(Err(UnmetCondition { last_text, lookup: None }));
         }
     }
 }
@@ -208,11 +209,11 @@ pub(super) async fn wait_for_text(
 /// What was found when the time was over.
 #[derive(Debug)]
 pub(super) struct UnmetCondition {
-    text: Option<Arc<str>>,
-    found: Option<ElementLookup>,
+    last_text: Option<Arc<str>>,
+    lookup: Option<ElementLookup>,
 }
 
-fn describe_check(property: &PageProperty) -> String {
+fn describe_property(property: &PageProperty) -> String {
     match property {
         PageProperty::Text(None) => "the text of the page".to_owned(),
         PageProperty::Text(Some(target)) => format!("the text of {}", describe::describe_target(target)),

@@ -16,9 +16,10 @@ use crate::probe::full_page::FullPageRule;
 use crate::webpage::text_fingerprint;
 
 /// Returns the facts that detect a content change, of the page that the script ended on; `steps` are those that ran.
-pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
+pub(super) async fn last_page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
     let reading =
-        dom::read_text(session, &TextSource::Source, None, WaitLimit::no_wait(dom::short_deadline())).await;
+        dom::read_text(session, &TextSource::PageSource, None, WaitLimit::immediate(dom::short_deadline()))
+            .await;
     let Ok(TextReading::Text(text, _)) = reading else { return None };
     let step = steps.last()?.browser_step.as_deref()?;
     let bytes = text.len() as u64;
@@ -65,7 +66,7 @@ pub(super) fn evaluate_full_page(
     let failure = rule.evaluate(&page, false, timeout);
     observation.details.page = Some(Box::new(page));
     match failure {
-        Some(failure) if rule.notify_on_errors => observation.record_failure(failure),
+        Some(failure) if rule.object_failures_fail_check => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }

@@ -3,25 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::options::Options;
+use super::options::BrowserScriptOptions;
 use super::{attempt, time_budget};
-use crate::browser::{BrowserPool, PERMIT_TIMEOUT};
+use crate::browser::{BrowserPool, FREE_BROWSER_TIMEOUT};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of a browser monitor. An invalid script gives a probe whose attempts all fail with that error.
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match Options::from_document(document, settings) {
+pub fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match BrowserScriptOptions::from_document(document, settings) {
         Ok(options) => Arc::new(BrowserScriptProbe { options, pool: Arc::clone(&settings.browser_pool) }),
         Err(failure) => Arc::new(InvalidProbe::from(failure)),
     }
 }
 
 struct BrowserScriptProbe {
-    options: Options,
+    options: BrowserScriptOptions,
     pool: Arc<BrowserPool>,
 }
 
@@ -30,16 +30,16 @@ impl Probe for BrowserScriptProbe {
         Box::pin(attempt::run_attempt(&self.options, &self.pool, cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        self.options.target.as_deref()
+    fn target_host(&self) -> Option<&str> {
+        self.options.target_host.as_deref()
     }
 
     fn time_limit(&self, _: Duration) -> Duration {
-        PERMIT_TIMEOUT
+        FREE_BROWSER_TIMEOUT
             + self.pool.start_timeout()
-            + self.options.limits.script_limit(&self.options.script)
+            + self.options.script_limits.script_limit(&self.options.script)
             + time_budget::CAPTURE_ALLOWANCE
-            + attempt::EVIDENCE_TIMEOUT
+            + attempt::FAILED_PAGE_TIMEOUT
             + attempt::CLOSE_TIMEOUT
     }
 }
@@ -50,17 +50,17 @@ mod tests {
 
     use regex::Regex;
 
-    use super::{PERMIT_TIMEOUT, attempt, time_budget};
+    use super::{FREE_BROWSER_TIMEOUT, attempt, time_budget};
     use crate::schema::Monitor;
 
     /// A run stays open at least as long as its attempts may take.
     #[test]
     fn the_browser_overhead_covers_every_limit_outside_the_script() {
         // The maximum of `browser.start_seconds`.
-        let overhead = PERMIT_TIMEOUT
+        let overhead = FREE_BROWSER_TIMEOUT
             + Duration::from_mins(2)
             + time_budget::CAPTURE_ALLOWANCE
-            + attempt::EVIDENCE_TIMEOUT
+            + attempt::FAILED_PAGE_TIMEOUT
             + attempt::CLOSE_TIMEOUT;
         assert!(overhead <= Monitor::BROWSER_OVERHEAD, "{overhead:?}");
     }

@@ -2,17 +2,17 @@
 
 use tokio::time::Instant;
 
-use super::act_error::ActError;
-use super::capture::{capture, screenshot};
+use super::act_error::ActionError;
+use super::capture::{capture_moment, run_screenshot_action};
 use super::capture_rule::CaptureMoment;
-use super::inspect::explain_failure;
+use super::inspect::replace_with_page_failure;
 use super::interactions::{Interaction, interact};
-use super::options::Options;
+use super::options::BrowserScriptOptions;
 use super::page_access::PageAccess;
-use super::step_end::{PageRules, end_of_step, record_evidence};
+use super::step_end::{PageResultOptions, record_failed_page, record_step_end};
 use super::step_recorder::StepRecorder;
 use super::time_budget::TimeBudget;
-use super::window_context::WindowContext;
+use super::window_context::ScriptBrowser;
 use super::{actions, describe, page_reads, wait, windows};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Variables};
@@ -21,48 +21,56 @@ use crate::script::language::{Action, ActionKind, ElementTarget, Script, ScriptS
 
 /// Runs one script.
 pub(super) struct ScriptRunner<'a> {
-    options: &'a Options,
+    options: &'a BrowserScriptOptions,
     script: &'a Script,
     variables: Variables,
-    budget: TimeBudget,
+    time_budget: TimeBudget,
     /// Number of optional actions that were skipped.
-    skipped_acts: u32,
-    pub(super) window: WindowContext<'a>,
+    skipped_actions: u32,
+    pub(super) browser: ScriptBrowser<'a>,
     pub(super) recorder: StepRecorder<'a>,
 }
 
 impl<'a> ScriptRunner<'a> {
     /// Creates the runner of the script of `options`; `variables` have their initial values.
     pub(super) fn new(
-        options: &'a Options,
+        options: &'a BrowserScriptOptions,
         variables: Variables,
-        window: WindowContext<'a>,
+        window: ScriptBrowser<'a>,
         recorder: StepRecorder<'a>,
     ) -> Self {
         let script = &options.script;
-        let budget = TimeBudget::new(options.limits, script);
-        Self { options, script, variables, budget, skipped_acts: 0, window, recorder }
+        let budget = TimeBudget::new(options.script_limits, script);
+        Self {
+            options,
+            script,
+            variables,
+            time_budget: budget,
+            skipped_actions: 0,
+            browser: window,
+            recorder,
+        }
     }
 
     /// Runs the script.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
-        self.window.enter_first_window().await?;
+        self.browser.enter_first_window().await?;
         // Start-up of the browser does not count as time of the script.
-        self.budget = TimeBudget::new(self.options.limits, self.script);
-        self.steps().await
+        self.time_budget = TimeBudget::new(self.options.script_limits, self.script);
+        self.run_steps().await
     }
 
     /// Waits until the driver has finished a command that timed out, as long as the step has time.
-    pub(super) async fn recover(&self) {
-        self.window.recover(&self.budget).await;
+    pub(super) async fn wait_until_driver_idle(&self) {
+        self.browser.wait_until_driver_idle(&self.time_budget).await;
     }
 
     /// Runs the steps in order. Stops at the first failure, except for timeouts where the monitor continues on those.
-    async fn steps(&mut self) -> Result<(), Failure> {
+    async fn run_steps(&mut self) -> Result<(), Failure> {
         let script = self.script;
         let mut late = None;
         for (index, step) in script.steps.iter().enumerate() {
-            if let Err(failure) = self.step(index, step).await {
+            if let Err(failure) = self.run_step(index, step).await {
                 let continues = self.options.continue_on_timeout
                     && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
                 if !continues {
@@ -74,11 +82,11 @@ impl<'a> ScriptRunner<'a> {
         late.map_or(Ok(()), Err)
     }
 
-    async fn step(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
+    async fn run_step(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
         let started = Instant::now();
-        self.budget.begin_step(step);
+        self.time_budget.begin_step(step);
         self.recorder.begin_step(index, step, started);
-        let outcome = match self.run_acts(index, step).await {
+        let outcome = match self.run_actions(index, step).await {
             Ok(()) => self.end_step(index).await,
             failed => failed,
         };
@@ -92,22 +100,22 @@ impl<'a> ScriptRunner<'a> {
 
     /// Ends a step whose actions passed.
     async fn end_step(&mut self, index: usize) -> Result<(), Failure> {
-        self.recover().await;
+        self.wait_until_driver_idle().await;
         let mut outcome = self.reset_driver_timeouts(index).await;
         if outcome.is_ok() {
             let next = self.script.steps.get(index + 1).and_then(|step| step.actions.first());
-            let (redactor, rules) = (self.redactor(), self.page_rules());
-            let Self { recorder, window, budget, .. } = self;
+            let (redactor, rules) = (self.redactor(), self.page_result_options());
+            let Self { recorder, browser: window, time_budget: budget, .. } = self;
             outcome =
-                end_of_step(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
+                record_step_end(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
                     .await;
         }
         if outcome.is_ok() && index + 1 == self.script.steps.len() {
-            self.recover().await;
+            self.wait_until_driver_idle().await;
             outcome = self.check_keyword().await;
         }
-        let when = if outcome.is_ok() { CaptureMoment::Action } else { CaptureMoment::Failure };
-        self.capture(when, &capture_name(index, None)).await;
+        let when = if outcome.is_ok() { CaptureMoment::StepEnd } else { CaptureMoment::Failure };
+        self.capture(when, &capture_name_prefix(index, None)).await;
         outcome
     }
 
@@ -116,8 +124,8 @@ impl<'a> ScriptRunner<'a> {
         let last = self.script.steps[index].actions.last();
         if last
             .is_some_and(|action| action.timeout.is_some() || matches!(action.kind, ActionKind::RunJs { .. }))
-            && let Err(ActError::Failed(failure)) =
-                actions::set_driver_timeouts(&mut self.window, &mut self.budget, None).await
+            && let Err(ActionError::Failed(failure)) =
+                actions::set_driver_timeouts(&mut self.browser, &mut self.time_budget, None).await
         {
             return Err(failure);
         }
@@ -126,161 +134,183 @@ impl<'a> ScriptRunner<'a> {
 
     /// Searches the last page for the monitor's keyword, once or until it is found.
     async fn check_keyword(&self) -> Result<(), Failure> {
-        let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
-        let time = self.budget.wait_limit(None, None);
-        match page_reads::wait_for_keyword(self.page(), rule, if *waits { time } else { time.without_wait() })
-            .await
+        let Some((rule, waits)) = &self.options.keyword_rule else { return Ok(()) };
+        let time = self.time_budget.action_wait_limit(None, None);
+        match page_reads::wait_for_keyword(
+            self.page_access(),
+            rule,
+            if *waits { time } else { time.without_wait() },
+        )
+        .await
         {
             Ok(()) => Ok(()),
-            Err(ActError::Failed(failure)) => Err(failure),
-            Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog("the keyword", &text).await),
+            Err(ActionError::Failed(failure)) => Err(failure),
+            Err(ActionError::DialogOpen(text)) => {
+                Err(self.browser.dismiss_unexpected_dialog("the keyword", &text).await)
+            }
         }
     }
 
-    async fn run_acts(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
+    async fn run_actions(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
         for (number, action) in step.actions.iter().enumerate() {
             let started = Instant::now();
             let next =
                 step.actions.get(number + 1).or_else(|| self.script.steps.get(index + 1)?.actions.first());
-            let mut outcome = self.run_act(action, next).await;
+            let mut outcome = self.run_action(action, next).await;
             let mut skipped = false;
             if let Err(failure) = &outcome
                 && action.optional
                 && is_skippable(failure)
-                && self.budget.exceeded().is_none()
+                && self.time_budget.exceeded_limit().is_none()
             {
-                outcome = self.skip(failure);
+                outcome = self.skip_action(failure);
                 skipped = outcome.is_ok();
             }
-            self.recorder.record_act(number, action.kind.name(), started, skipped, outcome.as_ref().err());
+            self.recorder.record_action(number, action.kind.name(), started, skipped, outcome.as_ref().err());
             match outcome {
                 Err(failure) => {
-                    let (redactor, rules) = (self.redactor(), self.page_rules());
-                    let Self { recorder, window, budget, .. } = self;
-                    record_evidence(recorder, window, budget, &redactor, rules, &failure).await;
-                    self.capture(CaptureMoment::Failure, &capture_name(index, Some(number))).await;
+                    let (redactor, rules) = (self.redactor(), self.page_result_options());
+                    let Self { recorder, browser: window, time_budget: budget, .. } = self;
+                    record_failed_page(recorder, window, budget, &redactor, rules, &failure).await;
+                    self.capture(CaptureMoment::Failure, &capture_name_prefix(index, Some(number))).await;
                     return Err(failure);
                 }
                 // An open dialog hides the page until it is answered.
                 Ok(()) if skipped || next.is_some_and(answers_dialog) => {}
-                Ok(()) => self.capture(CaptureMoment::Event, &capture_name(index, Some(number))).await,
+                Ok(()) => {
+                    self.capture(CaptureMoment::ActionEnd, &capture_name_prefix(index, Some(number))).await
+                }
             }
         }
         Ok(())
     }
 
     /// Runs one action and waits for its expected effect.
-    async fn run_act(&mut self, action: &Action, next: Option<&Action>) -> Result<(), Failure> {
-        let what = describe::describe_act(action);
-        if let Some(bound) = self.budget.exceeded() {
-            return Err(self.budget.timeout_failure(bound, &what));
+    async fn run_action(&mut self, action: &Action, next: Option<&Action>) -> Result<(), Failure> {
+        let what = describe::describe_action(action);
+        if let Some(bound) = self.time_budget.exceeded_limit() {
+            return Err(self.time_budget.timeout_failure(bound, &what));
         }
-        match self.perform_and_wait(action).await {
-            Ok(()) => match self.budget.exceeded() {
-                Some(bound) => Err(self.budget.timeout_failure(bound, &what)),
+        match self.perform_and_wait_for_effect(action).await {
+            Ok(()) => match self.time_budget.exceeded_limit() {
+                Some(bound) => Err(self.time_budget.timeout_failure(bound, &what)),
                 None => Ok(()),
             },
             // The next action answers the dialog.
-            Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(action) => {
+            Err(ActionError::DialogOpen(_))
+                if next.is_some_and(answers_dialog) && !answers_dialog(action) =>
+            {
                 Ok(())
             }
-            Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
-            Err(ActError::Failed(failure)) => {
+            Err(ActionError::DialogOpen(text)) => {
+                Err(self.browser.dismiss_unexpected_dialog(&what, &text).await)
+            }
+            Err(ActionError::Failed(failure)) => {
                 // The failure does not name the action yet.
                 let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
-                Err(explain_failure(&mut self.window, failure).await)
+                Err(replace_with_page_failure(&mut self.browser, failure).await)
             }
         }
     }
 
-    async fn perform_and_wait(&mut self, action: &Action) -> Result<(), ActError> {
-        self.recover().await;
-        actions::set_driver_timeouts(&mut self.window, &mut self.budget, Some(action)).await?;
-        let awaited = match &action.expected {
-            Some(expected) => Some(wait::prepare_wait(self.page(), expected, action).await?),
+    async fn perform_and_wait_for_effect(&mut self, action: &Action) -> Result<(), ActionError> {
+        self.wait_until_driver_idle().await;
+        actions::set_driver_timeouts(&mut self.browser, &mut self.time_budget, Some(action)).await?;
+        let awaited = match &action.expected_effect {
+            Some(expected) => {
+                Some(wait::record_state_before_action(self.page_access(), expected, action).await?)
+            }
             None => None,
         };
         // If the action opens a dialog, this or the wait fails with `DialogOpen`; the effect is then not waited for.
-        self.perform(action).await?;
+        self.perform_action(action).await?;
         match awaited {
-            Some(awaited) => wait::wait_for_effect(self.page(), &awaited, action).await,
+            Some(awaited) => wait::wait_for_effect(self.page_access(), &awaited, action).await,
             None => Ok(()),
         }
     }
 
-    async fn perform(&mut self, action: &Action) -> Result<(), ActError> {
+    async fn perform_action(&mut self, action: &Action) -> Result<(), ActionError> {
         match &action.kind {
             ActionKind::Open { url } => self.open(url, action).await,
             ActionKind::Click { target, double: false } => {
                 self.interact(target, Interaction::Click, action).await
             }
             ActionKind::Click { target, double: true } => {
-                self.interact(target, Interaction::Pointer(2), action).await
+                self.interact(target, Interaction::MoveAndClick(2), action).await
             }
-            ActionKind::Hover { target } => self.interact(target, Interaction::Pointer(0), action).await,
+            ActionKind::Hover { target } => self.interact(target, Interaction::MoveAndClick(0), action).await,
             ActionKind::Type { target: into, text } => {
-                let text = self.page().fill(text, EscapeContext::Value)?;
+                let text = self.page_access().render(text, EscapeContext::Value)?;
                 self.interact(into, Interaction::Type(text), action).await
             }
             ActionKind::Clear { target } => self.interact(target, Interaction::Clear, action).await,
             ActionKind::Select { target, option } => {
-                let (by, value) = actions::option_argument(self.page(), option)?;
+                let (by, value) = actions::option_key_and_value(self.page_access(), option)?;
                 self.interact(target, Interaction::SelectOption(by, value), action).await
             }
             ActionKind::SetChecked { target, checked } => {
-                self.interact(target, Interaction::Check(*checked), action).await
+                self.interact(target, Interaction::SetChecked(*checked), action).await
             }
             ActionKind::Press { key, target } => {
-                actions::press(self.page(), key, target.as_ref(), action).await
+                actions::press_key(self.page_access(), key, target.as_ref(), action).await
             }
             ActionKind::Scroll { target: to, x, y } => {
-                actions::scroll(self.page(), to.as_ref(), (*x, *y), action).await
+                actions::scroll(self.page_access(), to.as_ref(), (*x, *y), action).await
             }
             ActionKind::SwitchFrame(frame) => {
-                windows::switch_frame(&mut self.window, &self.budget, &self.variables, frame, action).await
+                windows::switch_frame(&mut self.browser, &self.time_budget, &self.variables, frame, action)
+                    .await
             }
             ActionKind::SwitchWindow(window) => {
-                windows::switch_window(&mut self.window, &self.budget, &self.variables, window, action).await
+                windows::switch_window(&mut self.browser, &self.time_budget, &self.variables, window, action)
+                    .await
             }
-            ActionKind::CloseWindow => windows::close_window(&mut self.window, &self.budget).await,
-            ActionKind::Dialog(response) => actions::answer_dialog(self.page(), response, action).await,
-            ActionKind::WaitFor(condition) => wait::wait_for(self.page(), condition, action).await,
+            ActionKind::CloseWindow => windows::close_window(&mut self.browser, &self.time_budget).await,
+            ActionKind::Dialog(response) => {
+                actions::answer_dialog(self.page_access(), response, action).await
+            }
+            ActionKind::WaitFor(condition) => wait::wait_for(self.page_access(), condition, action).await,
             ActionKind::Extract { into_variable: into, property: from, pattern } => {
-                let value = page_reads::extract(self.page(), into, from, pattern.as_ref(), action).await?;
-                self.set(into, value);
+                let value =
+                    page_reads::extract_value(self.page_access(), into, from, pattern.as_ref(), action)
+                        .await?;
+                self.set_variable(into, value);
                 Ok(())
             }
             ActionKind::RunJs { code, into_variable: into } => {
-                let value = actions::run_js(self.page(), code, action).await?;
+                let value = actions::run_js(self.page_access(), code, action).await?;
                 if let Some(name) = into {
-                    self.set(name, value);
+                    self.set_variable(name, value);
                 }
                 Ok(())
             }
             ActionKind::Screenshot { name } => {
-                let rule = &self.options.capture;
-                screenshot(&mut self.recorder, &self.window.session, rule, name).await;
+                let rule = &self.options.capture_rule;
+                run_screenshot_action(&mut self.recorder, &self.browser.session, rule, name).await;
                 Ok(())
             }
             ActionKind::Assert { property, matcher } => {
-                page_reads::assert_text(self.page(), property, matcher, action).await
+                page_reads::assert_text(self.page_access(), property, matcher, action).await
             }
             ActionKind::AssertElement { target: element, state } => {
-                page_reads::assert_element(self.page(), element, *state, action).await
+                page_reads::assert_element(self.page_access(), element, *state, action).await
             }
             ActionKind::Keyword { text, regex, invert, wait } => {
-                page_reads::assert_keyword(self.page(), text, *regex, *invert, *wait, action).await
+                page_reads::assert_keyword(self.page_access(), text, *regex, *invert, *wait, action).await
             }
         }
     }
 
-    async fn open(&mut self, url: &str, action: &Action) -> Result<(), ActError> {
-        let url = self.options.resolve_url(&self.page().fill(url, EscapeContext::Url)?, &self.variables)?;
-        self.window.start_navigation(&url);
-        if let Some(site) = self.options.site(&url, &self.variables) {
-            self.window.set_traced_site(&site);
+    async fn open(&mut self, url: &str, action: &Action) -> Result<(), ActionError> {
+        let url = self
+            .options
+            .resolve_url(&self.page_access().render(url, EscapeContext::Url)?, &self.variables)?;
+        self.browser.record_navigation(&url);
+        if let Some(site) = self.options.site_under_test(&url, &self.variables) {
+            self.browser.set_trace_site(&site);
         }
-        actions::open(&mut self.window, &self.budget, &url, action).await
+        actions::open_url(&mut self.browser, &self.time_budget, &url, action).await
     }
 
     async fn interact(
@@ -288,42 +318,47 @@ impl<'a> ScriptRunner<'a> {
         target: &ElementTarget,
         interaction: Interaction,
         action: &Action,
-    ) -> Result<(), ActError> {
-        interact(self.page(), target, &interaction, action).await.map(drop)
+    ) -> Result<(), ActionError> {
+        interact(self.page_access(), target, &interaction, action).await.map(drop)
     }
 
     /// Sets a variable, and records its name in the result.
-    fn set(&mut self, name: &str, value: String) {
+    fn set_variable(&mut self, name: &str, value: String) {
         self.variables.set(name, value);
-        self.recorder.set_variable(name);
+        self.recorder.record_variable(name);
     }
 
     /// Skips an optional action that failed, unless too many were skipped.
-    fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
-        self.skipped_acts += 1;
-        if self.skipped_acts <= self.script.max_skipped {
+    fn skip_action(&mut self, failure: &Failure) -> Result<(), Failure> {
+        self.skipped_actions += 1;
+        if self.skipped_actions <= self.script.max_skipped_actions {
             return Ok(());
         }
         let detail = format!(
             "more than {} acts were skipped; the last one: {}",
-            self.script.max_skipped, failure.detail
+            self.script.max_skipped_actions, failure.detail
         );
         Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
     }
 
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
         let redactor = self.redactor();
-        let Self { recorder, window, budget, options, .. } = self;
-        capture(recorder, &window.session, budget, &options.capture, &redactor, (moment, name)).await;
+        let Self { recorder, browser: window, time_budget: budget, options, .. } = self;
+        capture_moment(recorder, &window.session, budget, &options.capture_rule, &redactor, (moment, name))
+            .await;
     }
 
-    fn page(&self) -> PageAccess<'_> {
-        PageAccess { window: &self.window, budget: &self.budget, variables: &self.variables }
+    fn page_access(&self) -> PageAccess<'_> {
+        PageAccess { browser: &self.browser, budget: &self.time_budget, variables: &self.variables }
     }
 
-    fn page_rules(&self) -> PageRules {
-        let Options { experience, third_party_document_errors: third_party_documents, .. } = *self.options;
-        PageRules { experience, third_party_document_errors: third_party_documents }
+    fn page_result_options(&self) -> PageResultOptions {
+        let BrowserScriptOptions {
+            user_experience: experience,
+            third_party_document_errors: third_party_documents,
+            ..
+        } = *self.options;
+        PageResultOptions { user_experience: experience, third_party_document_errors: third_party_documents }
     }
 
     /// Returns the redactor of the values of protected variables.
@@ -352,7 +387,7 @@ fn is_skippable(failure: &Failure) -> bool {
 }
 
 /// Returns the file name prefix of a moment: `step-02-act-03`, or `step-02` at the end of a step.
-fn capture_name(step: usize, act: Option<usize>) -> String {
+fn capture_name_prefix(step: usize, act: Option<usize>) -> String {
     match act {
         Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),
         None => format!("step-{:02}", step + 1),

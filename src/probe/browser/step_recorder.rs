@@ -16,11 +16,11 @@ use crate::script::language::ScriptStep;
 pub(super) struct StepRecorder<'a> {
     clock: &'a dyn Clock,
     /// When the attempt started.
-    started: Instant,
+    attempt_started: Instant,
     /// Whether requests are also kept as HTTP exchanges.
-    keeps_exchanges: bool,
+    records_exchanges: bool,
     /// The captured files.
-    pub(super) files: CaptureFiles,
+    pub(super) capture_files: CaptureFiles,
     /// The last document of the page, if the browser reported one.
     pub(super) last_document: Option<LoggedRequest>,
     /// When the step in progress started.
@@ -28,7 +28,7 @@ pub(super) struct StepRecorder<'a> {
     /// When the last step started, as wall time.
     step_started_at: Timestamp,
     /// Time of this step that was spent on captures.
-    excluded_time: Duration,
+    capture_time: Duration,
     /// Results of the steps.
     steps: Vec<StepResult>,
 }
@@ -39,13 +39,13 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn new(clock: &'a dyn Clock, started: Instant, keeps_exchanges: bool) -> Self {
         Self {
             clock,
-            started,
-            keeps_exchanges,
-            files: CaptureFiles::default(),
+            attempt_started: started,
+            records_exchanges: keeps_exchanges,
+            capture_files: CaptureFiles::default(),
             last_document: None,
             step_started: None,
             step_started_at: clock.now(),
-            excluded_time: Duration::ZERO,
+            capture_time: Duration::ZERO,
             steps: Vec::new(),
         }
     }
@@ -54,12 +54,12 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
         self.step_started = Some(started);
         self.step_started_at = self.clock.now();
-        self.excluded_time = Duration::ZERO;
+        self.capture_time = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
             status: Status::OK,
-            started_us: duration_micros(started - self.started),
+            started_us: duration_micros(started - self.attempt_started),
             total_us: 0,
             phases: Phases::default(),
             failures: Vec::new(),
@@ -72,8 +72,8 @@ impl<'a> StepRecorder<'a> {
     /// Ends the step in progress, if there is one: it passed, or `failure` ended it.
     pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
         let Some(started) = self.step_started.take() else { return };
-        let took = duration_micros(started.elapsed().saturating_sub(self.excluded_time));
-        let result = self.step();
+        let took = duration_micros(started.elapsed().saturating_sub(self.capture_time));
+        let result = self.current_step();
         result.total_us = took;
         if let Some(failure) = failure {
             result.status = failure.status();
@@ -82,12 +82,12 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// Excludes `time` from the duration of the step.
-    pub(super) fn exclude_time(&mut self, time: Duration) {
-        self.excluded_time += time;
+    pub(super) fn exclude_capture_time(&mut self, time: Duration) {
+        self.capture_time += time;
     }
 
     /// Records the action at `index` of its step: it passed, was skipped, or failed with `failure`.
-    pub(super) fn record_act(
+    pub(super) fn record_action(
         &mut self,
         index: usize,
         name: &str,
@@ -95,7 +95,7 @@ impl<'a> StepRecorder<'a> {
         skipped: bool,
         failure: Option<&Failure>,
     ) {
-        self.browser_step().actions.push(ActionResult {
+        self.current_browser_step().actions.push(ActionResult {
             number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
             status: failure.map_or(Status::OK, Failure::status),
@@ -105,8 +105,8 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// Records that the step set the variable `name`.
-    pub(super) fn set_variable(&mut self, name: &str) {
-        self.step().variables.push(name.to_owned());
+    pub(super) fn record_variable(&mut self, name: &str) {
+        self.current_step().variables.push(name.to_owned());
     }
 
     /// Replaces the failure `old_failure` of the last step by `new_failure`.
@@ -120,13 +120,13 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// Whether requests are also kept as HTTP exchanges.
-    pub(super) const fn keeps_exchanges(&self) -> bool {
-        self.keeps_exchanges
+    pub(super) const fn records_exchanges(&self) -> bool {
+        self.records_exchanges
     }
 
     /// Records `exchanges` in the step; their times are relative to its start.
     pub(super) fn record_exchanges(&mut self, exchanges: Vec<HttpExchange>) {
-        let step = self.step();
+        let step = self.current_step();
         let step_started_us = step.started_us;
         let with_offset = |exchange: HttpExchange| HttpExchange {
             started_us: step_started_us + exchange.started_us,
@@ -141,14 +141,14 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// Returns the step in progress.
-    pub(super) fn step(&mut self) -> &mut StepResult {
+    pub(super) fn current_step(&mut self) -> &mut StepResult {
         let index = self.steps.len().saturating_sub(1);
         &mut self.steps[index]
     }
 
     /// Returns the browser's part of the step in progress.
-    pub(super) fn browser_step(&mut self) -> &mut BrowserStep {
-        self.step().browser_step.get_or_insert_default()
+    pub(super) fn current_browser_step(&mut self) -> &mut BrowserStep {
+        self.current_step().browser_step.get_or_insert_default()
     }
 
     /// Returns the steps so far.
@@ -158,6 +158,6 @@ impl<'a> StepRecorder<'a> {
 
     /// Returns the steps and the files.
     pub(super) fn into_parts(self) -> (Vec<StepResult>, CaptureFiles) {
-        (self.steps, self.files)
+        (self.steps, self.capture_files)
     }
 }

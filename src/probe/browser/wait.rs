@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::act_error::ActError;
-use super::assertions::{TextCondition, resolve_condition};
+use super::act_error::ActionError;
+use super::assertions::{TextCondition, render_condition};
 use super::describe;
 use super::dom::{self, ElementLookup, TextReading, TextSource};
 use super::page_access::PageAccess;
@@ -35,40 +35,40 @@ pub(super) async fn wait_for(
     page: PageAccess<'_>,
     expected: &WaitCondition,
     action: &Action,
-) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(action.timeout, None);
+) -> Result<(), ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, None);
     match expected {
         WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, action).await,
         WaitCondition::Text(target, condition) => {
-            let condition = resolve_condition(page, condition)?;
+            let condition = render_condition(page, condition)?;
             let property = PageProperty::Text(target.clone());
             match wait_for_value(page, &property, time, &condition).await? {
                 Ok(_) => Ok(()),
-                Err(_) => Err(missing_failure(
+                Err(_) => Err(unmet_wait_failure(
                     page,
                     FailureKind::PageUpdateMissing,
-                    &format!("no text that must {}", condition.describe()),
-                    time.until_kind,
+                    &format!("no text that must {}", condition.requirement()),
+                    time.retry_limit_kind,
                     action,
                 )),
             }
         }
         WaitCondition::Url(condition) => {
-            let condition = resolve_condition(page, condition)?;
+            let condition = render_condition(page, condition)?;
             match wait_for_text(page, &TextSource::Url, time, &condition).await? {
                 Ok(_) => Ok(()),
-                Err(_) => Err(missing_failure(
+                Err(_) => Err(unmet_wait_failure(
                     page,
                     FailureKind::LocationChangeMissing,
-                    &format!("the address must {}", condition.describe()),
-                    time.until_kind,
+                    &format!("the address must {}", condition.requirement()),
+                    time.retry_limit_kind,
                     action,
                 )),
             }
         }
         WaitCondition::Event(name) => {
-            let waited = dom::watch_event(page.session(), name, time).await;
-            waited.map_err(|error| page.dom_failure(error, time))?;
+            let waited = dom::start_watching_event(page.session(), name, time).await;
+            waited.map_err(|error| page.dom_error_to_action_error(error, time))?;
             wait_for_event(page, name, time, action).await
         }
         WaitCondition::NetworkIdle(quiet) => wait_for_network_idle(page, *quiet, time, action).await,
@@ -81,16 +81,16 @@ async fn wait_for_element(
     state: ElementState,
     time: WaitLimit,
     action: &Action,
-) -> Result<(), ActError> {
-    let locators = page.locator_args(target)?;
+) -> Result<(), ActionError> {
+    let locators = page.render_locators(target)?;
     let found = dom::find_element(page.session(), &locators, state, time).await;
-    let kind = match found.map_err(|error| page.dom_failure(error, time))? {
+    let kind = match found.map_err(|error| page.dom_error_to_action_error(error, time))? {
         ElementLookup::Match(_) => return Ok(()),
         ElementLookup::Ambiguous(_) => FailureKind::ElementWeak,
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
     let detail = format!("{} did not become {}", describe::describe_target(target), state.name());
-    Err(missing_failure(page, kind, &detail, time.until_kind, action))
+    Err(unmet_wait_failure(page, kind, &detail, time.retry_limit_kind, action))
 }
 
 async fn wait_for_network_idle(
@@ -98,15 +98,15 @@ async fn wait_for_network_idle(
     quiet: Duration,
     time: WaitLimit,
     action: &Action,
-) -> Result<(), ActError> {
-    let (until, bound) = (time.until, time.until_kind);
+) -> Result<(), ActionError> {
+    let (until, bound) = (time.retry_until, time.retry_limit_kind);
     let mut started = Instant::now();
     loop {
-        if !page.window.read_requests(time.latest).await {
+        if !page.browser.fetch_logged_requests(time.response_deadline).await {
             // Requests may have started meanwhile without being logged.
             started = Instant::now();
         }
-        let since = page.window.network.log().idle_since(started);
+        let since = page.browser.network_log_reader.lock_log().idle_since(started);
         let now = Instant::now();
         let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));
         if left.is_zero() {
@@ -114,36 +114,36 @@ async fn wait_for_network_idle(
         }
         if now >= until {
             let reason = format!("the network was never idle for {} s", quiet.as_secs_f64());
-            return Err(missing_failure(page, FailureKind::NetworkNotQuiet, &reason, bound, action));
+            return Err(unmet_wait_failure(page, FailureKind::NetworkNotQuiet, &reason, bound, action));
         }
         tokio::time::sleep_until((now + left.min(POLL_INTERVAL)).min(until)).await;
     }
 }
 
 /// Records the state before an action, to notice its expected effect.
-pub(super) async fn prepare_wait<'s>(
+pub(super) async fn record_state_before_action<'s>(
     page: PageAccess<'_>,
     expected: &'s ExpectedEffect,
     action: &Action,
-) -> Result<AwaitedEffect<'s>, ActError> {
-    let time = page.budget.wait_limit(action.timeout, None);
+) -> Result<AwaitedEffect<'s>, ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, None);
     match expected {
         ExpectedEffect::LocationChange => {
             let reading =
-                wait_for_text(page, &TextSource::Url, time.without_wait(), &TextCondition::Anything).await?;
+                wait_for_text(page, &TextSource::Url, time.without_wait(), &TextCondition::AnyText).await?;
             Ok(AwaitedEffect::UrlChange(reading.unwrap_or_default()))
         }
         ExpectedEffect::PageUpdate => {
             let reading =
-                dom::read_text(page.session(), &TextSource::Fingerprint, None, time.without_wait()).await;
-            match reading.map_err(|error| page.dom_failure(error, time))? {
+                dom::read_text(page.session(), &TextSource::PageFingerprint, None, time.without_wait()).await;
+            match reading.map_err(|error| page.dom_error_to_action_error(error, time))? {
                 TextReading::Text(_, fingerprint) => Ok(AwaitedEffect::PageChange(fingerprint)),
                 _ => Ok(AwaitedEffect::PageChange(0)),
             }
         }
         ExpectedEffect::Event(name) => {
-            let waited = dom::watch_event(page.session(), name, time).await;
-            waited.map_err(|error| page.dom_failure(error, time))?;
+            let waited = dom::start_watching_event(page.session(), name, time).await;
+            waited.map_err(|error| page.dom_error_to_action_error(error, time))?;
             Ok(AwaitedEffect::Event(name))
         }
     }
@@ -154,8 +154,8 @@ pub(super) async fn wait_for_effect(
     page: PageAccess<'_>,
     awaited: &AwaitedEffect<'_>,
     action: &Action,
-) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(action.timeout, None);
+) -> Result<(), ActionError> {
+    let time = page.budget.action_wait_limit(action.timeout, None);
     match awaited {
         AwaitedEffect::UrlChange(before) => {
             if wait_for_text(page, &TextSource::Url, time, &TextCondition::differs_from(before))
@@ -165,15 +165,31 @@ pub(super) async fn wait_for_effect(
                 return Ok(());
             }
             let detail = format!("it stayed `{before}`");
-            Err(missing_failure(page, FailureKind::LocationChangeMissing, &detail, time.until_kind, action))
+            Err(unmet_wait_failure(
+                page,
+                FailureKind::LocationChangeMissing,
+                &detail,
+                time.retry_limit_kind,
+                action,
+            ))
         }
         AwaitedEffect::PageChange(before) => {
-            let reading = dom::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
-            if matches!(reading.map_err(|error| page.dom_failure(error, time))?, TextReading::Text(..)) {
+            let reading =
+                dom::read_text(page.session(), &TextSource::PageFingerprint, Some(*before), time).await;
+            if matches!(
+                reading.map_err(|error| page.dom_error_to_action_error(error, time))?,
+                TextReading::Text(..)
+            ) {
                 return Ok(());
             }
             let detail = "the page did not change";
-            Err(missing_failure(page, FailureKind::PageUpdateMissing, detail, time.until_kind, action))
+            Err(unmet_wait_failure(
+                page,
+                FailureKind::PageUpdateMissing,
+                detail,
+                time.retry_limit_kind,
+                action,
+            ))
         }
         AwaitedEffect::Event(name) => wait_for_event(page, name, time, action).await,
     }
@@ -185,30 +201,30 @@ async fn wait_for_event(
     name: &str,
     time: WaitLimit,
     action: &Action,
-) -> Result<(), ActError> {
-    let fired = dom::event_fired(page.session(), time).await;
-    if fired.map_err(|error| page.dom_failure(error, time))? {
+) -> Result<(), ActionError> {
+    let fired = dom::wait_for_watched_event(page.session(), time).await;
+    if fired.map_err(|error| page.dom_error_to_action_error(error, time))? {
         return Ok(());
     }
-    Err(missing_failure(
+    Err(unmet_wait_failure(
         page,
         FailureKind::BrowserEventMissing,
         &format!("no event `{name}`"),
-        time.until_kind,
+        time.retry_limit_kind,
         action,
     ))
 }
 
 /// Returns the failure of an effect that did not occur: that of its `kind`, or a timeout if the step or script ended
 /// before the action's own timeout.
-fn missing_failure(
+fn unmet_wait_failure(
     page: PageAccess<'_>,
     kind: FailureKind,
     reason: &str,
     bound: LimitKind,
     action: &Action,
-) -> ActError {
-    if action.timeout.is_some() && bound != LimitKind::Act {
+) -> ActionError {
+    if action.timeout.is_some() && bound != LimitKind::Action {
         return page.budget.timeout_failure(bound, reason).into();
     }
     Failure::new(Phase::Play, kind, reason).into()

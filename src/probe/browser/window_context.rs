@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::dom;
-use super::load_error::{display_url, load_failure_kind};
+use super::load_error::{display_url, load_error_to_failure_kind};
 use super::network_log_reader::NetworkLogReader;
 use super::time_budget::TimeBudget;
 use crate::browser::{BrowserPool, BrowserSession, RESOURCE_TIMING_SCRIPT, SessionOptions, WebDriverError};
@@ -13,32 +13,32 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::forward_proxy::ForwardProxy;
 
 /// The session of the browser, with its current window and frame.
-pub(super) struct WindowContext<'a> {
+pub(super) struct ScriptBrowser<'a> {
     pub(super) session: BrowserSession,
     /// The browser's log of its requests and its console.
-    pub(super) network: NetworkLogReader<'a>,
+    pub(super) network_log_reader: NetworkLogReader<'a>,
     /// The pool that the browser comes from.
-    pool: &'a BrowserPool,
+    browser_pool: &'a BrowserPool,
     session_options: &'a SessionOptions,
     /// The forward proxy that the browser uses.
-    forward: &'a ForwardProxy,
+    forward_proxy: &'a ForwardProxy,
     /// Handles of the windows in the order in which they were first listed; the first is the main window.
-    pub(super) windows: Vec<String>,
+    pub(super) window_handles: Vec<String>,
     /// Handles of the windows whose per-window settings were applied.
-    prepared: Vec<String>,
+    prepared_windows: Vec<String>,
     /// Whether the current window is new, so that its first requests may be missing from the log.
-    has_unlogged_requests: bool,
+    may_have_unlogged_requests: bool,
     /// Frames that were entered, outermost first.
-    pub(super) frames: Vec<Value>,
+    pub(super) entered_frames: Vec<Value>,
     /// Start of the document that was inspected last, by the browser's clock: identifies the document.
-    pub(super) document: String,
+    pub(super) inspected_document_id: String,
     /// The size of the page's viewport, once known.
     pub(super) viewport: Option<(u32, u32)>,
     /// The address that was last navigated to.
-    pub(super) last_url: String,
+    pub(super) last_navigated_url: String,
 }
 
-impl<'a> WindowContext<'a> {
+impl<'a> ScriptBrowser<'a> {
     /// Creates the context of a new `session`.
     pub(super) const fn new(
         session: BrowserSession,
@@ -49,28 +49,28 @@ impl<'a> WindowContext<'a> {
     ) -> Self {
         Self {
             session,
-            network,
-            pool: browser_pool,
+            network_log_reader: network,
+            browser_pool,
             session_options: options,
-            forward,
-            windows: Vec::new(),
-            prepared: Vec::new(),
-            has_unlogged_requests: false,
-            frames: Vec::new(),
-            document: String::new(),
+            forward_proxy: forward,
+            window_handles: Vec::new(),
+            prepared_windows: Vec::new(),
+            may_have_unlogged_requests: false,
+            entered_frames: Vec::new(),
+            inspected_document_id: String::new(),
             viewport: None,
-            last_url: String::new(),
+            last_navigated_url: String::new(),
         }
     }
 
     /// Starts with the first window of the browser.
     pub(super) async fn enter_first_window(&mut self) -> Result<(), Failure> {
-        let first = self.session.window(dom::short_deadline()).await.map_err(|error| {
+        let first = self.session.current_window_handle(dom::short_deadline()).await.map_err(|error| {
             let detail = format!("it has no window: {error}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         })?;
-        self.windows = vec![first];
-        self.prepared.clone_from(&self.windows);
+        self.window_handles = vec![first];
+        self.prepared_windows.clone_from(&self.window_handles);
         Ok(())
     }
 
@@ -81,46 +81,48 @@ impl<'a> WindowContext<'a> {
         until: Instant,
     ) -> Result<(), WebDriverError> {
         self.session.switch_to_window(&window, until).await?;
-        if !self.prepared.contains(&window) {
-            self.prepared.push(window);
-            self.has_unlogged_requests = true;
+        if !self.prepared_windows.contains(&window) {
+            self.prepared_windows.push(window);
+            self.may_have_unlogged_requests = true;
             // Emulated header fields are set per window; a window without them is still usable.
-            let _ = self.pool.prepare_window(self.session.client(), self.session_options).await;
+            let _ =
+                self.browser_pool.prepare_window(self.session.webdriver_client(), self.session_options).await;
         }
         Ok(())
     }
 
     /// Waits until the driver has finished an abandoned command, as long as the step has time: it accepts no other
     /// until then.
-    pub(super) async fn recover(&self, budget: &TimeBudget) {
-        while self.session.is_busy() && budget.exceeded().is_none() {
+    pub(super) async fn wait_until_driver_idle(&self, budget: &TimeBudget) {
+        while self.session.is_driver_busy() && budget.exceeded_limit().is_none() {
             // Any response is enough.
-            let _ = self.session.window(dom::short_deadline()).await;
+            let _ = self.session.current_window_handle(dom::short_deadline()).await;
         }
     }
 
     /// Reads the requests since the last time into the log. Returns `false` when the driver did not respond before
     /// `until`.
-    pub(super) async fn read_requests(&self, until: Instant) -> bool {
-        self.network.read_requests(&self.session, until).await
+    pub(super) async fn fetch_logged_requests(&self, until: Instant) -> bool {
+        self.network_log_reader.fetch_logged_requests(&self.session, until).await
     }
 
     /// Adds to the log the requests that a new window made before Chromium's driver attached to it.
-    pub(super) async fn read_new_window(&mut self, budget: &TimeBudget) {
-        if !std::mem::take(&mut self.has_unlogged_requests) || !self.network.is_kept_by_driver() {
+    pub(super) async fn record_requests_before_attach(&mut self, budget: &TimeBudget) {
+        if !std::mem::take(&mut self.may_have_unlogged_requests) || !self.network_log_reader.must_be_fetched()
+        {
             return;
         }
         // Read the log first: requests that are in it are then not added again.
-        self.read_requests(budget.wait_limit(None, None).latest).await;
+        self.fetch_logged_requests(budget.action_wait_limit(None, None).response_deadline).await;
         if let Ok(loaded) =
-            self.session.execute(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::short_deadline()).await
+            self.session.execute_script(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::short_deadline()).await
         {
-            self.network.log().add_resource_timing(&loaded);
+            self.network_log_reader.lock_log().add_resource_timing(&loaded);
         }
     }
 
     /// Dismisses a dialog that the script does not handle, so that the page can be inspected, and returns the failure.
-    pub(super) async fn dismiss_dialog(&self, what: &str, text: &str) -> Failure {
+    pub(super) async fn dismiss_unexpected_dialog(&self, what: &str, text: &str) -> Failure {
         let until = dom::short_deadline();
         // Firefox may report a dialog before it knows its text.
         let late = if text.is_empty() { self.session.dialog_text(until).await.ok().flatten() } else { None };
@@ -135,40 +137,40 @@ impl<'a> WindowContext<'a> {
     }
 
     /// Records that the page at `url` is being opened, outside of all frames.
-    pub(super) fn start_navigation(&mut self, url: &str) {
-        self.frames.clear();
-        url.clone_into(&mut self.last_url);
+    pub(super) fn record_navigation(&mut self, url: &str) {
+        self.entered_frames.clear();
+        url.clone_into(&mut self.last_navigated_url);
     }
 
     /// Sets the site whose requests carry the trace id.
-    pub(super) fn set_traced_site(&self, site: &str) {
-        self.forward.set_trace_site(site);
+    pub(super) fn set_trace_site(&self, site: &str) {
+        self.forward_proxy.set_trace_site(site);
     }
 
     /// Whether the settings forbid the browser to reach the host of `url`.
-    pub(super) fn is_denied(&self, url: &str) -> bool {
+    pub(super) fn is_host_denied(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
         let at = url.host_str().zip(url.port_or_known_default());
-        at.is_some_and(|(host, port)| self.forward.is_denied(host, port))
+        at.is_some_and(|(host, port)| self.forward_proxy.is_denied(host, port))
     }
 
     /// Returns why Vigie's own proxy could not reach the host of `url`.
     pub(super) fn proxy_failure(&self, url: &str) -> Option<Failure> {
         let url = Url::parse(url).ok()?;
-        let failure = self.forward.last_failure(url.host_str()?, url.port_or_known_default()?)?;
+        let failure = self.forward_proxy.last_failure(url.host_str()?, url.port_or_known_default()?)?;
         Some(Failure { phase: Phase::Play, ..failure })
     }
 
     /// Returns the failure of an error page of the browser: the error that Vigie's own proxy recorded, otherwise the
     /// browser's name for it.
     pub(super) fn error_page_failure(&self, name: &str) -> Failure {
-        if let Some(failure) = self.proxy_failure(&self.last_url) {
+        if let Some(failure) = self.proxy_failure(&self.last_navigated_url) {
             return failure;
         }
         Failure::new(
             Phase::Play,
-            load_failure_kind(name),
-            format!("`{}`: {name}", display_url(&self.last_url)),
+            load_error_to_failure_kind(name),
+            format!("`{}`: {name}", display_url(&self.last_navigated_url)),
         )
     }
 }

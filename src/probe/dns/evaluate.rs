@@ -7,7 +7,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::dns::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};
 
 /// Maximum number of values that a failure quotes, and characters of each.
-const MAX_QUOTED: (usize, usize) = (8, 100);
+const MAX_QUOTED_VALUES_AND_CHARS: (usize, usize) = (8, 100);
 
 /// Normalises a value for comparison: letter case, the final dot and quotes around the whole value do not matter. Keys
 /// and digests may be written with spaces in between.
@@ -28,7 +28,7 @@ pub(super) fn has_no_records(response: &DnsResponse, kind: RecordType) -> bool {
 
 /// Evaluates `response`; `queried_types` names the types in failures. With `require_dnssec` the
 /// response must be authenticated by the server. All of `expected` must be among the values.
-pub(super) fn evaluate(
+pub(super) fn evaluate_response(
     response: &DnsResponse,
     kind: RecordType,
     asked: &str,
@@ -60,7 +60,7 @@ pub(super) fn evaluate(
         return fail(FailureKind::DnsNoRecords, format!("no record of type `{asked}` was in the answer"));
     }
     if dnssec && !response.authenticated {
-        return fail(FailureKind::DnsUnproven, unproven_detail(response).to_owned());
+        return fail(FailureKind::DnsUnproven, unauthenticated_detail(response).to_owned());
     }
     if expected.is_empty() {
         return Ok(());
@@ -91,7 +91,7 @@ fn rcode_detail(response: &DnsResponse) -> String {
 
 /// Only a validating resolver sets AD. An authoritative server never does: its signatures prove nothing until they are
 /// verified up to a trusted key, so they do not count.
-fn unproven_detail(response: &DnsResponse) -> &'static str {
+fn unauthenticated_detail(response: &DnsResponse) -> &'static str {
     match (response.is_signed(), response.authoritative) {
         (true, true) => {
             "the answer is signed, but a server with authority over a name does not check signatures; \
@@ -106,7 +106,7 @@ fn unproven_detail(response: &DnsResponse) -> &'static str {
 }
 
 fn join_values(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let (max, characters) = MAX_QUOTED;
+    let (max, characters) = MAX_QUOTED_VALUES_AND_CHARS;
     let mut values = values.into_iter();
     let truncate = |value: &str| value.chars().take(characters).collect::<String>();
     let mut quoted: Vec<String> = values.by_ref().take(max).map(|value| truncate(value.as_ref())).collect();

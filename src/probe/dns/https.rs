@@ -6,7 +6,7 @@ use http::{Request, StatusCode, Version};
 use http_body_util::Full;
 
 use super::query_plan::QueryPlan;
-use super::server_query::{DnsState, ServerQuery, malformed_failure};
+use super::server_query::{DnsAttemptState, ServerQuery, invalid_response_failure};
 use crate::domain::{Failure, FailureKind, HttpFacts, Phase, replace_control_chars};
 use crate::net::Endpoint;
 use crate::protocol::dns::DnsResponse;
@@ -14,9 +14,9 @@ use crate::protocol::http as wire;
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseHead};
 
 /// Media type of a message (RFC 8484 6).
-const DNS_MESSAGE: &str = "application/dns-message";
+const DNS_MEDIA_TYPE: &str = "application/dns-message";
 /// The path of the request. All servers have it, and monitors have no field for another one.
-const PATH: &str = "/dns-query";
+const DNS_QUERY_PATH: &str = "/dns-query";
 /// Longest DNS message, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 65_535;
 /// Longest media type that a failure quotes, in characters.
@@ -26,28 +26,28 @@ impl ServerQuery<'_> {
     pub(super) async fn over_https(
         &self,
         plan: &QueryPlan,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
         let query = self.encode_query()?;
-        let stream = self.connect_tls(&plan.tls, state).await?;
+        let stream = self.connect_tls(&plan.tls_options, state).await?;
         let is_http2 = stream.alpn_protocol() == Some(b"h2");
         let protocol = if is_http2 { HttpProtocol::Http2 } else { HttpProtocol::Http1 };
         if !is_http2 {
-            state.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
+            state.warnings.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
         }
-        let authority = Endpoint::new(self.host, self.server.port()).to_string();
-        let request = request(&authority, query, protocol, &plan.user_agent)?;
-        let phases = &mut state.trace.phases;
+        let authority = Endpoint::new(self.server_name, self.server_address.port()).to_string();
+        let request = build_request(&authority, query, protocol, &plan.user_agent)?;
+        let phases = &mut state.connect_trace.phases;
         let (head, body) = wire::send_request(stream, protocol, request, deadline, phases).await?;
-        let mut facts = facts(&head, format!("https://{authority}{PATH}"));
-        if let Err(failure) = check_head(&head) {
-            state.http = Some(Box::new(facts));
+        let mut facts = build_http_facts(&head, format!("https://{authority}{DNS_QUERY_PATH}"));
+        if let Err(failure) = check_response_head(&head) {
+            state.http_facts = Some(Box::new(facts));
             return Err(failure);
         }
         let content = body.read(BodyRetention::All, MAX_MESSAGE_BYTES, deadline, phases).await;
         (facts.body_bytes, facts.body_wire_bytes) = (content.body_bytes, content.wire_bytes);
-        state.http = Some(Box::new(facts));
+        state.http_facts = Some(Box::new(facts));
         match content.failure {
             Some(failure) => Err(failure),
             None => self.parse_response(&content.bytes),
@@ -55,23 +55,23 @@ impl ServerQuery<'_> {
     }
 }
 
-fn request(
+fn build_request(
     authority: &str,
     query: Vec<u8>,
     protocol: HttpProtocol,
     user_agent: &str,
 ) -> Result<Request<Full<Bytes>>, Failure> {
     let request = Request::post(match protocol {
-        HttpProtocol::Http2 => format!("https://{authority}{PATH}"),
-        HttpProtocol::Http1 => PATH.to_owned(),
+        HttpProtocol::Http2 => format!("https://{authority}{DNS_QUERY_PATH}"),
+        HttpProtocol::Http1 => DNS_QUERY_PATH.to_owned(),
     });
     let request = match protocol {
         HttpProtocol::Http2 => request.version(Version::HTTP_2),
         HttpProtocol::Http1 => request.version(Version::HTTP_11).header(HOST, authority),
     };
     request
-        .header(ACCEPT, DNS_MESSAGE)
-        .header(CONTENT_TYPE, DNS_MESSAGE)
+        .header(ACCEPT, DNS_MEDIA_TYPE)
+        .header(CONTENT_TYPE, DNS_MEDIA_TYPE)
         .header(CONTENT_LENGTH, query.len())
         .header(USER_AGENT, user_agent)
         .body(Full::from(query))
@@ -79,18 +79,21 @@ fn request(
 }
 
 /// Checks that the head of a response announces a DNS message (RFC 8484 4.2).
-fn check_head(head: &ResponseHead) -> Result<(), Failure> {
+fn check_response_head(head: &ResponseHead) -> Result<(), Failure> {
     if head.status != StatusCode::OK {
         let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
-        let detail = format!("`{PATH}` answered {}{reason}", head.status.as_u16());
+        let detail = format!("`{DNS_QUERY_PATH}` answered {}{reason}", head.status.as_u16());
         return Err(Failure::new(Phase::FirstByte, FailureKind::HttpStatus, detail));
     }
     let actual = media_type(head).unwrap_or_default();
-    if actual.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MESSAGE)) {
+    if actual.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MEDIA_TYPE)) {
         return Ok(());
     }
     let actual = if actual.is_empty() { "of no media type".to_owned() } else { format!("`{actual}`") };
-    Err(malformed_failure(Phase::FirstByte, &format!("the answer is {actual}, not `{DNS_MESSAGE}`")))
+    Err(invalid_response_failure(
+        Phase::FirstByte,
+        &format!("the answer is {actual}, not `{DNS_MEDIA_TYPE}`"),
+    ))
 }
 
 fn media_type(head: &ResponseHead) -> Option<String> {
@@ -102,7 +105,7 @@ fn truncate(text: &str) -> String {
     replace_control_chars(text).chars().take(MAX_QUOTED_CHARS).collect()
 }
 
-fn facts(head: &ResponseHead, url: String) -> HttpFacts {
+fn build_http_facts(head: &ResponseHead, url: String) -> HttpFacts {
     HttpFacts {
         http_status: head.status.as_u16(),
         http_version: format!("{:?}", head.version).replace("2.0", "2"),

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use hickory_proto::rr::RecordType;
 use tokio::time::Instant;
 
-use super::evaluate::{evaluate, has_no_records};
+use super::evaluate::{evaluate_response, has_no_records};
 use super::query_plan::{QueryPlan, Transport};
-use super::server_query::{DnsState, ServerQuery, record_response};
+use super::server_query::{DnsAttemptState, ServerQuery, record_response_facts};
 use crate::domain::{Failure, FailureKind, Observation, Phase, WarningKind};
 use crate::net::{Deadline, Endpoint, primary_failure};
-use crate::probe::connect_settings::trust_options;
+use crate::probe::connect_settings::server_verification_options;
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::service_target::{build_observation, endpoint};
-use crate::probe::settings::ProbeSettings;
+use crate::probe::service_target::{build_endpoint, build_observation};
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::dns::DnsResponse;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::name_server::NameServerSettings;
@@ -24,15 +24,15 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 
 #[derive(Debug)]
 struct DnsProbe {
-    server: Endpoint,
+    endpoint: Endpoint,
     /// The query, or why this build cannot send it.
     plan: Result<QueryPlan, Failure>,
     /// Values that must be in the response; additional values do not matter.
-    expected: Vec<String>,
+    expected_values: Vec<String>,
 }
 
 /// Builds the probe of a validated `name-server` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
     match DnsProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -40,14 +40,22 @@ pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettin
 }
 
 impl DnsProbe {
-    fn new(document: &MonitorDocument, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
-        let server_settings: NameServerSettings<'_> = document.to_typed()?;
-        let port = document.to_typed::<PortSettings>()?.port.map(NonZeroU16::get);
+    fn new(document: &MonitorDocument, settings: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+        let server_settings: NameServerSettings<'_> = document.deserialize()?;
+        let port = document.deserialize::<PortSettings>()?.port.map(NonZeroU16::get);
         let default_port = Transport::from_settings(server_settings.transport).default_port();
         Ok(Self {
-            server: endpoint(server_settings.hostname, port.unwrap_or(default_port), &document.to_typed()?),
-            plan: QueryPlan::new(&server_settings, trust_options(document)?, settings),
-            expected: server_settings.expected_answers.iter().map(|&answer| answer.to_owned()).collect(),
+            endpoint: build_endpoint(
+                server_settings.hostname,
+                port.unwrap_or(default_port),
+                &document.deserialize()?,
+            ),
+            plan: QueryPlan::new(&server_settings, server_verification_options(document)?, settings),
+            expected_values: server_settings
+                .expected_answers
+                .iter()
+                .map(|&answer| answer.to_owned())
+                .collect(),
         })
     }
 }
@@ -57,41 +65,42 @@ impl Probe for DnsProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        Some(&self.server.host)
+    fn target_host(&self) -> Option<&str> {
+        Some(&self.endpoint.host)
     }
 }
 
 impl DnsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut state = DnsState::default();
+        let mut state = DnsAttemptState::default();
         let outcome = match &self.plan {
-            Ok(plan) => self.query_server(plan, cx, &mut state).await,
+            Ok(plan) => self.query_and_evaluate(plan, cx, &mut state).await,
             Err(failure) => Err(failure.clone()),
         };
-        let mut observation = build_observation(started, state.trace, outcome);
-        if !state.facts.question.is_empty() {
-            observation.facts.dns = Some(Box::new(state.facts));
+        let mut observation = build_observation(started, state.connect_trace, outcome);
+        if !state.dns_facts.question.is_empty() {
+            observation.facts.dns = Some(Box::new(state.dns_facts));
         }
-        observation.facts.http = state.http;
-        for note in state.notes {
+        observation.facts.http = state.http_facts;
+        for note in state.warnings {
             observation.record_warning(WarningKind::Note, note);
         }
         observation
     }
 
-    async fn query_server(
+    async fn query_and_evaluate(
         &self,
         plan: &QueryPlan,
         cx: ProbeContext<'_>,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<(), Failure> {
-        let addresses = cx.net.resolve(&self.server, cx.deadline, &mut state.trace).await?;
-        let addresses = cx.net.allowed_addresses(&addresses, Some(self.server.port), &mut state.trace)?;
-        let servers = sort_routed_first(cx, &addresses, self.server.port);
+        let addresses = cx.net.resolve(&self.endpoint, cx.deadline, &mut state.connect_trace).await?;
+        let addresses =
+            cx.net.allowed_addresses(&addresses, Some(self.endpoint.port), &mut state.connect_trace)?;
+        let servers = sort_routed_first(cx, &addresses, self.endpoint.port);
         let mut kind = plan.record_type;
-        let (server, mut response) = self.query_any(plan, &servers, cx, state).await?;
+        let (server, mut response) = self.query_until_response(plan, &servers, cx, state).await?;
         if kind == RecordType::A && has_no_records(&response, kind) {
             kind = RecordType::AAAA;
             response = self.query(plan, kind, server, cx, state).await?;
@@ -101,28 +110,28 @@ impl DnsProbe {
         } else {
             format!("{}` or `{kind}", plan.record_type)
         };
-        evaluate(&response, kind, &asked, plan.require_dnssec, &self.expected)
+        evaluate_response(&response, kind, &asked, plan.require_dnssec, &self.expected_values)
     }
 
     /// Queries the addresses in order until one responds, whatever the response is. The remaining time is shared
     /// equally between the remaining addresses.
-    async fn query_any(
+    async fn query_until_response(
         &self,
         plan: &QueryPlan,
         servers: &[SocketAddr],
         cx: ProbeContext<'_>,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
         let (mut failures, mut earlier_notes) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
-            state.trace.address = Some(server);
+            state.connect_trace.address = Some(server);
             let deadline = match u32::try_from(servers.len() - index) {
                 Ok(left) if left > 1 => Deadline::within(cx.deadline.remaining() / left),
                 _ => cx.deadline,
             };
             match self.query(plan, plan.record_type, server, ProbeContext { deadline, ..cx }, state).await {
                 Ok(response) => {
-                    state.notes.append(&mut earlier_notes);
+                    state.warnings.append(&mut earlier_notes);
                     return Ok((server, response));
                 }
                 Err(failure) if is_retryable(failure.kind) => {
@@ -141,23 +150,24 @@ impl DnsProbe {
         kind: RecordType,
         server: SocketAddr,
         cx: ProbeContext<'_>,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
-        let question = plan.query(kind);
-        state.facts.question = plan.name.to_string();
-        state.facts.record_type = kind.to_string();
-        state.facts.truncated = false;
-        plan.transport.label().clone_into(&mut state.facts.transport);
-        let query = ServerQuery { question: &question, server, host: &self.server.host, cx };
+        let question = plan.build_query(kind);
+        state.dns_facts.question = plan.queried_name.to_string();
+        state.dns_facts.record_type = kind.to_string();
+        state.dns_facts.truncated = false;
+        plan.transport.label().clone_into(&mut state.dns_facts.transport);
+        let query =
+            ServerQuery { query: &question, server_address: server, server_name: &self.endpoint.host, cx };
         let response = match plan.transport {
             Transport::Udp => query.over_udp_then_tcp(state).await,
             Transport::Tcp => query.over_tcp(state).await,
-            Transport::Tls => query.over_tls(&plan.tls, state).await,
+            Transport::Tls => query.over_tls(&plan.tls_options, state).await,
             Transport::Https => query.over_https(plan, state).await,
         }?;
-        record_response(&mut state.facts, &response);
+        record_response_facts(&mut state.dns_facts, &response);
         if response.truncated {
-            let detail = format!("received {} bytes over {}", response.bytes, state.facts.transport);
+            let detail = format!("received {} bytes over {}", response.bytes, state.dns_facts.transport);
             return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
         }
         Ok(response)

@@ -6,7 +6,7 @@ use hickory_proto::rr::{Name, RecordType};
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::TlsOptions;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::dns::DnsQuery;
 use crate::schema::typed::name_server::{DnsTransport, NameServerSettings};
 
@@ -56,12 +56,12 @@ impl Transport {
 /// The query, its transport and options.
 #[derive(Debug)]
 pub(super) struct QueryPlan {
-    pub(super) name: Name,
+    pub(super) queried_name: Name,
     pub(super) record_type: RecordType,
     pub(super) transport: Transport,
     /// Whether the server must authenticate its response (AD).
     pub(super) require_dnssec: bool,
-    pub(super) tls: TlsOptions,
+    pub(super) tls_options: TlsOptions,
     /// The `User-Agent` over HTTPS.
     pub(super) user_agent: String,
 }
@@ -72,11 +72,11 @@ impl QueryPlan {
     pub(super) fn new(
         monitor: &NameServerSettings<'_>,
         tls: TlsOptions,
-        settings: &ProbeSettings,
+        settings: &ProbeBuildContext,
     ) -> Result<Self, Failure> {
         let fail = |kind, detail: String| Err(Failure::new(Phase::Prepare, kind, detail));
         let id = monitor.name_to_resolve_id;
-        let configured_name = || settings.dns_names.get(id).map(String::as_str);
+        let configured_name = || settings.dns_query_names.get(id).map(String::as_str);
         let own_name = monitor.name_to_resolve.filter(|name| !name.is_empty());
         let Some(text) = own_name.or_else(configured_name) else {
             let detail = format!("`name_to_resolve_id` {id} is not in the setting `dns.names`");
@@ -102,18 +102,18 @@ impl QueryPlan {
         };
         let dnssec = monitor.require_dnssec;
         Ok(Self {
-            name,
+            queried_name: name,
             record_type: kind,
             transport,
             require_dnssec: dnssec,
-            tls,
+            tls_options: tls,
             user_agent: settings.user_agent.to_string(),
         })
     }
 
     /// Returns the query for records of `kind`.
-    pub(super) fn query(&self, kind: RecordType) -> DnsQuery {
-        let question = DnsQuery::new(self.name.clone(), kind);
+    pub(super) fn build_query(&self, kind: RecordType) -> DnsQuery {
+        let question = DnsQuery::new(self.queried_name.clone(), kind);
         let question = if self.require_dnssec { question.with_dnssec() } else { question };
         if self.transport == Transport::Https { question.without_id() } else { question }
     }

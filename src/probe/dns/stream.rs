@@ -4,14 +4,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::server_query::{DnsState, ServerQuery, malformed_failure};
+use super::server_query::{DnsAttemptState, ServerQuery, invalid_response_failure};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{TlsOptions, TlsStream, enable_quick_ack, read_to_len, set_reset_on_close, write_all};
 use crate::protocol::dns::DnsResponse;
 
 impl ServerQuery<'_> {
-    pub(super) async fn over_tcp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
-        let mut stream = self.connect(state).await?;
+    pub(super) async fn over_tcp(&self, state: &mut DnsAttemptState) -> Result<DnsResponse, Failure> {
+        let mut stream = self.connect_with_reset_on_close(state).await?;
         self.send_query(&mut stream, state).await?;
         self.read_response(&mut stream, state).await
     }
@@ -19,7 +19,7 @@ impl ServerQuery<'_> {
     pub(super) async fn over_tls(
         &self,
         tls: &TlsOptions,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
         let mut stream = self.connect_tls(tls, state).await?;
         self.send_query(&mut stream, state).await?;
@@ -31,16 +31,17 @@ impl ServerQuery<'_> {
     pub(super) async fn connect_tls(
         &self,
         tls: &TlsOptions,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<TlsStream<TcpStream>, Failure> {
-        let stream = self.connect(state).await?;
-        self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut state.trace).await
+        let stream = self.connect_with_reset_on_close(state).await?;
+        self.cx.net.handshake(stream, self.server_name, tls, self.cx.deadline, &mut state.connect_trace).await
     }
 
     /// Opens a connection that is closed with a reset, which is safe since the response is read before.
-    async fn connect(&self, state: &mut DnsState) -> Result<TcpStream, Failure> {
-        let (ip, port) = (self.server.ip(), self.server.port());
-        let stream = self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut state.trace).await?;
+    async fn connect_with_reset_on_close(&self, state: &mut DnsAttemptState) -> Result<TcpStream, Failure> {
+        let (ip, port) = (self.server_address.ip(), self.server_address.port());
+        let stream =
+            self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut state.connect_trace).await?;
         set_reset_on_close(&stream);
         Ok(stream)
     }
@@ -49,16 +50,16 @@ impl ServerQuery<'_> {
     async fn send_query<S: AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<(), Failure> {
         let query = self.encode_query()?;
         let length = u16::try_from(query.len())
-            .map_err(|_| malformed_failure(Phase::Prepare, "the question is too long"))?;
+            .map_err(|_| invalid_response_failure(Phase::Prepare, "the question is too long"))?;
         let mut framed = length.to_be_bytes().to_vec();
         framed.extend_from_slice(&query);
         let started = Instant::now();
         let sent = write_all(stream, &framed, self.cx.deadline).await;
-        state.trace.phases.add(Phase::Send, started.elapsed());
+        state.connect_trace.phases.add(Phase::Send, started.elapsed());
         sent
     }
 
@@ -66,9 +67,9 @@ impl ServerQuery<'_> {
     async fn read_response<S: AsyncRead + Unpin>(
         &self,
         stream: &mut S,
-        state: &mut DnsState,
+        state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
-        let (deadline, phases) = (self.cx.deadline, &mut state.trace.phases);
+        let (deadline, phases) = (self.cx.deadline, &mut state.connect_trace.phases);
         let started = Instant::now();
         let mut prefix = Vec::with_capacity(2);
         let prefix_read = read_to_len(stream, &mut prefix, 2, deadline, Phase::FirstByte).await;

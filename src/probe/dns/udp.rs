@@ -6,19 +6,19 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
 
-use super::server_query::{DnsState, ServerQuery, malformed_failure};
+use super::server_query::{DnsAttemptState, ServerQuery, invalid_response_failure};
 use crate::domain::{Failure, Phase};
 use crate::protocol::dns::{DnsResponse, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
 
 /// Shortest wait before the query is sent again.
 const MIN_RESEND_INTERVAL: Duration = Duration::from_secs(1);
 /// Receive buffer for a datagram, in bytes; larger than the advertised size, since some servers send more.
-const BUFFER_BYTES: usize = 4096;
-const _: () = assert!(BUFFER_BYTES > MAX_UDP_PAYLOAD as usize);
+const RECEIVE_BUFFER_BYTES: usize = 4096;
+const _: () = assert!(RECEIVE_BUFFER_BYTES > MAX_UDP_PAYLOAD as usize);
 
 /// Received datagrams that are no response to the query.
 #[derive(Default)]
-struct MismatchCount {
+struct MismatchedDatagrams {
     count: u32,
     last: Option<Mismatch>,
 }
@@ -26,15 +26,18 @@ struct MismatchCount {
 impl ServerQuery<'_> {
     /// Sends the query repeatedly until a response arrives. Other datagrams are ignored, since they may be forged; the
     /// socket itself accepts datagrams of the server only. The whole time counts as waiting for the response.
-    pub(super) async fn over_udp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
+    pub(super) async fn over_udp(&self, state: &mut DnsAttemptState) -> Result<DnsResponse, Failure> {
         let query = self.encode_query()?;
         let started = Instant::now();
-        let socket =
-            self.cx.net.udp_socket(self.server).map_err(|failure| Failure { phase: Phase::Send, ..failure });
-        state.trace.phases.add(Phase::Send, started.elapsed());
+        let socket = self
+            .cx
+            .net
+            .udp_socket(self.server_address)
+            .map_err(|failure| Failure { phase: Phase::Send, ..failure });
+        state.connect_trace.phases.add(Phase::Send, started.elapsed());
         let started = Instant::now();
-        let response = self.query_udp(&socket?, &query, &mut state.notes).await;
-        state.trace.phases.add(Phase::FirstByte, started.elapsed());
+        let response = self.query_udp(&socket?, &query, &mut state.warnings).await;
+        state.connect_trace.phases.add(Phase::FirstByte, started.elapsed());
         response
     }
 
@@ -47,23 +50,25 @@ impl ServerQuery<'_> {
         let deadline = self.cx.deadline;
         let to_failure = |error: &io::Error| Failure {
             phase: Phase::FirstByte,
-            ..self.cx.net.dial_failure(self.server, error)
+            ..self.cx.net.dial_failure(self.server_address, error)
         };
         let timeout = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
-        let mut buffer = vec![0; BUFFER_BYTES];
-        let (mut sent, mut mismatches) = (0_u32, MismatchCount::default());
+        let mut buffer = vec![0; RECEIVE_BUFFER_BYTES];
+        let (mut sent, mut mismatches) = (0_u32, MismatchedDatagrams::default());
         while !deadline.is_expired() {
             socket.send(query).await.map_err(|error| to_failure(&error))?;
             sent += 1;
             let until = deadline.at.min(Instant::now() + timeout);
             while let Ok(received) = tokio::time::timeout_at(until, socket.recv(&mut buffer)).await {
                 let length = received.map_err(|error| to_failure(&error))?;
-                match self.question.match_reply(&buffer[..length]) {
+                match self.query.match_reply(&buffer[..length]) {
                     ReplyMatch::Mismatch(mismatch) => {
                         mismatches.count = mismatches.count.saturating_add(1);
                         mismatches.last = Some(mismatch);
                     }
-                    ReplyMatch::Malformed(what) => return Err(malformed_failure(Phase::FirstByte, &what)),
+                    ReplyMatch::Malformed(what) => {
+                        return Err(invalid_response_failure(Phase::FirstByte, &what));
+                    }
                     ReplyMatch::Response(response) => {
                         if sent > 1 {
                             notes.push(format!("the answer came after the question was sent {sent} times"));
@@ -73,10 +78,10 @@ impl ServerQuery<'_> {
                 }
             }
         }
-        Err(self.unanswered_failure(sent, &mismatches))
+        Err(self.no_response_failure(sent, &mismatches))
     }
 
-    fn unanswered_failure(&self, sent: u32, mismatches: &MismatchCount) -> Failure {
+    fn no_response_failure(&self, sent: u32, mismatches: &MismatchedDatagrams) -> Failure {
         let mut failure = self.cx.deadline.timed_out(Phase::FirstByte);
         let times = if sent == 1 { "once".to_owned() } else { format!("{sent} times") };
         failure.detail = format!("{}; the question was sent {times}", failure.detail);

@@ -11,17 +11,17 @@ use crate::net::{Deadline, TlsOptions};
 use crate::probe::connect_settings::tls_options;
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::service_target::{ServiceEndpoint, parse_service, session_observation};
-use crate::probe::settings::ProbeSettings;
+use crate::probe::service_target::{ServiceEndpoint, build_session_observation, parse_service_endpoint};
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
-use crate::protocol::ftp::{FtpClient, FtpCredentials, Opening, SessionRecorder};
+use crate::protocol::ftp::{FtpClient, FtpCredentials, SessionRecorder, SessionSetup};
 use crate::schema::table::ftp::FTP_SCHEMES;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::ftp::FtpSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS.
-const PORTS: (u16, u16) = (21, 990);
+const DEFAULT_PORTS: (u16, u16) = (21, 990);
 
 /// Limit for QUIT. The check is complete by then.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,14 +32,14 @@ const CLEANUP_RESERVE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 struct FtpProbe {
     service: ServiceEndpoint,
-    tls: Option<TlsOptions>,
+    tls_options: Option<TlsOptions>,
     user: Option<Box<str>>,
     password: Box<str>,
-    upload: bool,
+    tests_upload: bool,
 }
 
 /// Builds the probe of a validated `ftp` or `ftp-ssl` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
     match FtpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -48,9 +48,10 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> 
 
 impl FtpProbe {
     fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
-        let settings: FtpSettings<'_> = document.to_typed()?;
-        let (port, address) = (document.to_typed::<PortSettings>()?.port, document.to_typed()?);
-        let service = parse_service(settings.hostname, port, Some(&address), FTP_SCHEMES, PORTS);
+        let settings: FtpSettings<'_> = document.deserialize()?;
+        let (port, address) = (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
+        let service =
+            parse_service_endpoint(settings.hostname, port, Some(&address), FTP_SCHEMES, DEFAULT_PORTS);
         // `ftps://` in the host name enables TLS, whatever the monitor type.
         let tls = match document.monitor_type() {
             MonitorType::FtpSsl => Some(tls_options(document)?),
@@ -61,11 +62,11 @@ impl FtpProbe {
         // Anonymous servers ask for a mail address, and any text will do (RFC 1635).
         let default = if user.is_none() { "anonymous@" } else { "" };
         Ok(Self {
-            tls,
+            tls_options: tls,
             service,
             user: user.map(Into::into),
             password: password.unwrap_or(default).into(),
-            upload: settings.enable_ftp_upload,
+            tests_upload: settings.enable_ftp_upload,
         })
     }
 }
@@ -75,7 +76,7 @@ impl Probe for FtpProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         Some(&self.service.endpoint.host)
     }
 }
@@ -86,7 +87,7 @@ impl FtpProbe {
         let mut session = LineSession::new(cx.net, cx.deadline);
         let (mut facts, mut warnings) = (None, Vec::new());
         let outcome = self.execute(cx, &mut session, &mut facts, &mut warnings).await;
-        let mut observation = session_observation(started, session, outcome);
+        let mut observation = build_session_observation(started, session, outcome);
         observation.facts.ftp = facts.map(Box::new);
         if observation.failure.is_none() {
             observation.warnings = warnings;
@@ -102,20 +103,20 @@ impl FtpProbe {
         facts: &mut Option<FtpFacts>,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
-        self.check_login()?;
+        self.reject_control_chars()?;
         let endpoint = &self.service.endpoint;
         let host = &endpoint.host;
-        if let Some(options) = &self.tls {
+        if let Some(options) = &self.tls_options {
             // Finds missing certificates of this location before any connection is made.
             drop(cx.net.tls_session(host, options, true)?);
         }
         session.connect(endpoint).await?;
-        let options = self.tls.clone().unwrap_or_default();
+        let options = self.tls_options.clone().unwrap_or_default();
         let implicit = self.service.implicit_tls;
         if implicit {
             session.start_tls(host, &options).await?;
         }
-        let mut opening = Opening::new(self.tls.is_some() && !implicit);
+        let mut opening = SessionSetup::new(self.tls_options.is_some() && !implicit);
         let opened = session.run(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
         opened.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
@@ -131,7 +132,7 @@ impl FtpProbe {
     /// Adds a hint when no greeting came: a server of implicit TLS sends none before TLS.
     fn with_tls_hint(&self, failure: Failure, greeted: bool) -> Failure {
         let no_greeting = failure.kind == FailureKind::TimedOut && !greeted;
-        if !no_greeting || self.tls.is_none() || self.service.implicit_tls {
+        if !no_greeting || self.tls_options.is_none() || self.service.implicit_tls {
             return failure;
         }
         let hint = "a server that begins with TLS waits like this; for one, write `ftps://` before its name";
@@ -170,12 +171,12 @@ impl FtpProbe {
         let user = self.user.as_deref().unwrap_or("anonymous");
         client.login(FtpCredentials { user, password: &self.password }).await?;
         client.list().await?;
-        if !self.upload {
+        if !self.tests_upload {
             return Ok(());
         }
         let file = TestFile::generate()?;
-        client.set_deadline(reserve_cleanup(cx.deadline));
-        let transferred = file.round_trip(client).await;
+        client.set_deadline(deadline_before_cleanup(cx.deadline));
+        let transferred = file.upload_and_compare(client).await;
         client.set_deadline(cx.deadline);
         let deleted = if client.upload_started { client.delete(&file.name).await } else { Ok(()) };
         let with_file_hint =
@@ -197,7 +198,7 @@ impl FtpProbe {
     }
 
     /// Rejects control characters: a line break would split one command into two.
-    fn check_login(&self) -> Result<(), Failure> {
+    fn reject_control_chars(&self) -> Result<(), Failure> {
         let has_control_chars = |text: &str| text.chars().any(char::is_control);
         let user = self.user.as_deref().unwrap_or_default();
         for (field, text) in [("ftp_username", user), ("ftp_password", &*self.password)] {
@@ -218,7 +219,7 @@ fn earlier_deadline(deadline: Deadline, within: Duration) -> Deadline {
 }
 
 /// Returns `deadline` reduced by the time reserved for cleanup.
-fn reserve_cleanup(deadline: Deadline) -> Deadline {
+fn deadline_before_cleanup(deadline: Deadline) -> Deadline {
     let reserve = CLEANUP_RESERVE.min(deadline.timeout / 5);
     let at = deadline.at.checked_sub(reserve).unwrap_or(deadline.at);
     Deadline { at, timeout: deadline.timeout.saturating_sub(reserve) }

@@ -4,7 +4,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::protocol::ftp::FtpClient;
 
 /// Size of the file in bytes: small, and longer than a line.
-const FILE_BYTES: usize = 1024;
+const TEST_FILE_BYTES: usize = 1024;
 
 /// A file with a unique name.
 pub(super) struct TestFile {
@@ -17,7 +17,7 @@ impl TestFile {
     /// an older file.
     pub(super) fn generate() -> Result<Self, Failure> {
         let mut name = [0; 8];
-        let mut content = vec![0; FILE_BYTES];
+        let mut content = vec![0; TEST_FILE_BYTES];
         let filled = aws_lc_rs::rand::fill(&mut name).and_then(|()| aws_lc_rs::rand::fill(&mut content));
         filled.map_err(|_| Failure::new(Phase::Prepare, FailureKind::Internal, "no random numbers"))?;
         for (value, byte) in (0..=u8::MAX).zip(&mut content) {
@@ -27,7 +27,7 @@ impl TestFile {
     }
 
     /// Uploads the file, downloads it again and compares both.
-    pub(super) async fn round_trip(&self, client: &mut FtpClient<'_>) -> Result<(), Failure> {
+    pub(super) async fn upload_and_compare(&self, client: &mut FtpClient<'_>) -> Result<(), Failure> {
         client.upload(&self.name, &self.content).await?;
         let back = client.download(&self.name, self.content.len()).await?;
         match describe_difference(&self.content, &back) {

@@ -6,7 +6,7 @@ use http::StatusCode;
 use tokio::time::Instant;
 
 use super::full_page::FetchedPage;
-use super::options::Options;
+use super::options::WebsiteOptions;
 use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
 use crate::evaluate::certificate::ExpiryFinding;
 use crate::probe::contract::ProbeContext;
@@ -18,19 +18,19 @@ use crate::protocol::http::client::{
 use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
 
 pub(super) struct HttpAttempt<'a> {
-    options: &'a Options,
+    options: &'a WebsiteOptions,
     cx: ProbeContext<'a>,
     observation: Observation,
     chain: RequestChain<'a>,
     /// SHA-256 of the certificates that were warned about: redirects within one host present the same certificate.
     warned_certificates: Vec<String>,
     /// The fetched page, when it passed and must be analysed further.
-    page: Option<FetchedPage>,
+    fetched_page: Option<FetchedPage>,
 }
 
 impl<'a> HttpAttempt<'a> {
     pub(super) fn new(
-        options: &'a Options,
+        options: &'a WebsiteOptions,
         cx: ProbeContext<'a>,
         started: Instant,
         request: &'a RequestSpec,
@@ -39,7 +39,7 @@ impl<'a> HttpAttempt<'a> {
         let observation = Observation::default();
         let client = RequestContext {
             net: cx.net,
-            connect_options: &options.connect,
+            connect_options: &options.connect_options,
             deadline: cx.deadline,
             started,
             record_exchanges: cx.record_exchanges,
@@ -50,13 +50,13 @@ impl<'a> HttpAttempt<'a> {
             observation,
             chain: RequestChain::new(client, request, jar),
             warned_certificates: Vec::new(),
-            page: None,
+            fetched_page: None,
         }
     }
 
     /// Takes the fetched page; `None` unless it passed and must be analysed further.
     pub(super) fn take_fetched_page(&mut self) -> Option<FetchedPage> {
-        let page = self.page.take()?;
+        let page = self.fetched_page.take()?;
         Some(FetchedPage { auth_state: self.chain.take_auth_state(), ..page })
     }
 
@@ -65,7 +65,7 @@ impl<'a> HttpAttempt<'a> {
         loop {
             let response = self.chain.send().await;
             if self.chain.used_tls() {
-                self.check_certificate_expiry();
+                self.evaluate_certificate_expiry();
             }
             if let Some(line) = self.chain.take_version_fallback() {
                 self.observation.record_warning(WarningKind::FellBack, line);
@@ -113,7 +113,7 @@ impl<'a> HttpAttempt<'a> {
 
     /// Returns the failure of a redirect that the monitor forbids.
     fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
-        (self.options.error_302 && head.status == StatusCode::FOUND).then(|| {
+        (self.options.fails_on_302 && head.status == StatusCode::FOUND).then(|| {
             let detail = format!("`{}` responded with 302", display_url(self.chain.url()));
             Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail)
         })
@@ -141,9 +141,9 @@ impl<'a> HttpAttempt<'a> {
         }
     }
 
-    fn check_certificate_expiry(&mut self) {
+    fn evaluate_certificate_expiry(&mut self) {
         let Some(tls) = &self.chain.trace.tls else { return };
-        match self.options.expiry.evaluate(tls, self.cx.clock.now()) {
+        match self.options.expiry_rule.evaluate(tls, self.cx.clock.now()) {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
             Some(ExpiryFinding::Expiring { sha256, .. }) if self.warned_certificates.contains(&sha256) => {}
@@ -170,10 +170,10 @@ impl<'a> HttpAttempt<'a> {
         if let Err(failure) = self.evaluate_status(head) {
             self.observation.record_failure(failure);
         }
-        let keyword = self.options.keyword.as_ref().filter(|_| self.observation.failure.is_none());
+        let keyword = self.options.keyword_rule.as_ref().filter(|_| self.observation.failure.is_none());
         let is_read = !head.status.is_redirection()
             && self.observation.failure.is_none()
-            && self.options.needs_page(&self.cx);
+            && self.options.needs_page_analysis(&self.cx);
         let keep = match (keyword, &self.observation.failure) {
             (Some(_), _) => BodyRetention::All,
             (None, None) if is_read => BodyRetention::All,
@@ -216,14 +216,14 @@ impl<'a> HttpAttempt<'a> {
             self.observation.captures.extend(captures::body_capture(&bytes, kind));
         } else if is_read {
             let (content_type, url) = (kind.map(str::to_owned), self.chain.url().clone());
-            self.page = Some(FetchedPage { bytes, content_type, url, auth_state: None });
+            self.fetched_page = Some(FetchedPage { body: bytes, content_type, url, auth_state: None });
         }
         verdict
     }
 
     fn evaluate_status(&mut self, head: &ResponseHead) -> Result<(), Failure> {
         let refused = |kind, text: &str| {
-            let detail = format!("{} from `{}`{text}", status_line(head), display_url(self.chain.url()));
+            let detail = format!("{} from `{}`{text}", describe_status(head), display_url(self.chain.url()));
             Err(Failure::new(Phase::Validate, kind, detail))
         };
         match head.status.as_u16() {
@@ -231,7 +231,7 @@ impl<'a> HttpAttempt<'a> {
             300..400 => {
                 let detail = format!(
                     "{} from `{}` was not followed",
-                    status_line(head),
+                    describe_status(head),
                     display_url(self.chain.url())
                 );
                 self.observation.record_warning(WarningKind::RedirectNotFollowed, detail);
@@ -240,14 +240,14 @@ impl<'a> HttpAttempt<'a> {
             401 if self.chain.sent_credentials() => {
                 refused(FailureKind::LoginRefused, " after user name and password were sent")
             }
-            401 if !self.options.error_401 => Ok(()),
+            401 if !self.options.fails_on_401 => Ok(()),
             400.. => refused(FailureKind::HttpStatus, ""),
             _ => Ok(()),
         }
     }
 }
 
-fn status_line(head: &ResponseHead) -> String {
+fn describe_status(head: &ResponseHead) -> String {
     match &head.reason {
         Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
         None => format!("`{}`", head.status.as_u16()),

@@ -6,7 +6,7 @@ use http::{HeaderMap, Version};
 use tokio::time::Instant;
 use url::Url;
 
-use super::options::Options;
+use super::options::WebsiteOptions;
 use crate::domain::{Observation, Warning};
 use crate::evaluate::charset;
 use crate::probe::contract::ProbeContext;
@@ -18,7 +18,7 @@ use crate::webpage::{LoadOptions, LoadedPage, PageObjectQueue};
 const INLINE_SCAN_BYTES: usize = 64 * 1024;
 /// A page that was fetched and passed.
 pub(super) struct FetchedPage {
-    pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) body: Arc<Vec<u8>>,
     pub(super) content_type: Option<String>,
     pub(super) url: Url,
     pub(super) auth_state: Option<AuthState>,
@@ -33,8 +33,8 @@ impl FetchedPage {
 
 /// Analyses `page` and loads its objects, as `options` require. `headers` are those of the monitor; `started` is when
 /// the page was requested.
-pub(super) async fn load_full_page(
-    options: &Options,
+pub(super) async fn analyse_page(
+    options: &WebsiteOptions,
     cx: ProbeContext<'_>,
     mut page: FetchedPage,
     headers: &HeaderMap,
@@ -42,18 +42,18 @@ pub(super) async fn load_full_page(
     started: Instant,
     observation: &mut Observation,
 ) {
-    let rule = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
+    let rule = options.full_page_rule.filter(|rule| rule.is_due(cx.last_full_page_at, cx.clock.now()));
     let queue = rule.map(|_| PageObjectQueue::new(&page.url));
-    let (queue, fingerprint) = scan_page(&page, queue, options.detect_change).await;
+    let (queue, fingerprint) = scan_page(&page, queue, options.detect_content_change).await;
     if let Some(facts) = &mut observation.facts.http {
         facts.text_sha256 = fingerprint;
     }
     let Some((rule, queue)) = rule.zip(queue) else { return };
     let load_options = LoadOptions {
         net: cx.net,
-        connect_options: &options.connect,
+        connect_options: &options.connect_options,
         page: &page.url,
-        version: page_version(observation, options.version),
+        version: object_http_version(observation, options.http_version),
         headers,
         max_body_bytes: options.max_body_bytes,
         object_timeout: rule.object_timeout,
@@ -62,18 +62,18 @@ pub(super) async fn load_full_page(
     };
     let LoadedPage { page: mut loaded, timed_out } =
         webpage::load(&load_options, jar, page.auth_state.as_mut(), queue).await;
-    loaded.bytes += page.bytes.len() as u64;
+    loaded.bytes += page.body.len() as u64;
     let failure = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
     observation.details.page = Some(Box::new(loaded));
     match failure {
-        Some(failure) if rule.notify_on_errors => observation.record_failure(failure),
+        Some(failure) if rule.object_failures_fail_check => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }
 }
 
 /// Returns the HTTP version for the objects: HTTP/2 and HTTP/3 only if the page itself was loaded with it.
-fn page_version(observation: &Observation, configured: Version) -> Version {
+fn object_http_version(observation: &Observation, configured: Version) -> Version {
     let facts = observation.facts.http.as_ref();
     match configured {
         Version::HTTP_2 | Version::HTTP_3
@@ -94,7 +94,7 @@ async fn scan_page(
     if queue.is_none() && !fingerprints {
         return (None, None);
     }
-    let (bytes, kind, url) = (Arc::clone(&page.bytes), page.content_type.clone(), page.url.clone());
+    let (bytes, kind, url) = (Arc::clone(&page.body), page.content_type.clone(), page.url.clone());
     let is_html = page.is_html();
     let scan = move || {
         let text = charset::decode(&bytes, kind.as_deref());
@@ -107,7 +107,7 @@ async fn scan_page(
         });
         (queue, fingerprint)
     };
-    if page.bytes.len() <= INLINE_SCAN_BYTES {
+    if page.body.len() <= INLINE_SCAN_BYTES {
         return scan();
     }
     // The scan does not panic; if it did, the page would count as empty.

@@ -14,7 +14,7 @@ use crate::evaluate::keyword::KeywordRule;
 use crate::probe::contract::ProbeContext;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::invalid_probe::invalid_setting;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::probe::{connect_settings, keyword_search};
 use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec};
 use crate::schema::typed::connection::PortSettings;
@@ -23,34 +23,34 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The settings of a website monitor.
 #[derive(Debug)]
-pub(super) struct Options {
+pub(super) struct WebsiteOptions {
     /// The first URL, with the monitor's own port, without credentials and fragment.
     pub(super) url: Url,
     pub(super) method: Method,
-    pub(super) version: Version,
+    pub(super) http_version: Version,
     pub(super) body: Option<Bytes>,
-    pub(super) headers: RequestHeaders,
+    pub(super) request_headers: RequestHeaders,
     pub(super) credentials: Option<Arc<HttpCredentials>>,
-    pub(super) connect: ConnectOptions,
+    pub(super) connect_options: ConnectOptions,
     pub(super) follow_redirects: bool,
-    pub(super) error_302: bool,
-    pub(super) error_401: bool,
-    pub(super) expiry: ExpiryRule,
-    pub(super) keyword: Option<Box<KeywordRule>>,
+    pub(super) fails_on_302: bool,
+    pub(super) fails_on_401: bool,
+    pub(super) expiry_rule: ExpiryRule,
+    pub(super) keyword_rule: Option<Box<KeywordRule>>,
     pub(super) max_body_bytes: u64,
     /// The full page rule, if the monitor has full page checks.
-    pub(super) full_page: Option<FullPageRule>,
+    pub(super) full_page_rule: Option<FullPageRule>,
     /// Whether a change of the content is reported.
-    pub(super) detect_change: bool,
+    pub(super) detect_content_change: bool,
 }
 
-impl Options {
+impl WebsiteOptions {
     pub(super) fn from_document(
         document: &MonitorDocument,
-        settings: &ProbeSettings,
+        settings: &ProbeBuildContext,
     ) -> Result<Self, InvalidSettings> {
-        let website: WebsiteSettings<'_> = document.to_typed()?;
-        let mut url = first_url(&website, document.to_typed::<PortSettings>()?.port)?;
+        let website: WebsiteSettings<'_> = document.deserialize()?;
+        let mut url = first_url(&website, document.deserialize::<PortSettings>()?.port)?;
         let (user, password) =
             (website.realm_userid.unwrap_or_default(), website.realm_password.unwrap_or_default());
         let login = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
@@ -58,40 +58,43 @@ impl Options {
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
-        let method = method(website.http_method);
+        let method = to_http_method(website.http_method);
         let body = (method == Method::POST)
             .then(|| Bytes::copy_from_slice(website.post_body.unwrap_or_default().as_bytes()));
         let (monitor, is_head) = (document.settings(), method == Method::HEAD);
         Ok(Self {
-            headers: RequestHeaders::from_settings(&website, settings, &method)?,
-            connect: ConnectOptions {
+            request_headers: RequestHeaders::from_settings(&website, settings, &method)?,
+            connect_options: ConnectOptions {
                 family: connect_settings::address_family(document)?,
-                pinned: pinned(&website)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
+                pinned: pinned_address(&website)?
+                    .zip(url.host())
+                    .map(|(address, host)| (host.to_owned(), address)),
                 proxy: connect_settings::proxy_id(document)?,
                 tls: connect_settings::tls_options(document)?,
             },
             follow_redirects: website.http_follow_redirects,
-            error_302: website.http_302_is_error,
-            error_401: website.http_401_is_error,
-            expiry: monitor.certificate_dates.expiry_rule(settings.certificate_days),
-            keyword: keyword_search::keyword_rule(document)?,
+            fails_on_302: website.http_302_is_error,
+            fails_on_401: website.http_401_is_error,
+            expiry_rule: monitor.certificate_dates.expiry_rule(settings.certificate_warning_days),
+            keyword_rule: keyword_search::keyword_rule(document)?,
             max_body_bytes: settings.max_body_bytes,
-            full_page: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
-            detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change) && !is_head,
+            full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
+            detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change)
+                && !is_head,
             url,
             method,
-            version: version(website.http_version),
+            http_version: to_http_version(website.http_version),
             body,
             credentials: login,
         })
     }
 }
 
-impl Options {
+impl WebsiteOptions {
     /// Whether a page that passed is analysed further in this attempt.
-    pub(super) fn needs_page(&self, cx: &ProbeContext<'_>) -> bool {
-        let is_due = |rule: &FullPageRule| rule.is_due(cx.full_page_at, cx.clock.now());
-        self.detect_change || self.full_page.as_ref().is_some_and(is_due)
+    pub(super) fn needs_page_analysis(&self, cx: &ProbeContext<'_>) -> bool {
+        let is_due = |rule: &FullPageRule| rule.is_due(cx.last_full_page_at, cx.clock.now());
+        self.detect_content_change || self.full_page_rule.as_ref().is_some_and(is_due)
     }
 
     /// Builds the request of an attempt.
@@ -99,8 +102,8 @@ impl Options {
         RequestSpec {
             url: self.url.clone(),
             method: self.method.clone(),
-            version: self.version,
-            headers: self.headers.to_header_map(),
+            version: self.http_version,
+            headers: self.request_headers.to_header_map(),
             body: self.body.clone(),
             credentials: self.credentials.clone(),
             preemptive_auth: false,
@@ -121,7 +124,7 @@ fn first_url(settings: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result
     Ok(url)
 }
 
-const fn method(method: HttpMethod) -> Method {
+const fn to_http_method(method: HttpMethod) -> Method {
     match method {
         HttpMethod::Get => Method::GET,
         HttpMethod::Post => Method::POST,
@@ -129,7 +132,7 @@ const fn method(method: HttpMethod) -> Method {
     }
 }
 
-const fn version(version: HttpVersion) -> Version {
+const fn to_http_version(version: HttpVersion) -> Version {
     match version {
         HttpVersion::Http10 => Version::HTTP_10,
         HttpVersion::Http11 => Version::HTTP_11,
@@ -139,7 +142,7 @@ const fn version(version: HttpVersion) -> Version {
 }
 
 /// Returns the address used instead of resolving the URL's host (`ip_address`, when `resolve_dns` is false).
-fn pinned(settings: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
+fn pinned_address(settings: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
     match settings.ip_address.filter(|text| !text.is_empty()) {
         Some(text) if !settings.resolve_dns => text
             .parse()

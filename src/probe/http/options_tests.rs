@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use super::*;
 use crate::domain::MonitorType;
 
-fn options(fields: Value) -> Result<Options, String> {
+fn options(fields: Value) -> Result<WebsiteOptions, String> {
     let mut values = json!({"url": "http://example.test/a?b#c"});
     let fields = fields.as_object().unwrap().clone();
     values.as_object_mut().unwrap().extend(fields);
     let Value::Object(values) = values else { unreachable!() };
     let document = MonitorDocument::new(MonitorType::Website, values)
-        .map_err(|error| format!("{}: {}", error.field, error.reason))?;
-    Options::from_document(&document, &ProbeSettings::default())
-        .map_err(|error| format!("{}: {}", error.field, error.reason))
+        .map_err(|error| format!("{}: {}", error.path, error.reason))?;
+    WebsiteOptions::from_document(&document, &ProbeBuildContext::default())
+        .map_err(|error| format!("{}: {}", error.path, error.reason))
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn the_url_loses_credentials_and_fragment_and_takes_the_port() {
 
 #[test]
 fn request_headers_follow_the_fields() {
-    let headers = |fields| options(fields).unwrap().headers.to_header_map();
+    let headers = |fields| options(fields).unwrap().request_headers.to_header_map();
     assert_eq!(headers(json!({}))[CACHE_CONTROL], "no-cache");
     assert!(!headers(json!({"http_caching": "Enabled"})).contains_key(CACHE_CONTROL));
     assert!(!headers(json!({})).contains_key(CONTENT_TYPE));
@@ -44,7 +44,7 @@ fn request_headers_follow_the_fields() {
 
 #[test]
 fn an_address_pins_only_when_names_are_not_resolved() {
-    let pinned = |fields| options(fields).unwrap().connect.pinned.map(|(_, address)| address);
+    let pinned = |fields| options(fields).unwrap().connect_options.pinned.map(|(_, address)| address);
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": false})), Some("::1".parse().unwrap()));
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": true})), None);
     assert_eq!(pinned(json!({"ip_address": "", "resolve_dns": false})), None);
@@ -76,6 +76,6 @@ fn an_invalid_field_is_named_in_the_error() {
 #[test]
 fn a_million_idle_websites_fit_into_two_gigabytes() {
     // The URL's text, the document and the schedule add about a kilobyte.
-    let size = std::mem::size_of::<Options>();
+    let size = std::mem::size_of::<WebsiteOptions>();
     assert!(size <= 480, "{size} bytes");
 }

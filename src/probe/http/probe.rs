@@ -6,26 +6,26 @@ use tokio::time::Instant;
 
 use super::attempt::HttpAttempt;
 use super::full_page;
-use super::options::Options;
+use super::options::WebsiteOptions;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::http::client::CookieJar;
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field table gives a
 /// probe whose attempts all fail with that error.
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match Options::from_document(document, settings) {
+pub fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match WebsiteOptions::from_document(document, settings) {
         Ok(options) => Arc::new(WebsiteProbe { options }),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
 struct WebsiteProbe {
-    options: Options,
+    options: WebsiteOptions,
 }
 
 impl WebsiteProbe {
@@ -36,7 +36,7 @@ impl WebsiteProbe {
         let outcome = tokio::select! {
             biased;
             outcome = attempt.run() => outcome,
-            () = cx.cancel.cancelled() => Err(cancelled()),
+            () = cx.cancel.cancelled() => Err(cancelled_failure()),
         };
         let page = attempt.take_fetched_page();
         let mut observation = attempt.into_observation();
@@ -46,7 +46,7 @@ impl WebsiteProbe {
         // The total is that of the page alone, so that runs with and without objects are comparable.
         observation.total = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
-            let load = full_page::load_full_page(
+            let load = full_page::analyse_page(
                 &self.options,
                 cx,
                 page,
@@ -58,7 +58,7 @@ impl WebsiteProbe {
             let ended = tokio::select! {
                 biased;
                 () = load => Ok(()),
-                () = cx.cancel.cancelled() => Err(cancelled()),
+                () = cx.cancel.cancelled() => Err(cancelled_failure()),
             };
             if let Err(failure) = ended {
                 observation.record_failure(failure);
@@ -68,7 +68,7 @@ impl WebsiteProbe {
     }
 }
 
-fn cancelled() -> Failure {
+fn cancelled_failure() -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished")
 }
 
@@ -77,7 +77,7 @@ impl Probe for WebsiteProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         self.options.url.host_str()
     }
 }

@@ -9,40 +9,40 @@ use http::header::{
 use http::{HeaderMap, Method};
 
 use crate::probe::invalid_probe::invalid_setting;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::http as wire;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::website::{HttpCaching, WebsiteSettings};
 
 /// The header fields of a monitor's requests. A map is created for each request.
 pub(super) struct RequestHeaders {
-    agent: Arc<str>,
-    caching: bool,
+    user_agent: Arc<str>,
+    allows_caching: bool,
     content_type: Option<HeaderValue>,
-    custom: Box<[(HeaderName, HeaderValue)]>,
+    custom_headers: Box<[(HeaderName, HeaderValue)]>,
 }
 
 /// Shows names only: values may be secrets.
 impl std::fmt::Debug for RequestHeaders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.custom.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.custom_headers.iter().map(|(name, _)| name)).finish()
     }
 }
 
 impl RequestHeaders {
     pub(super) fn from_settings(
         website: &WebsiteSettings<'_>,
-        settings: &ProbeSettings,
+        settings: &ProbeBuildContext,
         method: &Method,
     ) -> Result<Self, InvalidSettings> {
         HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| invalid_setting("user_agent", "it is not a header value"))?;
-        let content_type = (method == Method::POST).then(|| content_type(website)).transpose()?;
+        let content_type = (method == Method::POST).then(|| post_content_type(website)).transpose()?;
         Ok(Self {
-            agent: Arc::clone(&settings.user_agent),
-            caching: website.http_caching == HttpCaching::Enabled,
+            user_agent: Arc::clone(&settings.user_agent),
+            allows_caching: website.http_caching == HttpCaching::Enabled,
             content_type,
-            custom: custom_headers(website)?,
+            custom_headers: custom_headers(website)?,
         })
     }
 
@@ -51,21 +51,21 @@ impl RequestHeaders {
     pub(super) fn to_header_map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(HOST, HeaderValue::from_static(""));
-        if let Ok(agent) = HeaderValue::from_str(&self.agent) {
+        if let Ok(agent) = HeaderValue::from_str(&self.user_agent) {
             headers.insert(USER_AGENT, agent);
         }
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        if !self.caching {
+        if !self.allows_caching {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
         }
         if let Some(kind) = &self.content_type {
             headers.insert(CONTENT_TYPE, kind.clone());
         }
-        for (index, (name, value)) in self.custom.iter().enumerate() {
-            if self.custom[..index].iter().any(|(earlier, _)| earlier == name) {
+        for (index, (name, value)) in self.custom_headers.iter().enumerate() {
+            if self.custom_headers[..index].iter().any(|(earlier, _)| earlier == name) {
                 headers.append(name, value.clone());
             } else {
                 headers.insert(name, value.clone());
@@ -75,7 +75,7 @@ impl RequestHeaders {
     }
 }
 
-fn content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
+fn post_content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
     let default = "application/x-www-form-urlencoded";
     let kind = Some(settings.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
     HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is not a header value"))

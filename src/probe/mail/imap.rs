@@ -4,37 +4,37 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::mail_account::MailAccount;
+use super::mail_account::MailServerTarget;
 use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
-use crate::protocol::imap::{LoginMethod, Mailbox, Opening, OpeningOptions};
+use crate::protocol::imap::{LoginMethod, Mailbox, SessionSetup, SessionSetupOptions};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS.
-const PORTS: (u16, u16) = (143, 993);
+const DEFAULT_PORTS: (u16, u16) = (143, 993);
 
 #[derive(Debug)]
 struct ImapProbe {
-    account: MailAccount,
+    target: MailServerTarget,
 }
 
 /// Builds the probe of a validated `email-imap` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
-    match account(document) {
-        Ok(account) => Arc::new(ImapProbe { account }),
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match mail_server_target(document) {
+        Ok(account) => Arc::new(ImapProbe { target: account }),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &MonitorDocument) -> Result<MailAccount, InvalidSettings> {
-    let settings: ImapSettings<'_> = document.to_typed()?;
+fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidSettings> {
+    let settings: ImapSettings<'_> = document.deserialize()?;
     let login = (settings.imap_username, settings.imap_password);
-    MailAccount::from_hostname(settings.hostname, document, IMAP_SCHEMES, PORTS, login)
+    MailServerTarget::from_hostname(settings.hostname, document, IMAP_SCHEMES, DEFAULT_PORTS, login)
 }
 
 impl Probe for ImapProbe {
@@ -42,8 +42,8 @@ impl Probe for ImapProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        Some(self.account.host())
+    fn target_host(&self) -> Option<&str> {
+        Some(self.target.host())
     }
 }
 
@@ -54,7 +54,7 @@ impl ImapProbe {
         let mut facts = MailFacts::default();
         let outcome = self.execute(cx, &mut session, &mut facts).await;
         session.close().await;
-        self.account.to_observation(started, session, outcome, facts)
+        self.target.build_observation(started, session, outcome, facts)
     }
 
     async fn execute(
@@ -63,14 +63,14 @@ impl ImapProbe {
         session: &mut LineSession<'_>,
         facts: &mut MailFacts,
     ) -> Result<(), Failure> {
-        let account = &self.account;
+        let account = &self.target;
         account.connect(session).await?;
-        let mut opening = Opening::new(OpeningOptions {
-            implicit_tls: account.service.implicit_tls,
+        let mut opening = SessionSetup::new(SessionSetupOptions {
+            implicit_tls: account.service_endpoint.implicit_tls,
             require_tls: account.require_tls,
             continue_to_login: account.credentials.is_some(),
         });
-        let opened = session.run(&mut opening, account.host(), &account.options).await;
+        let opened = session.run(&mut opening, account.host(), &account.tls_options).await;
         opening.banner.clone_into(&mut facts.mail_banner);
         opening.capabilities.clone_into(&mut facts.mail_capabilities);
         opened?;
@@ -79,7 +79,7 @@ impl ImapProbe {
         let login = if opening.is_preauthenticated {
             None
         } else {
-            let login = LoginMethod::choose(&opening, account.mechanism, secure)?;
+            let login = LoginMethod::choose(&opening, account.auth_mechanism, secure)?;
             facts.mail_auth = Some(login.mechanism().label().to_owned());
             facts.password_in_clear = !secure && login.mechanism().exposes_password();
             Some(login)

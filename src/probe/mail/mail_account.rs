@@ -3,9 +3,9 @@
 use tokio::time::Instant;
 
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
-use crate::net::{ConnectTrace, TlsOptions};
-use crate::probe::connect_settings::trust_options;
-use crate::probe::service_target::{ServiceEndpoint, parse_service, session_observation};
+use crate::net::{ConnectionTrace, TlsOptions};
+use crate::probe::connect_settings::server_verification_options;
+use crate::probe::service_target::{ServiceEndpoint, build_session_observation, parse_service_endpoint};
 use crate::protocol::auth::{Credentials, Mechanism};
 use crate::protocol::{LineSession, Transcript};
 use crate::schema::typed::connection::PortSettings;
@@ -13,24 +13,24 @@ use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Longest greeting or capability that is kept, in characters.
-const MAX_BANNER_CHARS: usize = 200;
+const MAX_GREETING_CHARS: usize = 200;
 
 /// Maximum number of capabilities that are kept.
 const MAX_CAPABILITIES: usize = 50;
 
 /// A mail server with its connection options and login.
 #[derive(Debug)]
-pub(super) struct MailAccount {
-    pub(super) service: ServiceEndpoint,
-    pub(super) options: TlsOptions,
+pub(super) struct MailServerTarget {
+    pub(super) service_endpoint: ServiceEndpoint,
+    pub(super) tls_options: TlsOptions,
     pub(super) require_tls: bool,
     pub(super) credentials: Option<Credentials>,
-    pub(super) mechanism: Option<Mechanism>,
+    pub(super) auth_mechanism: Option<Mechanism>,
     /// URL schemes of a host: without and with implicit TLS.
-    pub(super) schemes: &'static [&'static str],
+    pub(super) url_schemes: &'static [&'static str],
 }
 
-impl MailAccount {
+impl MailServerTarget {
     /// Creates the target at `service_endpoint`, with the session options of `document`. `user` and `password` are
     /// used to log in, unless there is no user.
     pub(super) fn new(
@@ -39,20 +39,20 @@ impl MailAccount {
         schemes: &'static [&'static str],
         (user, password): (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
-        let session: MailSessionSettings = document.to_typed()?;
+        let session: MailSessionSettings = document.deserialize()?;
         let owned_text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         let credentials = Credentials { user: owned_text(user), password: owned_text(password) };
         Ok(Self {
-            service,
-            options: trust_options(document)?,
+            service_endpoint: service,
+            tls_options: server_verification_options(document)?,
             require_tls: session.require_tls,
             credentials: Some(credentials).filter(|login| !login.user.is_empty()),
-            mechanism: mechanism(session.auth_method),
-            schemes,
+            auth_mechanism: required_mechanism(session.auth_method),
+            url_schemes: schemes,
         })
     }
 
-    /// Like [`MailAccount::new`], at the server `hostname`. It may begin with one of `schemes`, the last of which
+    /// Like [`MailServerTarget::new`], at the server `hostname`. It may begin with one of `schemes`, the last of which
     /// stands for implicit TLS; `ports` are those without and with it.
     pub(super) fn from_hostname(
         hostname: &str,
@@ -61,12 +61,17 @@ impl MailAccount {
         ports: (u16, u16),
         login: (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
-        let (port, address) = (document.to_typed::<PortSettings>()?.port, document.to_typed()?);
-        Self::new(document, parse_service(hostname, port, Some(&address), schemes, ports), schemes, login)
+        let (port, address) = (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
+        Self::new(
+            document,
+            parse_service_endpoint(hostname, port, Some(&address), schemes, ports),
+            schemes,
+            login,
+        )
     }
 
     pub(super) fn host(&self) -> &str {
-        &self.service.endpoint.host
+        &self.service_endpoint.endpoint.host
     }
 
     /// Connects, and starts TLS first when it is implicit.
@@ -74,18 +79,18 @@ impl MailAccount {
         if let Some(login) = &self.credentials {
             session.transcript.add_secret(&login.password);
         }
-        session.connect(&self.service.endpoint).await?;
-        if self.service.implicit_tls {
-            session.start_tls(self.host(), &self.options).await?;
+        session.connect(&self.service_endpoint.endpoint).await?;
+        if self.service_endpoint.implicit_tls {
+            session.start_tls(self.host(), &self.tls_options).await?;
         }
         Ok(())
     }
 
     /// Adds a hint about implicit TLS. A server that waits for TLS sends no greeting, and one without TLS answers the
     /// handshake in plain text; the phase of the failure shows which.
-    pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectTrace) -> Failure {
-        let [plain, secure] = self.schemes else { return failure };
-        let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
+    pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectionTrace) -> Failure {
+        let [plain, secure] = self.url_schemes else { return failure };
+        let hint = match (failure.phase, failure.kind, self.service_endpoint.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
                 format!("; a server with implicit TLS sends no greeting: write its host as `{secure}://…`")
             }
@@ -98,7 +103,7 @@ impl MailAccount {
     }
 
     /// Returns the observation of `session`, with its `facts`.
-    pub(super) fn to_observation(
+    pub(super) fn build_observation(
         &self,
         started: Instant,
         session: LineSession<'_>,
@@ -106,8 +111,8 @@ impl MailAccount {
         facts: MailFacts,
     ) -> Observation {
         let facts = redact_facts(&session.transcript, facts);
-        let outcome = outcome.map_err(|failure| self.with_tls_hint(failure, &session.trace));
-        let mut observation = session_observation(started, session, outcome);
+        let outcome = outcome.map_err(|failure| self.with_tls_hint(failure, &session.connect_trace));
+        let mut observation = build_session_observation(started, session, outcome);
         // Without a greeting there was no mail server.
         observation.facts.mail = facts.map(Box::new);
         observation
@@ -119,7 +124,7 @@ pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<
     let redact = |text: &str| -> String {
         crate::domain::replace_control_chars(&transcript.redact(text))
             .chars()
-            .take(MAX_BANNER_CHARS)
+            .take(MAX_GREETING_CHARS)
             .collect()
     };
     if facts.mail_banner.is_empty() && facts.mail_capabilities.is_empty() {
@@ -131,7 +136,7 @@ pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<
 }
 
 /// Returns the mechanism that a monitor requires; `None` is the best that the server offers.
-const fn mechanism(method: AuthMethod) -> Option<Mechanism> {
+const fn required_mechanism(method: AuthMethod) -> Option<Mechanism> {
     match method {
         AuthMethod::Auto => None,
         AuthMethod::Plain => Some(Mechanism::Plain),
@@ -157,7 +162,7 @@ mod tests {
         let redacted = redact_facts(&transcript, facts).unwrap();
         assert!(redacted.mail_banner.starts_with("hi ******** "), "{}", redacted.mail_banner);
         assert!(!redacted.mail_banner.contains('\u{1b}'));
-        assert_eq!(redacted.mail_banner.chars().count(), MAX_BANNER_CHARS);
+        assert_eq!(redacted.mail_banner.chars().count(), MAX_GREETING_CHARS);
         assert_eq!(redacted.mail_capabilities, vec!["********"; MAX_CAPABILITIES]);
         assert_eq!(super::redact_facts(&transcript, MailFacts::default()), None);
     }

@@ -5,37 +5,37 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::mail_account::MailAccount;
+use super::mail_account::MailServerTarget;
 use crate::domain::{Failure, FailureKind, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
-use crate::protocol::pop3::{LoginOptions, Mailbox, Opening, OpeningOptions};
+use crate::protocol::pop3::{LoginOptions, Mailbox, SessionSetup, SessionSetupOptions};
 use crate::schema::table::mail::POP_SCHEMES;
 use crate::schema::typed::mail::PopSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
-pub(super) const PORTS: (u16, u16) = (110, 995);
+pub(super) const DEFAULT_PORTS: (u16, u16) = (110, 995);
 /// Limit for QUIT after a failure; its result does not change the failure.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-struct PopProbe(MailAccount);
+struct PopProbe(MailServerTarget);
 
 /// Builds the probe of a validated `email-pop` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
-    match account(document) {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match mail_server_target(document) {
         Ok(account) => Arc::new(PopProbe(account)),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &MonitorDocument) -> Result<MailAccount, InvalidSettings> {
-    let settings: PopSettings<'_> = document.to_typed()?;
+fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidSettings> {
+    let settings: PopSettings<'_> = document.deserialize()?;
     let login = (settings.pop_username, settings.pop_password);
-    MailAccount::from_hostname(settings.hostname, document, POP_SCHEMES, PORTS, login)
+    MailServerTarget::from_hostname(settings.hostname, document, POP_SCHEMES, DEFAULT_PORTS, login)
 }
 
 impl Probe for PopProbe {
@@ -43,7 +43,7 @@ impl Probe for PopProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
+    fn target_host(&self) -> Option<&str> {
         Some(self.0.host())
     }
 }
@@ -52,47 +52,49 @@ impl PopProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
-        let mut opening = build_opening(&self.0);
+        let mut opening = build_session_setup(&self.0);
         let mut outcome = open_mailbox(&self.0, &mut session, &mut opening).await;
         if outcome.is_ok() {
             outcome = Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
-        self.0.to_observation(started, session, outcome, opening.facts())
+        self.0.build_observation(started, session, outcome, opening.facts())
     }
 }
 
 /// Creates the dialogue that opens the mailbox: greeting, capabilities, TLS and login.
-pub(super) fn build_opening(account: &MailAccount) -> Opening {
-    let login = |credentials| LoginOptions { credentials, mechanism: account.mechanism };
-    let options =
-        OpeningOptions { require_tls: account.require_tls, login: account.credentials.clone().map(login) };
-    Opening::new(options, account.service.implicit_tls)
+pub(super) fn build_session_setup(account: &MailServerTarget) -> SessionSetup {
+    let login = |credentials| LoginOptions { credentials, mechanism: account.auth_mechanism };
+    let options = SessionSetupOptions {
+        require_tls: account.require_tls,
+        login: account.credentials.clone().map(login),
+    };
+    SessionSetup::new(options, account.service_endpoint.implicit_tls)
 }
 
 /// Opens the mailbox. Sends QUIT when it fails: some servers keep a mailbox locked for a while after an aborted
 /// session.
 pub(super) async fn open_mailbox(
-    account: &MailAccount,
+    account: &MailServerTarget,
     session: &mut LineSession<'_>,
-    opening: &mut Opening,
+    opening: &mut SessionSetup,
 ) -> Result<(), Failure> {
     account.connect(session).await?;
-    let outcome = session.run(opening, account.host(), &account.options).await;
+    let outcome = session.run(opening, account.host(), &account.tls_options).await;
     if let Err(failure) = &outcome {
-        quit_after_failure(session, failure).await;
+        try_quit_after_failure(session, failure).await;
     }
     outcome
 }
 
 /// Sends QUIT after `failure` if the server still responds. The result of QUIT is ignored.
-pub(super) async fn quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
+pub(super) async fn try_quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
     use FailureKind::{LoginRefused, MailboxLocked, ResponseInvalid, TcpReplyUnexpected, TlsNotOffered};
     let still_responding = [TcpReplyUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
     if still_responding.contains(&failure.kind) {
-        let phases = session.trace.phases;
+        let phases = session.connect_trace.phases;
         let _ = timeout(QUIT_TIMEOUT, Mailbox::new(session).quit()).await;
         // Report the phases up to the failure.
-        session.trace.phases = phases;
+        session.connect_trace.phases = phases;
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::mail_account::MailAccount;
+use super::mail_account::MailServerTarget;
 use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
 use crate::protocol::smtp::{SmtpOptions, SmtpSession};
 use crate::schema::table::mail::SMTP_SCHEMES;
@@ -17,26 +17,28 @@ use crate::schema::typed::mail::SmtpSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 3.3).
-const PORTS: (u16, u16) = (25, 465);
+const DEFAULT_PORTS: (u16, u16) = (25, 465);
 
 #[derive(Debug)]
 struct SmtpProbe {
-    account: MailAccount,
-    hello: Option<Arc<str>>,
+    target: MailServerTarget,
+    configured_ehlo_name: Option<Arc<str>>,
 }
 
 /// Builds the probe of a validated `email-smtp` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match account(document) {
-        Ok(account) => Arc::new(SmtpProbe { account, hello: settings.ehlo_name.clone() }),
+pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match mail_server_target(document) {
+        Ok(account) => {
+            Arc::new(SmtpProbe { target: account, configured_ehlo_name: settings.ehlo_name.clone() })
+        }
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &MonitorDocument) -> Result<MailAccount, InvalidSettings> {
-    let settings: SmtpSettings<'_> = document.to_typed()?;
+fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidSettings> {
+    let settings: SmtpSettings<'_> = document.deserialize()?;
     let login = (settings.smtp_username, settings.smtp_password);
-    MailAccount::from_hostname(settings.hostname, document, SMTP_SCHEMES, PORTS, login)
+    MailServerTarget::from_hostname(settings.hostname, document, SMTP_SCHEMES, DEFAULT_PORTS, login)
 }
 
 impl Probe for SmtpProbe {
@@ -44,8 +46,8 @@ impl Probe for SmtpProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        Some(self.account.host())
+    fn target_host(&self) -> Option<&str> {
+        Some(self.target.host())
     }
 }
 
@@ -56,21 +58,21 @@ impl SmtpProbe {
         let mut facts = MailFacts::default();
         let outcome = self.execute(&mut session, &mut facts).await;
         session.close().await;
-        self.account.to_observation(started, session, outcome, facts)
+        self.target.build_observation(started, session, outcome, facts)
     }
 
     async fn execute(&self, session: &mut LineSession<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
-        self.account.connect(session).await?;
-        let hello = ehlo_name(self.hello.as_deref(), session);
+        self.target.connect(session).await?;
+        let hello = ehlo_name(self.configured_ehlo_name.as_deref(), session);
         let mut smtp = SmtpSession::new(SmtpOptions {
             ehlo_name: hello,
-            implicit_tls: self.account.service.implicit_tls,
-            require_tls: self.account.require_tls,
-            credentials: self.account.credentials.clone(),
-            mechanism: self.account.mechanism,
+            implicit_tls: self.target.service_endpoint.implicit_tls,
+            require_tls: self.target.require_tls,
+            credentials: self.target.credentials.clone(),
+            mechanism: self.target.auth_mechanism,
             message: None,
         });
-        let outcome = session.run(&mut smtp, self.account.host(), &self.account.options).await;
+        let outcome = session.run(&mut smtp, self.target.host(), &self.target.tls_options).await;
         *facts = smtp.facts();
         outcome
     }

@@ -10,16 +10,16 @@ use tokio::time::Instant;
 
 use super::statistics::PingStatistics;
 use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
-use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectTrace, EchoOutcome, EchoSocket, Endpoint};
+use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectionTrace, EchoOutcome, EchoSocket, Endpoint};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::service_target::{build_observation, endpoint};
-use crate::probe::settings::ProbeSettings;
+use crate::probe::service_target::{build_endpoint, build_observation};
+use crate::probe::settings::ProbeBuildContext;
 use crate::schema::typed::ping::PingSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Largest payload of an IPv4 packet, in bytes.
-const MAX_PAYLOAD: usize = 65_507;
+const MAX_PAYLOAD_BYTES: usize = 65_507;
 
 /// Interval between requests, if the timeout allows it.
 const SEND_INTERVAL: Duration = Duration::from_secs(1);
@@ -35,15 +35,15 @@ const ADDRESS_RACE_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct PingProbe {
-    target: Endpoint,
-    count: u32,
-    size: usize,
+    endpoint: Endpoint,
+    request_count: u32,
+    payload_bytes: usize,
     /// Loss in percent from which the check fails.
-    threshold: f64,
+    loss_threshold_percent: f64,
 }
 
 /// Builds the probe of a validated `ping` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
     match PingProbe::new(document) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -52,13 +52,13 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> 
 
 impl PingProbe {
     fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
-        let settings: PingSettings<'_> = document.to_typed()?;
+        let settings: PingSettings<'_> = document.deserialize()?;
         Ok(Self {
-            target: endpoint(settings.hostname, 0, &document.to_typed()?),
-            count: settings.ping_count.clamp(1, 20),
-            size: settings.ping_size.min(MAX_PAYLOAD),
+            endpoint: build_endpoint(settings.hostname, 0, &document.deserialize()?),
+            request_count: settings.ping_count.clamp(1, 20),
+            payload_bytes: settings.ping_size.min(MAX_PAYLOAD_BYTES),
             // A threshold of 0 would fail a series without loss; it means any loss.
-            threshold: settings.loss_threshold.clamp(f64::MIN_POSITIVE, 100.0),
+            loss_threshold_percent: settings.loss_threshold.clamp(f64::MIN_POSITIVE, 100.0),
         })
     }
 }
@@ -68,15 +68,15 @@ impl Probe for PingProbe {
         Box::pin(self.run(cx))
     }
 
-    fn target(&self) -> Option<&str> {
-        Some(&self.target.host)
+    fn target_host(&self) -> Option<&str> {
+        Some(&self.endpoint.host)
     }
 }
 
 impl PingProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let mut facts = None;
         let outcome = self.execute(cx, &mut trace, &mut facts).await;
         // The address of the trace has port 0, since ICMP has no ports.
@@ -88,30 +88,30 @@ impl PingProbe {
     async fn execute(
         &self,
         cx: ProbeContext<'_>,
-        trace: &mut ConnectTrace,
+        trace: &mut ConnectionTrace,
         facts: &mut Option<PingFacts>,
     ) -> Result<(), Failure> {
-        let addresses = cx.net.resolve(&self.target, cx.deadline, trace).await?;
+        let addresses = cx.net.resolve(&self.endpoint, cx.deadline, trace).await?;
         let allowed = cx.net.allowed_addresses(&addresses, None, trace)?;
         let to = match allowed.as_slice() {
             [only] => *only,
-            several => self.first_to_reply(cx, several).await,
+            several => self.choose_address(cx, several).await,
         };
         trace.address = Some((to, 0).into());
         let socket = cx.net.echo_socket(to).await?;
         let mut statistics = PingStatistics::default();
-        let outcome = self.send_series(cx, socket, to, &mut statistics).await;
+        let outcome = self.send_requests(cx, socket, to, &mut statistics).await;
         if let Some(first) = statistics.first_rtt() {
             trace.phases.set(Phase::Connect, first);
         }
-        *facts = (statistics.sent() > 0).then(|| statistics.to_facts(socket.kind()));
+        *facts = (statistics.sent_count() > 0).then(|| statistics.to_facts(socket.kind()));
         outcome?;
         self.check_loss(to, &statistics)
     }
 
     /// Chooses among several addresses: the first that replies to a request, sent with a delay after each other, like
     /// connections (RFC 8305). If none replies, the first with a route. These requests are not counted.
-    async fn first_to_reply(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
+    async fn choose_address(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
         let routed = |ip: &&IpAddr| cx.net.udp_socket((**ip, 9).into()).is_ok();
         let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
         let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
@@ -121,7 +121,7 @@ impl PingProbe {
             .zip(&routed)
             .map(|(index, &to)| async move {
                 tokio::time::sleep(delay * index).await;
-                let sent = cx.net.echo_socket(to).await.ok()?.send(to, self.size).await.ok()?;
+                let sent = cx.net.echo_socket(to).await.ok()?.send(to, self.payload_bytes).await.ok()?;
                 matches!(sent.outcome().await, Some(EchoOutcome::Reply(_))).then_some(to)
             })
             .collect();
@@ -138,36 +138,36 @@ impl PingProbe {
 
     /// Fails when the loss has reached the threshold (status 9).
     fn check_loss(&self, to: IpAddr, statistics: &PingStatistics) -> Result<(), Failure> {
-        if statistics.loss_percent() < self.threshold {
+        if statistics.loss_percent() < self.loss_threshold_percent {
             return Ok(());
         }
         let mut detail =
-            format!("{to}: {} of {} requests had no reply", statistics.lost(), statistics.sent());
-        for error in statistics.errors() {
+            format!("{to}: {} of {} requests had no reply", statistics.lost_count(), statistics.sent_count());
+        for error in statistics.describe_icmp_errors() {
             detail = format!("{detail}; {error}");
         }
         Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
     }
 
     /// Sends the requests at their interval and waits for the replies, until all arrived or the time is over.
-    async fn send_series(
+    async fn send_requests(
         &self,
         cx: ProbeContext<'_>,
         socket: &EchoSocket,
         to: IpAddr,
         statistics: &mut PingStatistics,
     ) -> Result<(), Failure> {
-        let interval = SEND_INTERVAL.min(cx.deadline.remaining() / self.count);
+        let interval = SEND_INTERVAL.min(cx.deadline.remaining() / self.request_count);
         let mut waiting = FuturesUnordered::new();
         let mut next_at = Instant::now();
         loop {
-            if statistics.sent() < self.count && next_at <= Instant::now() {
-                let sent = cx.deadline.enforce(Phase::Connect, socket.send(to, self.size)).await?;
+            if statistics.sent_count() < self.request_count && next_at <= Instant::now() {
+                let sent = cx.deadline.enforce(Phase::Connect, socket.send(to, self.payload_bytes)).await?;
                 waiting.push(sent.map_err(|error| cx.net.echo_send_failure(to, &error))?.outcome());
                 statistics.record_sent();
                 next_at += interval;
             }
-            let all_sent = statistics.sent() == self.count;
+            let all_sent = statistics.sent_count() == self.request_count;
             if all_sent && waiting.is_empty() {
                 return Ok(());
             }
@@ -212,7 +212,12 @@ mod tests {
         let from = IpAddr::from([192, 0, 2, 9]);
         statistics.record_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
         for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
-            let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
+            let probe = PingProbe {
+                endpoint: Endpoint::new("a.test", 0),
+                request_count: 5,
+                payload_bytes: 56,
+                loss_threshold_percent: threshold,
+            };
             let verdict = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
             assert_eq!(verdict.is_ok(), passes, "{threshold}");
             if let Err(failure) = verdict {

@@ -6,84 +6,88 @@ use crate::domain::PingFacts;
 use crate::net::IcmpError;
 
 /// Maximum number of different ICMP errors that are kept.
-const MAX_ERRORS: usize = 8;
+const MAX_DISTINCT_ICMP_ERRORS: usize = 8;
 
 /// Counts and round trip times so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PingStatistics {
-    sent: u32,
-    round_trips: Vec<Duration>,
+    sent_count: u32,
+    round_trip_times: Vec<Duration>,
     /// ICMP errors in order of arrival, with their counts.
-    errors: Vec<(IcmpError, u32)>,
+    icmp_errors: Vec<(IcmpError, u32)>,
 }
 
 impl PingStatistics {
     pub(super) fn record_sent(&mut self) {
-        self.sent += 1;
+        self.sent_count += 1;
     }
 
     pub(super) fn record_reply(&mut self, rtt: Duration) {
-        self.round_trips.push(rtt);
+        self.round_trip_times.push(rtt);
     }
 
     pub(super) fn record_error(&mut self, error: IcmpError) {
-        if let Some((_, count)) = self.errors.iter_mut().find(|(known, _)| *known == error) {
+        if let Some((_, count)) = self.icmp_errors.iter_mut().find(|(known, _)| *known == error) {
             *count += 1;
-        } else if self.errors.len() < MAX_ERRORS {
-            self.errors.push((error, 1));
+        } else if self.icmp_errors.len() < MAX_DISTINCT_ICMP_ERRORS {
+            self.icmp_errors.push((error, 1));
         }
     }
 
-    pub(super) fn sent(&self) -> u32 {
-        self.sent
+    pub(super) fn sent_count(&self) -> u32 {
+        self.sent_count
     }
 
-    pub(super) fn received(&self) -> u32 {
-        u32::try_from(self.round_trips.len()).unwrap_or(u32::MAX)
+    pub(super) fn received_count(&self) -> u32 {
+        u32::try_from(self.round_trip_times.len()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn lost(&self) -> u32 {
-        self.sent.saturating_sub(self.received())
+    pub(super) fn lost_count(&self) -> u32 {
+        self.sent_count.saturating_sub(self.received_count())
     }
 
     /// Returns the ICMP errors received, with their counts.
-    pub(super) fn errors(&self) -> Vec<String> {
+    pub(super) fn describe_icmp_errors(&self) -> Vec<String> {
         let times = |count| if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        self.errors.iter().map(|(error, count)| format!("{error}, {}", times(*count))).collect()
+        self.icmp_errors.iter().map(|(error, count)| format!("{error}, {}", times(*count))).collect()
     }
 
     /// Returns the round trip time of the first reply.
     pub(super) fn first_rtt(&self) -> Option<Duration> {
-        self.round_trips.first().copied()
+        self.round_trip_times.first().copied()
     }
 
     pub(super) fn max_rtt(&self) -> Option<Duration> {
-        self.round_trips.iter().max().copied()
+        self.round_trip_times.iter().max().copied()
     }
 
     /// Returns the lost requests in percent of those sent; 100 when none was sent.
     pub(super) fn loss_percent(&self) -> f64 {
-        if self.sent == 0 { 100.0 } else { 100.0 * f64::from(self.lost()) / f64::from(self.sent) }
+        if self.sent_count == 0 {
+            100.0
+        } else {
+            100.0 * f64::from(self.lost_count()) / f64::from(self.sent_count)
+        }
     }
 
     /// Returns the statistics as facts. The standard deviation is that of the population (divided by n, like `ping`).
     pub(super) fn to_facts(&self, socket: &str) -> PingFacts {
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let rounded = |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-        let count = f64::from(self.received());
-        let seconds = || self.round_trips.iter().map(Duration::as_secs_f64);
+        let count = f64::from(self.received_count());
+        let seconds = || self.round_trip_times.iter().map(Duration::as_secs_f64);
         let mean = (count > 0.0).then(|| seconds().sum::<f64>() / count);
         let deviation = mean.map(|mean| (seconds().map(|s| (s - mean).powi(2)).sum::<f64>() / count).sqrt());
         PingFacts {
-            sent: self.sent,
-            received: self.received(),
+            sent: self.sent_count,
+            received: self.received_count(),
             loss_percent: self.loss_percent(),
-            rtt_min_us: self.round_trips.iter().min().copied().map(micros),
+            rtt_min_us: self.round_trip_times.iter().min().copied().map(micros),
             rtt_avg_us: mean.map(rounded),
             rtt_max_us: self.max_rtt().map(micros),
             rtt_stddev_us: deviation.map(rounded),
             socket: socket.to_owned(),
-            icmp_errors: self.errors(),
+            icmp_errors: self.describe_icmp_errors(),
         }
     }
 }
@@ -126,7 +130,7 @@ mod tests {
             }
         }
         let errors = statistics.to_facts("raw").icmp_errors;
-        assert_eq!(errors.len(), MAX_ERRORS);
+        assert_eq!(errors.len(), MAX_DISTINCT_ICMP_ERRORS);
         assert_eq!(errors[1], "192.0.2.1 reported: host unreachable (ICMP type 3, code 1), 2 times");
     }
 

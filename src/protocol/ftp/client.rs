@@ -59,7 +59,7 @@ impl<'a> FtpClient<'a> {
     ) -> Result<Self, Failure> {
         let no_connection =
             || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
-        let host = session.trace.address.ok_or_else(no_connection)?;
+        let host = session.connect_trace.address.ok_or_else(no_connection)?;
         let (stream, read_ahead) = session.take_stream().ok_or_else(no_connection)?;
         let tls = session.tls_session();
         let control = FtpStream::control(stream, read_ahead, recorder.clone());

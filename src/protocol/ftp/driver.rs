@@ -12,7 +12,7 @@ use super::connector::DataRequest;
 use super::recorder::SessionRecorder;
 use super::stream::FtpStream;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{ConnectTrace, Deadline, MaybeTlsStream, Net, TlsSession, io_failure, was_resumed};
+use crate::net::{ConnectionTrace, Deadline, MaybeTlsStream, Net, TlsSession, io_failure, was_resumed};
 
 /// Explains why a data connection with an old TLS version may be refused.
 const TLS_SESSION_HINT: &str = "; this may be because its TLS session is new: with TLS 1.1 and older, Vigie \
@@ -64,7 +64,7 @@ impl FtpDriver<'_> {
     }
 
     async fn connect_data(&mut self, port: u16) -> Option<TcpStream> {
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let to = SocketAddr::new(self.host.ip(), port);
         self.recorder.add_note(&format!("data connection to {to}"));
         let dialled = self.net.connect_addresses(&[to.ip()], port, self.deadline, &mut trace).await;
@@ -76,7 +76,7 @@ impl FtpDriver<'_> {
     async fn start_data_tls(&mut self, stream: TcpStream) -> Option<FtpStream> {
         let Some(tls) = self.tls.clone() else { return Some(FtpStream::data(MaybeTlsStream::Plain(stream))) };
         let previous = self.recorder.set_phase(Phase::Passive);
-        let mut trace = ConnectTrace::default();
+        let mut trace = ConnectionTrace::default();
         let result = tls.handshake(stream, self.deadline, &mut trace).await;
         self.recorder.set_phase(previous);
         let mut stream = self.record_data_failure(result)?;

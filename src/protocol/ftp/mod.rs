@@ -5,7 +5,7 @@
 //!
 //! | Part | Why |
 //! |---|---|
-//! | [`Opening`] | the dialogue before: suppaftp does not support `120`, aborts at a greeting whose inner lines start with a number, has no implicit TLS over an existing connection, and silently drops bytes received before the TLS handshake |
+//! | [`SessionSetup`] | the dialogue before: suppaftp does not support `120`, aborts at a greeting whose inner lines start with a number, has no implicit TLS over an existing connection, and silently drops bytes received before the TLS handshake |
 //! | [`FtpStream`] | the stream below: it limits replies, passes each on as one line, records transcript and times, and keeps the password out of suppaftp's logs |
 //! | the driver of [`FtpClient`] | data connections and their TLS use [`crate::net::Net`]: egress policy, source address, deadline, certificates |
 
@@ -22,7 +22,7 @@ mod stream;
 
 pub use client::{FtpClient, FtpCredentials};
 pub use list::ListEntryCounter;
-pub use opening::Opening;
+pub use opening::SessionSetup;
 pub use passive::{parse_epsv, parse_pasv};
 pub use recorder::SessionRecorder;
 pub use reply::{Reply, ReplyError, ReplyParser};

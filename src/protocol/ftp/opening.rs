@@ -9,14 +9,14 @@ const MAX_BANNER_CHARS: usize = 200;
 
 /// The opening of a session, up to the login.
 #[derive(Debug, Default)]
-pub struct Opening {
+pub struct SessionSetup {
     requests_tls: bool,
     auth_tls_sent: bool,
     replies: ReplyParser,
     banner: Option<String>,
 }
 
-impl Opening {
+impl SessionSetup {
     /// Creates an opening; with `asks_tls` it also starts TLS.
     #[must_use]
     pub fn new(asks_tls: bool) -> Self {
@@ -50,7 +50,7 @@ impl Opening {
     }
 }
 
-impl LineProtocol for Opening {
+impl LineProtocol for SessionSetup {
     fn phase(&self) -> Phase {
         if self.auth_tls_sent { Phase::Starttls } else { Phase::Banner }
     }

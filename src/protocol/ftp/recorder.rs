@@ -64,7 +64,7 @@ impl SessionRecorder {
         let mut state = self.lock();
         state.add_elapsed();
         session.transcript = std::mem::take(&mut state.transcript);
-        session.trace.phases.merge(&std::mem::take(&mut state.phases));
+        session.connect_trace.phases.merge(&std::mem::take(&mut state.phases));
     }
 
     /// Whether the password was sent.

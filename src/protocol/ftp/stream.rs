@@ -13,7 +13,7 @@ use super::passive::{parse_epsv, parse_pasv};
 use super::recorder::SessionRecorder;
 use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{MaybeTlsStream, closed_failure, io_failure};
+use crate::net::{MaybeTlsStream, connection_closed_failure, io_failure};
 
 /// Longest line of a reply, in bytes.
 const MAX_LINE_BYTES: usize = 8 * 1024;
@@ -142,7 +142,7 @@ impl ControlChannel {
             }
             if chunk.filled().is_empty() {
                 let bytes = self.received.len() + self.replies.pending_bytes();
-                return Poll::Ready(Err(self.fail(closed_failure(self.recorder.phase(), bytes))));
+                return Poll::Ready(Err(self.fail(connection_closed_failure(self.recorder.phase(), bytes))));
             }
             self.received.extend(chunk.filled());
         }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{MaybeTlsStream, closed_failure};
+use crate::net::{MaybeTlsStream, connection_closed_failure};
 use crate::syntax::MASK;
 
 /// Longest line, in bytes.
@@ -209,7 +209,10 @@ impl AsyncRead for BoundedStream {
                     return Poll::Ready(Ok(()));
                 }
                 let phase = this.log.with(|log| log.phase);
-                return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.incoming.len()))));
+                return Poll::Ready(Err(io::Error::other(connection_closed_failure(
+                    phase,
+                    this.incoming.len(),
+                ))));
             }
             this.incoming.extend_from_slice(chunk.filled());
         }

@@ -8,9 +8,9 @@ use super::super::auth::{Credentials, Mechanism, choose_mechanism, client_respon
 use super::super::line_session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
 use super::bounded_stream::{BoundedStream, SharedLog};
-use super::opening::Opening;
+use super::opening::SessionSetup;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Deadline, closed_failure, io_failure};
+use crate::net::{Deadline, connection_closed_failure, io_failure};
 
 /// How to log in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,11 @@ pub enum LoginMethod {
 impl LoginMethod {
     /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening`. `auto` uses LOGIN
     /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
-    pub fn choose(opening: &Opening, requested: Option<Mechanism>, secure: bool) -> Result<Self, Failure> {
+    pub fn choose(
+        opening: &SessionSetup,
+        requested: Option<Mechanism>,
+        secure: bool,
+    ) -> Result<Self, Failure> {
         let has_login = !opening.has_capability("LOGINDISABLED");
         let prefers_cram_md5 =
             !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
@@ -140,7 +144,7 @@ impl<'a> Mailbox<'a> {
         });
         let started = Instant::now();
         let result = self.deadline.enforce(phase, work).await;
-        session.trace.phases.add(phase, started.elapsed());
+        session.connect_trace.phases.add(phase, started.elapsed());
         // The library treats a mailbox as opened when the server closes in the middle of its response.
         let is_whole = self.talk.with(|log| !log.last.is_empty() && !log.last.starts_with('*'));
         let result =
@@ -178,7 +182,7 @@ impl<'a> Mailbox<'a> {
             Error::No(_) | Error::Bad(_) => {
                 fail(FailureKind::TcpReplyUnexpected, format!("it replies to {command} with `{reply}`"))
             }
-            Error::ConnectionLost => closed_failure(phase, 0),
+            Error::ConnectionLost => connection_closed_failure(phase, 0),
             Error::Validate(_) => fail(
                 FailureKind::Unsupported,
                 "a name or password has a line break, which this protocol cannot carry".to_owned(),
@@ -225,13 +229,16 @@ impl Authenticator for SaslAuthenticator<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::opening::OpeningOptions;
+    use super::super::opening::SessionSetupOptions;
     use super::*;
     use crate::protocol::line_session::LineProtocol;
 
-    fn offering(text: &str) -> Opening {
-        let mut opening =
-            Opening::new(OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true });
+    fn offering(text: &str) -> SessionSetup {
+        let mut opening = SessionSetup::new(SessionSetupOptions {
+            implicit_tls: false,
+            require_tls: false,
+            continue_to_login: true,
+        });
         for line in ["* OK hello", &format!("* CAPABILITY {text}")] {
             opening.on_line(line).unwrap();
         }

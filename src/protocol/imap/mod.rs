@@ -7,4 +7,4 @@ mod mailbox;
 mod opening;
 
 pub use mailbox::{LoginMethod, Mailbox};
-pub use opening::{Opening, OpeningOptions};
+pub use opening::{SessionSetup, SessionSetupOptions};

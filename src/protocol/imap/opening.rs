@@ -5,7 +5,7 @@ use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Options of the dialogue before the login.
 #[derive(Clone, Copy, Debug)]
-pub struct OpeningOptions {
+pub struct SessionSetupOptions {
     /// Whether TLS is established before the greeting.
     pub implicit_tls: bool,
     /// Whether a server without TLS fails.
@@ -16,8 +16,8 @@ pub struct OpeningOptions {
 
 /// The dialogue from the greeting to the login.
 #[derive(Debug)]
-pub struct Opening {
-    options: OpeningOptions,
+pub struct SessionSetup {
+    options: SessionSetupOptions,
     step: OpeningState,
     secure: bool,
     /// Number of tags used so far.
@@ -39,7 +39,7 @@ enum OpeningState {
     Logout,
 }
 
-impl LineProtocol for Opening {
+impl LineProtocol for SessionSetup {
     fn phase(&self) -> Phase {
         match self.step {
             OpeningState::Greeting => Phase::Banner,
@@ -79,10 +79,10 @@ impl LineProtocol for Opening {
     }
 }
 
-impl Opening {
+impl SessionSetup {
     /// Creates a session that waits for its greeting.
     #[must_use]
-    pub fn new(options: OpeningOptions) -> Self {
+    pub fn new(options: SessionSetupOptions) -> Self {
         Self {
             options,
             step: OpeningState::Greeting,
@@ -192,17 +192,17 @@ mod tests {
     use super::super::super::dialogue_test::run_dialogue;
     use super::*;
 
-    const PLAIN: OpeningOptions =
-        OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
+    const PLAIN: SessionSetupOptions =
+        SessionSetupOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
 
-    fn passes(options: OpeningOptions, script: &str) -> Opening {
-        let mut opening = Opening::new(options);
+    fn passes(options: SessionSetupOptions, script: &str) -> SessionSetup {
+        let mut opening = SessionSetup::new(options);
         assert_eq!(run_dialogue(&mut opening, script), None);
         opening
     }
 
-    fn fails(options: OpeningOptions, script: &str) -> String {
-        let failure = run_dialogue(&mut Opening::new(options), script).expect("it does not fail");
+    fn fails(options: SessionSetupOptions, script: &str) -> String {
+        let failure = run_dialogue(&mut SessionSetup::new(options), script).expect("it does not fail");
         format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
     }
 
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn tls_is_started_where_it_is_offered() {
         let core = passes(
-            OpeningOptions { require_tls: true, ..PLAIN },
+            SessionSetupOptions { require_tls: true, ..PLAIN },
             "< * OK hello
              > v1 CAPABILITY
              < * CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED
@@ -245,7 +245,7 @@ mod tests {
     fn without_a_login_it_logs_out() {
         let script =
             "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
-        passes(OpeningOptions { continue_to_login: false, ..PLAIN }, script);
+        passes(SessionSetupOptions { continue_to_login: false, ..PLAIN }, script);
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
         let hello = "< * OK hello\n> v1 CAPABILITY\n";
         let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
         let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
-        let required = OpeningOptions { require_tls: true, ..PLAIN };
+        let required = SessionSetupOptions { require_tls: true, ..PLAIN };
         let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
         for (options, script, reply) in [
             (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),

@@ -10,4 +10,4 @@ mod reply;
 pub use login::LoginOptions;
 pub use mailbox::{Mailbox, MessageEntry, ReadOutcome};
 pub use message_lines::{DataLine, HeaderScanner};
-pub use opening::{Opening, OpeningOptions};
+pub use opening::{SessionSetup, SessionSetupOptions};

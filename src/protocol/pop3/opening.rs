@@ -15,7 +15,7 @@ const MAX_BANNER_CHARS: usize = 200;
 
 /// Options of a session.
 #[derive(Debug)]
-pub struct OpeningOptions {
+pub struct SessionSetupOptions {
     /// Whether a server without TLS fails.
     pub require_tls: bool,
     /// The login; `None` leaves the mailbox closed.
@@ -35,8 +35,8 @@ enum OpeningState {
 /// Opens a mailbox: greeting, CAPA, STLS if offered, login, STAT. Ends after STAT, or before the login without one; the
 /// caller sends QUIT.
 #[derive(Debug)]
-pub struct Opening {
-    options: OpeningOptions,
+pub struct SessionSetup {
+    options: SessionSetupOptions,
     state: OpeningState,
     secure: bool,
     capabilities: Vec<String>,
@@ -47,10 +47,10 @@ pub struct Opening {
     facts: MailFacts,
 }
 
-impl Opening {
+impl SessionSetup {
     /// Creates an opening that waits for the greeting. `secure` means that TLS is established already.
     #[must_use]
-    pub fn new(options: OpeningOptions, secure: bool) -> Self {
+    pub fn new(options: SessionSetupOptions, secure: bool) -> Self {
         Self {
             options,
             state: OpeningState::Banner,
@@ -191,7 +191,7 @@ impl Opening {
     }
 }
 
-impl LineProtocol for Opening {
+impl LineProtocol for SessionSetup {
     fn phase(&self) -> Phase {
         match self.state {
             OpeningState::Banner => Phase::Banner,

@@ -9,21 +9,21 @@ fn login(mechanism: Option<Mechanism>) -> LoginOptions {
     LoginOptions { credentials, mechanism }
 }
 
-fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> Opening {
-    Opening::new(OpeningOptions { require_tls: false, login: login.into() }, secure)
+fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> SessionSetup {
+    SessionSetup::new(SessionSetupOptions { require_tls: false, login: login.into() }, secure)
 }
 
-fn strict(login: LoginOptions) -> Opening {
-    Opening::new(OpeningOptions { require_tls: true, login: Some(login) }, false)
+fn strict(login: LoginOptions) -> SessionSetup {
+    SessionSetup::new(SessionSetupOptions { require_tls: true, login: Some(login) }, false)
 }
 
-fn done(core: &mut Opening, script: &str) -> MailFacts {
+fn done(core: &mut SessionSetup, script: &str) -> MailFacts {
     assert_eq!(run_dialogue(core, &format!("{script}\n* done")), None);
     core.facts()
 }
 
 /// Returns phase, status and text of the failure at the end of `script`.
-fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
+fn fails(core: &mut SessionSetup, script: &str) -> (Phase, u16, String) {
     let failure = run_dialogue(core, script).unwrap();
     assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
     (failure.phase, failure.status().0, failure.detail)

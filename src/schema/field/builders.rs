@@ -68,7 +68,7 @@ impl Field {
         max: usize,
         description: &'static str,
     ) -> Self {
-        Self::new(name, FieldType::List { items, min: 0, max }, description)
+        Self::new(name, FieldType::List { item_type: items, min: 0, max }, description)
             .with_default(DefaultValue::EmptyList)
     }
 

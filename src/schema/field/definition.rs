@@ -43,7 +43,7 @@ pub enum FieldType {
     /// A list.
     List {
         /// Type of the entries.
-        items: &'static FieldType,
+        item_type: &'static FieldType,
         /// Minimum number of entries.
         min: usize,
         /// Maximum number of entries.
@@ -82,7 +82,7 @@ pub enum DefaultValue {
     /// The empty list.
     EmptyList,
     /// An object with the defaults of its fields.
-    Object,
+    ObjectOfDefaults,
 }
 
 /// How the legacy API encodes a field (behaviour.md 2). Flags are `y` and `n`; every value is a text.
@@ -95,18 +95,18 @@ pub enum LegacyEncoding {
     /// Each value has a code: (code, version 3 value). A value without a code stays as it is.
     Coded(&'static [(&'static str, &'static str)]),
     /// Like `Same` on output; on input also accepts aliases: (alias, version 3 value).
-    Alias(&'static [(&'static str, &'static str)]),
+    InputAliases(&'static [(&'static str, &'static str)]),
     /// A flag written as `Enabled` or `Disabled`.
     EnabledDisabled,
     /// The object itself, and next to it in `index_field` the index of its `choice_field` among the choices.
     Indexed {
         /// Name of the top-level field with the index.
-        name: &'static str,
+        index_field: &'static str,
         /// Name of the choice field inside the object.
         choice_field: &'static str,
     },
     /// Left out: another field of the legacy API represents it.
-    Hidden,
+    Omitted,
 }
 
 /// One field.
@@ -146,19 +146,19 @@ pub struct FieldTable {
 pub(super) struct FieldIndex {
     pub(super) fields: Vec<&'static Field>,
     /// Positions in `fields`, by name.
-    pub(super) positions: HashMap<&'static str, u16, FixedState>,
+    pub(super) position_by_name: HashMap<&'static str, u16, FixedState>,
     pub(super) defaults: Vec<Option<Value>>,
     /// All values of each field that has only a few, so that documents can share them.
     pub(super) shared_values: Vec<Vec<Value>>,
     /// Positions in `fields` of the fields of each typed struct, found by the list of its field names.
-    pub(super) struct_positions: [OnceLock<StructFields>; MAX_CACHED_STRUCTS],
+    pub(super) positions_by_struct: [OnceLock<StructPositions>; MAX_CACHED_STRUCTS],
 }
 
 /// Maximum number of typed structs per table whose positions are cached.
 pub(super) const MAX_CACHED_STRUCTS: usize = 16;
 
 /// Positions of the fields of one typed struct.
-pub(super) struct StructFields {
-    pub(super) names: &'static [&'static str],
+pub(super) struct StructPositions {
+    pub(super) field_names: &'static [&'static str],
     pub(super) positions: Box<[u16]>,
 }

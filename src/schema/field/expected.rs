@@ -6,7 +6,7 @@ use crate::syntax::text_format::TextFormat;
 impl FieldType {
     /// Returns the expected values, worded to follow `must be` in a message.
     #[must_use]
-    pub fn expected(&self) -> String {
+    pub fn requirement(&self) -> String {
         match self {
             Self::Bool => "`true` or `false`".to_owned(),
             Self::Int { min, max } if *min == i64::MIN && *max == i64::MAX => "a whole number".to_owned(),
@@ -16,7 +16,7 @@ impl FieldType {
             Self::Float { min, max } if min.is_infinite() || max.is_infinite() => "a number".to_owned(),
             Self::Float { min, max } => format!("a number from {min} to {max}"),
             Self::Text { format: TextFormat::Any, .. } => "a text".to_owned(),
-            Self::Text { format, .. } => format.expected().to_owned(),
+            Self::Text { format, .. } => format.requirement().to_owned(),
             Self::TextEnum([""]) => "empty".to_owned(),
             Self::TextEnum(choices) => format!("one of {}", join_quoted(choices)),
             Self::List { .. } => "a list".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType, StructFields};
+use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType, StructPositions};
 
 impl FieldTable {
     /// Creates a table from groups of fields. A later field replaces an earlier one of the same name at its position.
@@ -39,7 +39,7 @@ impl FieldTable {
     /// Returns the position of `name` in [`FieldTable::fields`].
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.index().positions.get(name).map(|at| usize::from(*at))
+        self.index().position_by_name.get(name).map(|at| usize::from(*at))
     }
 
     /// Returns the positions of `names` in [`FieldTable::fields`]. Looks them up once per list, since typed settings
@@ -51,17 +51,18 @@ impl FieldTable {
         &'static self,
         names: &'static [&'static str],
     ) -> Result<Cow<'static, [u16]>, &'static str> {
-        for slot in &self.index().struct_positions {
+        for slot in &self.index().positions_by_struct {
             let Some(known) = slot.get() else {
                 let positions = self.find_positions(names)?;
                 // Another thread may have filled the slot.
-                let known = slot.get_or_init(|| StructFields { names, positions: positions.clone() });
-                if std::ptr::eq(known.names, names) {
+                let known =
+                    slot.get_or_init(|| StructPositions { field_names: names, positions: positions.clone() });
+                if std::ptr::eq(known.field_names, names) {
                     return Ok(Cow::Borrowed(&known.positions));
                 }
                 return Ok(Cow::Owned(positions.into_vec()));
             };
-            if std::ptr::eq(known.names, names) {
+            if std::ptr::eq(known.field_names, names) {
                 return Ok(Cow::Borrowed(&known.positions));
             }
         }
@@ -69,7 +70,7 @@ impl FieldTable {
     }
 
     fn find_positions(&self, names: &[&'static str]) -> Result<Box<[u16]>, &'static str> {
-        names.iter().map(|name| self.index().positions.get(name).copied().ok_or(*name)).collect()
+        names.iter().map(|name| self.index().position_by_name.get(name).copied().ok_or(*name)).collect()
     }
 
     /// Returns the default of the field at `position`.
@@ -112,7 +113,13 @@ impl FieldIndex {
         let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
         let known = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
-        Self { fields, positions, defaults, shared_values: known, struct_positions: Default::default() }
+        Self {
+            fields,
+            position_by_name: positions,
+            defaults,
+            shared_values: known,
+            positions_by_struct: Default::default(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ impl Field {
             DefaultValue::Int(number) => Some(Value::from(number)),
             DefaultValue::Text(text) => Some(Value::from(text)),
             DefaultValue::EmptyList => Some(Value::Array(Vec::new())),
-            DefaultValue::Object => match self.field_type {
+            DefaultValue::ObjectOfDefaults => match self.field_type {
                 FieldType::Object(table) => Some(Value::Object(table.defaults())),
                 _ => Some(Value::Object(Map::new())),
             },

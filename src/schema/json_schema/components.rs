@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::field_schema::field_schema;
-use super::schema_role::{PREFIX, SchemaRole, item_role, schema_name};
+use super::schema_role::{COMPONENT_PREFIX, SchemaRole, item_role, schema_name};
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, FieldTable, FieldType};
 use crate::schema::table;
@@ -11,35 +11,39 @@ use crate::schema::table;
 /// Returns a reference to the schema of `table` for responses with a subset of the fields (`select`).
 #[must_use]
 pub fn partial_schema_ref(table: &FieldTable) -> Value {
-    json!({"$ref": format!("{PREFIX}{}", partial_name(table))})
+    json!({"$ref": format!("{COMPONENT_PREFIX}{}", partial_schema_name(table))})
 }
 
-fn partial_name(table: &FieldTable) -> String {
+fn partial_schema_name(table: &FieldTable) -> String {
     format!("{}.some", table.name)
 }
 
 /// Returns the schemas of the monitor types and the other inputs, by name.
 #[must_use]
-pub fn components() -> Map<String, Value> {
+pub fn component_schemas() -> Map<String, Value> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
     let mut components = Map::new();
-    for table in kinds.chain(table::requests::OTHER_TABLES.iter().copied()) {
+    for table in kinds.chain(table::requests::NON_MONITOR_TABLES.iter().copied()) {
         for role in [SchemaRole::Create, SchemaRole::Patch, SchemaRole::Response] {
-            add_schema(table, role, &mut components);
+            add_component_schema(table, role, &mut components);
         }
     }
     components
 }
 
 /// Adds the schema of `table` in `role`, and the schemas that it references.
-pub fn add_schema(table: &'static FieldTable, role: SchemaRole, components: &mut Map<String, Value>) {
+pub fn add_component_schema(
+    table: &'static FieldTable,
+    role: SchemaRole,
+    components: &mut Map<String, Value>,
+) {
     let name = schema_name(table, role);
     if components.contains_key(&name) {
         return;
     }
     if role == SchemaRole::Response && MonitorType::from_name(table.name).is_some() {
         // Lists may return selected fields only, so the required fields are kept apart from the properties.
-        components.insert(partial_name(table), object_schema(table, role, false));
+        components.insert(partial_schema_name(table), object_schema(table, role, false));
         let whole = json!({
             "title": table.name,
             "allOf": [partial_schema_ref(table)],
@@ -51,9 +55,9 @@ pub fn add_schema(table: &'static FieldTable, role: SchemaRole, components: &mut
     }
     for field in table.fields() {
         match field.field_type {
-            FieldType::Object(part) => add_schema(part, role, components),
-            FieldType::List { items: FieldType::Object(part), .. } => {
-                add_schema(part, item_role(role), components);
+            FieldType::Object(part) => add_component_schema(part, role, components),
+            FieldType::List { item_type: FieldType::Object(part), .. } => {
+                add_component_schema(part, item_role(role), components);
             }
             _ => {}
         }
@@ -93,7 +97,7 @@ fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static
         SchemaRole::Response => {
             field.required
                 || field.default_value().is_some()
-                || is_monitor && ALWAYS_PRESENT.contains(&field.name)
+                || is_monitor && ALWAYS_PRESENT_FIELDS.contains(&field.name)
         }
     };
     let kind = (is_monitor && role == SchemaRole::Response).then_some("type");
@@ -102,7 +106,7 @@ fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static
 
 /// Fields that every monitor in a response has, besides those that are required or have a default (interface.md 2.1;
 /// behaviour.md 1 "req").
-const ALWAYS_PRESENT: &[&str] = &[
+const ALWAYS_PRESENT_FIELDS: &[&str] = &[
     "id",
     "home_location",
     "locations",

@@ -79,12 +79,12 @@ fn field_example(table: &FieldTable, field: &Field) -> Value {
         (_, "thru_date") => Value::from("2031-05-01 23:30:00"),
         _ => match field.default_value() {
             Some(default) if !matches!(default, Value::Array(_)) => default,
-            _ => kind_example(table, &field.field_type),
+            _ => type_example(table, &field.field_type),
         },
     }
 }
 
-fn kind_example(table: &FieldTable, kind: &FieldType) -> Value {
+fn type_example(table: &FieldTable, kind: &FieldType) -> Value {
     match kind {
         FieldType::Bool => Value::Bool(true),
         // Ids of objects that users create start at 100001.
@@ -94,8 +94,10 @@ fn kind_example(table: &FieldTable, kind: &FieldType) -> Value {
         FieldType::Float { min, .. } => Value::from(min.max(1.0)),
         FieldType::Text { format, max, .. } => text_example(table, *format, *max),
         FieldType::TextEnum(choices) => choices.first().copied().into(),
-        FieldType::List { items: FieldType::Object(part), .. } => json!([nested_create_example(table, part)]),
-        FieldType::List { items, .. } => json!([kind_example(table, items)]),
+        FieldType::List { item_type: FieldType::Object(part), .. } => {
+            json!([nested_create_example(table, part)])
+        }
+        FieldType::List { item_type: items, .. } => json!([type_example(table, items)]),
         FieldType::Object(part) => create_example(part),
         FieldType::Any => json!({}),
     }

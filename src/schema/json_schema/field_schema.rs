@@ -44,7 +44,7 @@ pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
 
 /// Returns the schema of the values that the reader accepts for `field` in version 3 form.
 fn request_schema(field: &Field, role: SchemaRole) -> Value {
-    let mut strict = kind_schema(&field.field_type, role, min_item_length(field));
+    let mut strict = type_schema(&field.field_type, role, min_item_chars(field));
     let masked =
         field.secret || matches!(field.field_type, FieldType::Text { format: TextFormat::Script, .. });
     if masked && strict.get("pattern").is_some() {
@@ -74,13 +74,13 @@ fn response_schema(field: &Field) -> Value {
     if field.secret {
         return json!({"type": ["string", "null"], "enum": ["", MASK, null]});
     }
-    let strict = kind_schema(&field.field_type, SchemaRole::Response, 0);
+    let strict = type_schema(&field.field_type, SchemaRole::Response, 0);
     if always { strict } else { nullable_schema(strict) }
 }
 
 /// Returns the minimum length of texts in the list that `field` holds: 1, unless the list is required or
 /// has a default.
-fn min_item_length(field: &Field) -> usize {
+fn min_item_chars(field: &Field) -> usize {
     usize::from(field.default_value().is_none() && !field.required)
 }
 
@@ -100,7 +100,7 @@ fn nullable_schema(mut schema: Value) -> Value {
     schema
 }
 
-fn kind_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
+fn type_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
     match kind {
         FieldType::Bool => json!({"type": "boolean"}),
         FieldType::Int { min, max } => {
@@ -123,8 +123,8 @@ fn kind_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
         }
         FieldType::Text { min, max, format } => text_schema(*min, *max, *format, role),
         FieldType::TextEnum(choices) => choice_schema(choices, role),
-        FieldType::List { items: entry, min, max } => {
-            let mut items = kind_schema(entry, item_role(role), 0);
+        FieldType::List { item_type: entry, min, max } => {
+            let mut items = type_schema(entry, item_role(role), 0);
             if let FieldType::Text { min: 0, .. } = entry
                 && item_min > 0
                 && role != SchemaRole::Response

@@ -9,8 +9,8 @@ mod reference_page;
 mod schema_role;
 mod sub_objects;
 
-pub use components::{add_schema, components, partial_schema_ref};
+pub use components::{add_component_schema, component_schemas, partial_schema_ref};
 pub use example::{create_example, patch_example};
-pub use reference_page::{describe_type, field_table, sub_object_sections};
+pub use reference_page::{describe_type, fields_as_markdown, sub_objects_as_markdown};
 pub use schema_role::{SchemaRole, schema_name, schema_ref};
 pub use sub_objects::sub_objects;

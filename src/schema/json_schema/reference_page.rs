@@ -12,19 +12,20 @@ use crate::syntax::text_format::TextFormat;
 
 /// Returns the fields of a type as a Markdown table.
 #[must_use]
-pub fn field_table(kind: MonitorType) -> String {
-    render_table(table::for_type(kind))
+pub fn fields_as_markdown(kind: MonitorType) -> String {
+    table_as_markdown(table::for_type(kind))
 }
 
 /// Returns the sub-objects of all types, each as a section of a Markdown page.
 #[must_use]
-pub fn sub_object_sections() -> String {
+pub fn sub_objects_as_markdown() -> String {
     let mut inner: Vec<&'static FieldTable> = Vec::new();
     for kind in MonitorType::ALL {
         collect_sub_objects(table::for_type(*kind), &mut inner);
     }
-    let section =
-        |part: &&FieldTable| format!("## {}\n\n{}.\n\n{}", part.name, part.description, render_table(part));
+    let section = |part: &&FieldTable| {
+        format!("## {}\n\n{}.\n\n{}", part.name, part.description, table_as_markdown(part))
+    };
     inner.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
@@ -37,7 +38,7 @@ fn collect_sub_objects(table: &'static FieldTable, inner: &mut Vec<&'static Fiel
     }
 }
 
-fn render_table(table: &FieldTable) -> String {
+fn table_as_markdown(table: &FieldTable) -> String {
     let mut text = "| Field | Value | Default | What |\n|---|---|---|---|\n".to_owned();
     for field in table.fields().iter().filter(|field| field.is_settable()) {
         let extension = if field.extension { " (x)" } else { "" };
@@ -66,12 +67,14 @@ fn escape_cell(text: &str) -> String {
 pub fn describe_type(kind: &FieldType) -> String {
     match kind {
         FieldType::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
-        FieldType::Text { max, format, .. } => format!("{}, at most {max} characters", format.expected()),
-        FieldType::List { items: FieldType::Object(table), max, .. } => {
+        FieldType::Text { max, format, .. } => format!("{}, at most {max} characters", format.requirement()),
+        FieldType::List { item_type: FieldType::Object(table), max, .. } => {
             format!("list of {}, at most {max}", table.name)
         }
-        FieldType::List { items: of, max, .. } => format!("list, at most {max}, each {}", describe_type(of)),
+        FieldType::List { item_type: of, max, .. } => {
+            format!("list, at most {max}, each {}", describe_type(of))
+        }
         FieldType::Object(table) => table.name.to_owned(),
-        kind => kind.expected(),
+        kind => kind.requirement(),
     }
 }

@@ -16,7 +16,7 @@ pub enum SchemaRole {
 }
 
 /// Location of the components in an OpenAPI document.
-pub(super) const PREFIX: &str = "#/components/schemas/";
+pub(super) const COMPONENT_PREFIX: &str = "#/components/schemas/";
 
 /// Returns the name of the schema of `table` in `role`: `website`, `website.create`, `website.patch`.
 #[must_use]
@@ -31,7 +31,7 @@ pub fn schema_name(table: &FieldTable, role: SchemaRole) -> String {
 /// Returns a reference to that schema.
 #[must_use]
 pub fn schema_ref(table: &FieldTable, role: SchemaRole) -> Value {
-    json!({"$ref": format!("{PREFIX}{}", schema_name(table, role))})
+    json!({"$ref": format!("{COMPONENT_PREFIX}{}", schema_name(table, role))})
 }
 
 /// Returns the role of list entries in an object with `role`. Entries are always complete, even in a change.

@@ -7,7 +7,7 @@ use crate::schema::field::{Field, FieldTable, FieldType};
 pub fn sub_objects(table: &'static FieldTable) -> Vec<&'static FieldTable> {
     let part = |field: &&'static Field| match field.field_type {
         FieldType::Object(part) => Some(part),
-        FieldType::List { items: FieldType::Object(part), .. } => Some(*part),
+        FieldType::List { item_type: FieldType::Object(part), .. } => Some(*part),
         _ => None,
     };
     table.fields().iter().filter_map(part).collect()

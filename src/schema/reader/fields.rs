@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::input_format::{InputFormat, SecretReader, SecretSource};
-use super::messages::{is_empty, quote_node};
+use super::messages::{is_empty_text, quote_node};
 use crate::schema::field::{Access, Field, FieldTable, FieldType, LegacyEncoding};
 use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
@@ -16,7 +16,7 @@ const MAX_ERRORS: usize = 100;
 /// Reads the fields of a body or file, and collects the errors.
 pub struct FieldReader<'a> {
     pub(super) format: InputFormat,
-    secrets: SecretReader<'a>,
+    secret_reader: SecretReader<'a>,
     /// Errors found so far.
     pub errors: Vec<ValidationError>,
 }
@@ -25,7 +25,7 @@ impl<'a> FieldReader<'a> {
     /// Creates a reader; `secret_reader` reads the secrets that `<field>_file` and `<field>_env` name.
     #[must_use]
     pub fn new(form: InputFormat, secrets: SecretReader<'a>) -> Self {
-        Self { format: form, secrets, errors: Vec::new() }
+        Self { format: form, secret_reader: secrets, errors: Vec::new() }
     }
 
     /// Reads the fields of `table` from `node`, except the top-level `ignored_fields`. A field that `node` unsets is
@@ -87,7 +87,7 @@ impl<'a> FieldReader<'a> {
             }
         }
         if complete {
-            self.check_required(table, node, path, &mut found);
+            self.check_required_and_add_defaults(table, node, path, &mut found);
             fill_object_defaults(table, &mut found);
         }
         in_table_order(table, found, path.is_empty())
@@ -112,7 +112,9 @@ impl<'a> FieldReader<'a> {
             return self.read_unknown_entry(table, name, position, node, path, found);
         };
         let ignored = match field.access {
-            Access::ReadWrite => field.legacy == LegacyEncoding::Hidden && self.format == InputFormat::Legacy,
+            Access::ReadWrite => {
+                field.legacy == LegacyEncoding::Omitted && self.format == InputFormat::Legacy
+            }
             Access::ReadOnlyInV3 => self.format == InputFormat::V3,
             Access::ReadOnly if self.format == InputFormat::File => {
                 let message = format!("`{path}` is set by Vigie");
@@ -146,7 +148,7 @@ impl<'a> FieldReader<'a> {
                 found.entry(field.name).or_insert(Value::Null);
                 return self.errors.push(error.with_value("null"));
             }
-            merge(found, field.name, value);
+            merge_value(found, field.name, value);
         } else if field.required {
             // Its error is already reported; it must not be reported as missing as well.
             found.entry(field.name).or_insert(Value::Null);
@@ -190,7 +192,7 @@ impl<'a> FieldReader<'a> {
         found: &mut Map<String, Value>,
     ) {
         for field in table.fields() {
-            let (LegacyEncoding::Indexed { name: own, choice_field: inner }, FieldType::Object(part)) =
+            let (LegacyEncoding::Indexed { index_field: own, choice_field: inner }, FieldType::Object(part)) =
                 (field.legacy, field.field_type)
             else {
                 continue;
@@ -198,7 +200,7 @@ impl<'a> FieldReader<'a> {
             let Some(FieldType::TextEnum(choices)) = part.field(inner).map(|inner| inner.field_type) else {
                 continue;
             };
-            if own != name || is_empty(node) {
+            if own != name || is_empty_text(node) {
                 continue;
             }
             let kind = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
@@ -242,7 +244,7 @@ impl<'a> FieldReader<'a> {
             ));
         }
         let secret_source = if from_file { SecretSource::File(source) } else { SecretSource::Env(source) };
-        match (self.secrets)(secret_source) {
+        match (self.secret_reader)(secret_source) {
             Ok(text) => {
                 let resolved = Node { value: NodeValue::Text(text), position: node.position };
                 let value = self.read_value(field, &field.field_type, &resolved, path, true);
@@ -260,7 +262,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// Reports missing required fields. In sub-objects it also adds the defaults, so that they are complete.
-    fn check_required(
+    fn check_required_and_add_defaults(
         &mut self,
         table: &'static FieldTable,
         node: &Node,
@@ -304,7 +306,7 @@ fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Fiel
 }
 
 /// Sets `name`. If both values are objects, the present one keeps its entries, and missing ones are added.
-fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
+fn merge_value(found: &mut Map<String, Value>, name: &str, value: Value) {
     match (found.get_mut(name), value) {
         (Some(Value::Object(old)), Value::Object(new)) => {
             for (name, value) in new {

@@ -19,6 +19,6 @@ pub(super) fn quote_value(given: &str, node: &Node) -> String {
 }
 
 /// Whether `node` is an empty text.
-pub(super) fn is_empty(node: &Node) -> bool {
+pub(super) fn is_empty_text(node: &Node) -> bool {
     node.as_text().is_some_and(str::is_empty)
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::fields::FieldReader;
 use super::input_format::InputFormat;
-use super::messages::{is_empty, quote_node, quote_value};
+use super::messages::{is_empty_text, quote_node, quote_value};
 use crate::schema::field::{Field, FieldType, LegacyEncoding};
 use crate::schema::url_credentials;
 use crate::script;
@@ -31,7 +31,7 @@ impl FieldReader<'_> {
             FieldType::Object(table) => {
                 Some(Value::Object(self.read_object(table, node, path, &[], complete)))
             }
-            FieldType::List { items: entry, min, max } => {
+            FieldType::List { item_type: entry, min, max } => {
                 self.read_list(field, entry, (min, max), node, path)
             }
             FieldType::Text { min, max, format } => {
@@ -39,14 +39,14 @@ impl FieldReader<'_> {
             }
             _ => match self.read_scalar(field, kind, node) {
                 Some(value) => Some(value),
-                None => self.reject(field, kind, node, path),
+                None => self.add_type_error(field, kind, node, path),
             },
         }
     }
 
     /// Whether an empty text means unset: `port: ""` (behaviour.md 1), and every unset value in the legacy API.
     fn is_unset(&self, field: &Field, kind: &FieldType, node: &Node) -> bool {
-        if !is_empty(node) {
+        if !is_empty_text(node) {
             return false;
         }
         let no_default = field.default_value().is_none();
@@ -92,7 +92,7 @@ impl FieldReader<'_> {
             let inner = format!("{path}[{index}]");
             match self.read_value(field, entry_type, item, &inner, true) {
                 Some(Value::Null) => {
-                    let message = format!("`{inner}` must be {}, not empty", entry_type.expected());
+                    let message = format!("`{inner}` must be {}, not empty", entry_type.requirement());
                     self.errors.push(ValidationError::new(
                         ValidationErrorKind::Type,
                         inner,
@@ -116,7 +116,7 @@ impl FieldReader<'_> {
         node: &Node,
         path: &str,
     ) -> Option<Value> {
-        let Some(text) = self.as_text(node) else { return self.reject(field, kind, node, path) };
+        let Some(text) = self.parse_text(node) else { return self.add_type_error(field, kind, node, path) };
         if text == MASK && (field.secret || format == TextFormat::Script) {
             return self.read_masked(field, node, path, text);
         }
@@ -129,16 +129,16 @@ impl FieldReader<'_> {
         } else if format.matches(&text) {
             None
         } else {
-            let given = display_given(field, node);
+            let given = display_input(field, node);
             Some((
                 ValidationErrorKind::Format,
-                format!("`{path}` must be {}, not `{given}`", format.expected()),
+                format!("`{path}` must be {}, not `{given}`", format.requirement()),
             ))
         };
         match problem {
             Some((rule, message)) => {
                 let error = ValidationError::new(rule, path, node.position, message)
-                    .with_value(display_given(field, node));
+                    .with_value(display_input(field, node));
                 self.errors.push(error);
                 None
             }
@@ -164,7 +164,7 @@ impl FieldReader<'_> {
         None
     }
 
-    fn as_text(&self, node: &Node) -> Option<String> {
+    fn parse_text(&self, node: &Node) -> Option<String> {
         match &node.value {
             NodeValue::Text(text) => Some(text.clone()),
             NodeValue::Int(number) if self.format == InputFormat::Legacy => Some(number.to_string()),
@@ -175,16 +175,16 @@ impl FieldReader<'_> {
 
     fn read_scalar(&self, field: &Field, kind: &FieldType, node: &Node) -> Option<Value> {
         match *kind {
-            FieldType::Bool => self.as_flag(field, node).map(Value::Bool),
+            FieldType::Bool => self.parse_bool(field, node).map(Value::Bool),
             FieldType::Int { min, max } => {
-                self.as_int(node).filter(|number| (min..=max).contains(number)).map(Value::from)
+                self.parse_int(node).filter(|number| (min..=max).contains(number)).map(Value::from)
             }
             FieldType::IntEnum(choices) => {
-                self.as_int(node).filter(|number| choices.contains(number)).map(Value::from)
+                self.parse_int(node).filter(|number| choices.contains(number)).map(Value::from)
             }
-            FieldType::Float { min, max } => self.as_number(node, min, max),
+            FieldType::Float { min, max } => self.parse_float(node, min, max),
             FieldType::TextEnum(choices) => {
-                let name = self.choice_name(field, node)?;
+                let name = self.parse_choice(field, node)?;
                 choices.iter().find(|choice| **choice == name).map(|choice| Value::from(*choice))
             }
             FieldType::Any => Some(node.to_json()),
@@ -192,7 +192,7 @@ impl FieldReader<'_> {
         }
     }
 
-    fn as_flag(&self, field: &Field, node: &Node) -> Option<bool> {
+    fn parse_bool(&self, field: &Field, node: &Node) -> Option<bool> {
         match (&node.value, self.format) {
             (NodeValue::Bool(flag), _) => Some(*flag),
             (NodeValue::Text(text), InputFormat::Legacy) => match text.to_ascii_lowercase().as_str() {
@@ -206,7 +206,7 @@ impl FieldReader<'_> {
         }
     }
 
-    fn as_int(&self, node: &Node) -> Option<i64> {
+    fn parse_int(&self, node: &Node) -> Option<i64> {
         match (&node.value, self.format) {
             (NodeValue::Int(number), _) => Some(*number),
             (NodeValue::Text(text), InputFormat::Legacy) => text.trim().parse().ok(),
@@ -214,7 +214,7 @@ impl FieldReader<'_> {
         }
     }
 
-    fn as_number(&self, node: &Node, min: f64, max: f64) -> Option<Value> {
+    fn parse_float(&self, node: &Node, min: f64, max: f64) -> Option<Value> {
         let number = match (&node.value, self.format) {
             (NodeValue::Int(number), _) => *number as f64,
             (NodeValue::Float(number), _) => *number,
@@ -224,7 +224,7 @@ impl FieldReader<'_> {
         if !(min..=max).contains(&number) {
             return None;
         }
-        match self.as_int(node).or_else(|| exact_integer(number)) {
+        match self.parse_int(node).or_else(|| exact_integer(number)) {
             Some(whole) => Some(Value::from(whole)),
             None => serde_json::Number::from_f64(number).map(Value::Number),
         }
@@ -232,7 +232,7 @@ impl FieldReader<'_> {
 
     /// Returns the version 3 name of a choice. Numbers stand for the names that look like them, since YAML reads
     /// `http_version: 1.1` as a number, and `use_ssl_version` may be a number (behaviour.md 1).
-    fn choice_name(&self, field: &Field, node: &Node) -> Option<String> {
+    fn parse_choice(&self, field: &Field, node: &Node) -> Option<String> {
         let name = match &node.value {
             NodeValue::Text(text) => text.clone(),
             NodeValue::Int(number) => number.to_string(),
@@ -240,7 +240,7 @@ impl FieldReader<'_> {
             _ => return None,
         };
         let codes = match field.legacy {
-            LegacyEncoding::Coded(codes) | LegacyEncoding::Alias(codes)
+            LegacyEncoding::Coded(codes) | LegacyEncoding::InputAliases(codes)
                 if self.format == InputFormat::Legacy =>
             {
                 codes
@@ -251,9 +251,9 @@ impl FieldReader<'_> {
         Some(coded.map_or(name, |(_, known)| (*known).to_owned()))
     }
 
-    fn reject(&mut self, field: &Field, kind: &FieldType, node: &Node, path: &str) -> Option<Value> {
-        let given = display_given(field, node);
-        let message = format!("`{path}` must be {}, not {}", kind.expected(), quote_value(&given, node));
+    fn add_type_error(&mut self, field: &Field, kind: &FieldType, node: &Node, path: &str) -> Option<Value> {
+        let given = display_input(field, node);
+        let message = format!("`{path}` must be {}, not {}", kind.requirement(), quote_value(&given, node));
         let error =
             ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given);
         self.errors.push(match hint_for(kind, node) {
@@ -266,9 +266,9 @@ impl FieldReader<'_> {
 
 /// Returns `number` as an integer if it is one: `4`, `4.0` and, in the legacy format, `"4"` are the same value.
 fn exact_integer(number: f64) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "below 2^53 and without a fraction")]
-    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
+    (number.fract() == 0.0 && number.abs() < MAX_EXACT).then_some(number as i64)
 }
 
 fn error_kind(kind: &FieldType, node: &Node) -> ValidationErrorKind {
@@ -304,7 +304,7 @@ fn hint_for(kind: &FieldType, node: &Node) -> Option<String> {
     }
 }
 
-fn display_given(field: &Field, node: &Node) -> String {
+fn display_input(field: &Field, node: &Node) -> String {
     match node.as_text() {
         _ if field.secret => MASK.to_owned(),
         Some(text) if field.is_url() && url_credentials::mask(text).is_some() => {

@@ -8,11 +8,11 @@ use crate::domain::MonitorType;
 use crate::syntax::text_format::{ServiceAddress, parse_service_address};
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
-    address(cx);
-    client_certificate(cx);
-    known_ids(cx);
-    profile(cx);
-    name_to_resolve(cx);
+    check_address(cx);
+    check_client_certificate(cx);
+    check_referenced_ids(cx);
+    check_device_profile(cx);
+    check_name_to_resolve(cx);
 }
 
 /// Returns the address field of this type, if it has one.
@@ -21,14 +21,14 @@ pub(super) fn address_field(cx: &RuleContext<'_>) -> Option<&'static str> {
 }
 
 /// Rejects `resolve_dns` false for a host name when no address is set.
-fn address(cx: &mut RuleContext<'_>) {
+fn check_address(cx: &mut RuleContext<'_>) {
     let Some(field) = address_field(cx) else { return };
     let document = cx.document();
     let valid = cx.are_valid(&[field, "resolve_dns", "hostname", "url"]);
     if !valid || document.flag("resolve_dns") || document.text(field).is_some() {
         return;
     }
-    let Some(host) = host(cx) else { return };
+    let Some(host) = checked_host(cx) else { return };
     if host.parse::<IpAddr>().is_err() {
         let message = format!("`{field}` is required when `resolve_dns` is false and the host is a name");
         cx.add_conflict(field, message);
@@ -36,7 +36,7 @@ fn address(cx: &mut RuleContext<'_>) {
 }
 
 /// Returns the host that the monitor checks, without scheme, port and brackets.
-fn host(cx: &RuleContext<'_>) -> Option<String> {
+fn checked_host(cx: &RuleContext<'_>) -> Option<String> {
     let document = cx.document();
     if let Some(url) = document.text("url") {
         let url = url::Url::parse(url).ok()?;
@@ -53,10 +53,12 @@ fn host(cx: &RuleContext<'_>) -> Option<String> {
     Some(host.to_owned())
 }
 
-fn client_certificate(cx: &mut RuleContext<'_>) {
+fn check_client_certificate(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     let enabled = cx.has_field("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
-    if enabled && document.number("ssl_cert_id") == 0 && cx.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
+    if enabled
+        && document.int_or_zero("ssl_cert_id") == 0
+        && cx.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
     {
         cx.add_conflict(
             "ssl_cert_id",
@@ -65,15 +67,15 @@ fn client_certificate(cx: &mut RuleContext<'_>) {
     }
 }
 
-fn known_ids(cx: &mut RuleContext<'_>) {
+fn check_referenced_ids(cx: &mut RuleContext<'_>) {
     let context = cx.context();
     let lists = [
-        ("ssl_cert_id", context.client_certificates, "client certificate"),
-        ("ca_cert_id", context.certificate_authorities, "certificate authority"),
-        ("proxy_id", context.proxies, "proxy"),
+        ("ssl_cert_id", context.client_certificate_ids, "client certificate"),
+        ("ca_cert_id", context.certificate_authority_ids, "certificate authority"),
+        ("proxy_id", context.proxy_ids, "proxy"),
     ];
     for (field, known, what) in lists {
-        let id = cx.document().number(field);
+        let id = cx.document().int_or_zero(field);
         if id != 0 && known.is_some_and(|known| !known.contains(&id)) {
             cx.add_conflict(field, format!("`{field}`: there is no {what} `{id}`"));
         }
@@ -81,9 +83,9 @@ fn known_ids(cx: &mut RuleContext<'_>) {
 }
 
 /// Requires that a `subtype` above 0 is a profile of the settings (fields.md 3).
-fn profile(cx: &mut RuleContext<'_>) {
-    let subtype = cx.document().number("subtype");
-    let known = cx.context().profiles;
+fn check_device_profile(cx: &mut RuleContext<'_>) {
+    let subtype = cx.document().int_or_zero("subtype");
+    let known = cx.context().device_profile_ids;
     if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && cx.are_valid(&["subtype"]) {
         cx.add_conflict_with_hint(
             "subtype",
@@ -94,13 +96,13 @@ fn profile(cx: &mut RuleContext<'_>) {
 }
 
 /// Checks `name_to_resolve_id`, which is used when `name_to_resolve` is empty (fields.md 3).
-fn name_to_resolve(cx: &mut RuleContext<'_>) {
+fn check_name_to_resolve(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     if document.monitor_type() != MonitorType::NameServer || document.text("name_to_resolve").is_some() {
         return;
     }
-    let id = document.number("name_to_resolve_id");
-    let names = cx.context().dns_names.unwrap_or(usize::MAX).max(1);
+    let id = document.int_or_zero("name_to_resolve_id");
+    let names = cx.context().dns_name_count.unwrap_or(usize::MAX).max(1);
     if cx.are_valid(&["name_to_resolve", "name_to_resolve_id"])
         && usize::try_from(id).is_ok_and(|id| id >= names)
     {

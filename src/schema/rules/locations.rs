@@ -14,27 +14,27 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         return;
     }
     let mode = cx.document().settings().location_mode;
-    check_known(cx);
-    check_home(cx);
+    check_location_ids(cx);
+    check_home_location(cx);
     if cx.are_valid(&["mode"]) {
-        check_minimum(cx, mode);
+        check_min_locations(cx, mode);
         check_rotation(cx, mode);
     }
-    check_count(cx);
+    check_location_count(cx);
 }
 
 /// Returns the monitor's own locations, or else those of the account; empty when neither is known.
-fn pool(cx: &RuleContext<'_>) -> Vec<i64> {
+fn location_pool(cx: &RuleContext<'_>) -> Vec<i64> {
     let own: Vec<i64> = cx.document().location_ids().iter().map(|location| location.0).collect();
-    if own.is_empty() { cx.context().default_locations.to_vec() } else { own }
+    if own.is_empty() { cx.context().default_location_ids.to_vec() } else { own }
 }
 
-fn check_known(cx: &mut RuleContext<'_>) {
+fn check_location_ids(cx: &mut RuleContext<'_>) {
     let own: Vec<_> = cx.document().list("locations").iter().map(|at| at.get("id").cloned()).collect();
     for (index, id) in own.iter().enumerate() {
         let Some(id) = id.as_ref().and_then(Value::as_i64) else { continue };
         let path = format!("locations[{index}].id");
-        if cx.context().locations.is_some_and(|known| !known.contains(&id)) {
+        if cx.context().location_ids.is_some_and(|known| !known.contains(&id)) {
             cx.add_conflict(&path, format!("`{path}`: location `{id}` does not exist"));
         }
         if own[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {
@@ -43,9 +43,9 @@ fn check_known(cx: &mut RuleContext<'_>) {
     }
 }
 
-fn check_home(cx: &mut RuleContext<'_>) {
+fn check_home_location(cx: &mut RuleContext<'_>) {
     let Some(LocationId(home)) = cx.document().settings().schedule.home_location else { return };
-    let pool = pool(cx);
+    let pool = location_pool(cx);
     if !pool.is_empty() && !pool.contains(&home) && cx.are_valid(&["home_location"]) {
         cx.add_conflict_with_hint(
             "home_location",
@@ -55,8 +55,8 @@ fn check_home(cx: &mut RuleContext<'_>) {
     }
 }
 
-fn check_minimum(cx: &mut RuleContext<'_>, mode: LocationMode) {
-    let pool = pool(cx);
+fn check_min_locations(cx: &mut RuleContext<'_>, mode: LocationMode) {
+    let pool = location_pool(cx);
     if matches!(mode, LocationMode::RoundRobin | LocationMode::MultiPop) && pool.len() == 1 {
         cx.add_conflict(
             "mode",
@@ -78,13 +78,13 @@ fn check_rotation(cx: &mut RuleContext<'_>, mode: LocationMode) {
 }
 
 /// Checks the count: version 3 accepts 0 and the stored value; the other formats accept up to the size of the pool.
-fn check_count(cx: &mut RuleContext<'_>) {
-    let count = cx.document().settings().schedule.monitor_location_count;
+fn check_location_count(cx: &mut RuleContext<'_>) {
+    let count = cx.document().settings().schedule.locations_per_run;
     if count == 0 || !cx.are_valid(&["monitor_location_count"]) {
         return;
     }
-    let stored = cx.input.old.map_or(0, |old| old.settings().schedule.monitor_location_count);
-    let pool = pool(cx).len();
+    let stored = cx.input.previous.map_or(0, |old| old.settings().schedule.locations_per_run);
+    let pool = location_pool(cx).len();
     if cx.input.format == InputFormat::V3 {
         if count != stored {
             let message = format!("`monitor_location_count` must be `0`, not `{count}`");

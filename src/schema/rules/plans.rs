@@ -3,7 +3,7 @@
 use super::rule_context::RuleContext;
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
-    let Some(plans) = cx.context().plans else { return };
+    let Some(plans) = cx.context().billing_plans else { return };
     let document = cx.document();
     let Some(code) = document.text("billing_plancode") else { return };
     let Some(plan) = plans.iter().find(|plan| plan.code == code) else {
@@ -15,13 +15,13 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         );
     };
     let kind = document.monitor_type();
-    if !plan.types.is_empty() && !plan.types.contains(&kind) {
+    if !plan.monitor_types.is_empty() && !plan.monitor_types.contains(&kind) {
         cx.add_conflict(
             "billing_plancode",
             format!("`billing_plancode`: plan `{code}` is not for type `{kind}`"),
         );
     }
-    let interval = i64::from(document.settings().schedule.interval);
+    let interval = i64::from(document.settings().schedule.interval_minutes);
     if interval < plan.min_interval_minutes && cx.are_valid(&["interval"]) {
         let min = plan.min_interval_minutes;
         let message = format!("`interval` must be at least {min} under plan `{code}`, not `{interval}`");
@@ -32,7 +32,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         let message = format!("`locations` must be at most {max} under plan `{code}`, not {locations}");
         cx.add_conflict("locations", message);
     }
-    let counted = cx.input.old.is_some_and(|old| old.text("billing_plancode") == Some(code));
+    let counted = cx.input.previous.is_some_and(|old| old.text("billing_plancode") == Some(code));
     if let Some(max) = plan.max_monitors.filter(|max| !counted && plan.monitor_count >= *max) {
         cx.add_conflict(
             "billing_plancode",

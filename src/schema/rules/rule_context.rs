@@ -14,7 +14,7 @@ pub(in crate::schema) struct RuleInput<'a> {
     /// The document as it would be saved.
     pub document: &'a MonitorDocument,
     /// The document as it is now; `None` for a new one.
-    pub old: Option<&'a MonitorDocument>,
+    pub previous: Option<&'a MonitorDocument>,
     /// What the author wrote.
     pub body: &'a Node,
     /// Format of `body`.

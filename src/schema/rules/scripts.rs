@@ -51,7 +51,7 @@ fn check_protected_variables(cx: &mut RuleContext<'_>) {
         let message = format!("`{PASSWORD_FIELD}` is required: the script has protected variables");
         cx.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message);
     }
-    let Some(old) = cx.input.old else { return };
+    let Some(old) = cx.input.previous else { return };
     let before = old.text("script").unwrap_or_default();
     let stored = old.text(PASSWORD_FIELD).filter(|stored| !stored.is_empty());
     let Some(stored) = stored.filter(|_| has_secrets(before)) else { return };
@@ -114,7 +114,7 @@ fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
         Err(errors) => return parse_error_warnings(&errors),
     };
     let mut warnings = Vec::new();
-    let (steps, allowed) = (script.steps.len(), document.number("transaction_steps_allowed"));
+    let (steps, allowed) = (script.steps.len(), document.int_or_zero("transaction_steps_allowed"));
     if i64::try_from(steps).is_ok_and(|steps| steps > allowed) {
         warnings.push(format!(
             "`script` has {steps} steps, more than the {allowed} that are allowed: checks end with status 94"

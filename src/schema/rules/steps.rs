@@ -1,6 +1,6 @@
 //! Rules for API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
-use crate::syntax::comparison::{COMPARISONS, comparisons_for};
+use crate::syntax::comparison::{ASSERTION_COMPARISONS, comparisons_for};
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -22,8 +22,8 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         let path = format!("api_steps[{index}]");
         check_method(cx, &path, step);
         check_step_number(cx, &path, step, &mut numbers);
-        check_assertions(cx, &format!("{path}.assertions"), entries(step, "assertions"));
-        for (at, entry) in entries(step, "variables").iter().enumerate() {
+        check_assertions(cx, &format!("{path}.assertions"), list_field(step, "assertions"));
+        for (at, entry) in list_field(step, "variables").iter().enumerate() {
             let path = format!("{path}.variables[{at}]");
             check_variable(cx, &path, entry);
             let path = format!("{path}.name");
@@ -46,7 +46,7 @@ fn check_request_form(cx: &mut RuleContext<'_>) {
             Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
     }
     for field in ["url", "http_method", "assertions"] {
-        if has_steps && document.is_set(field) {
+        if has_steps && document.differs_from_default(field) {
             cx.add_conflict(field, format!("`{field}` and `api_steps` do not go together"));
         }
     }
@@ -80,7 +80,7 @@ fn check_step_number(cx: &mut RuleContext<'_>, path: &str, step: &Value, numbers
     }
 }
 
-fn entries<'v>(step: &'v Value, name: &str) -> &'v [Value] {
+fn list_field<'v>(step: &'v Value, name: &str) -> &'v [Value] {
     step.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -89,13 +89,13 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
         let path = format!("{path}[{index}]");
         let text_of = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
         let (source, comparison) = (text_of("source"), text_of("comparison"));
-        if !comparisons_for(source).unwrap_or(COMPARISONS).contains(&comparison) {
+        if !comparisons_for(source).unwrap_or(ASSERTION_COMPARISONS).contains(&comparison) {
             cx.add_conflict_with_hint(
                 &format!("{path}.comparison"),
                 format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
                 format!(
                     "`{source}` goes with {}",
-                    join_quoted(comparisons_for(source).unwrap_or(COMPARISONS))
+                    join_quoted(comparisons_for(source).unwrap_or(ASSERTION_COMPARISONS))
                 ),
             );
             continue;
@@ -108,13 +108,13 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
                 format!("`{path}` is required with source `{source}`"),
             );
         }
-        check_path(cx, &format!("{path}.property"), source, text_of("property"));
-        check_value(cx, &format!("{path}.value"), source, comparison, text_of("value"));
+        check_property_path(cx, &format!("{path}.property"), source, text_of("property"));
+        check_comparison_value(cx, &format!("{path}.value"), source, comparison, text_of("value"));
     }
 }
 
 /// Checks that a JSONPath or XPath compiles.
-fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
+fn check_property_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
     let problem = match source {
         "JSON Response" => {
             paths::parse_json_path(property).err().map(|error| format!("is not a JSONPath: {error}"))
@@ -131,7 +131,7 @@ fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str
 fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
     let text_of = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
     let (path, source, property) = (format!("{path}.property"), text_of("source"), text_of("property"));
-    check_path(cx, &path, source, property);
+    check_property_path(cx, &path, source, property);
     let problem = (source == "Response").then(|| regex_error(property)).flatten();
     if let Some(problem) = problem {
         cx.add_error(
@@ -143,7 +143,7 @@ fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
 }
 
 /// Checks that the value suits its comparison. A value with variables is known only in a run.
-fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
+fn check_comparison_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
     if has_placeholders(value) {
         return;
     }
@@ -152,7 +152,7 @@ fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &
             regex_error(value).map(|problem| format!("is not a regular expression: {problem}"))
         }
         ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
-        ("Status Code", _) if !value.split(',').all(is_status) => Some(format!(
+        ("Status Code", _) if !value.split(',').all(is_status_pattern) => Some(format!(
             "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `{value}`"
         )),
         (_, "count") if value.parse::<u64>().is_err() => {
@@ -176,16 +176,16 @@ fn is_seconds(value: &str) -> bool {
 }
 
 /// Whether `part` is a status code, a range or a class: `200`, `200-299` or `2xx` (behaviour.md 4).
-fn is_status(part: &str) -> bool {
+fn is_status_pattern(part: &str) -> bool {
     let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
     let part = part.trim();
     match part.split_once('-') {
         Some((from, thru)) => code(from).zip(code(thru)).is_some_and(|(from, thru)| from <= thru),
-        None => code(part).is_some() || is_status_class(part),
+        None => code(part).is_some() || is_status_class_pattern(part),
     }
 }
 
-fn is_status_class(part: &str) -> bool {
+fn is_status_class_pattern(part: &str) -> bool {
     let bytes = part.as_bytes();
     bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
 }

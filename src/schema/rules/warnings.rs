@@ -32,7 +32,8 @@ fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
-    let (longest, interval) = (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval));
+    let (longest, interval) =
+        (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval_minutes));
     (longest > interval).then(|| {
         format!(
             "{attempts} attempts may take {longest} s, longer than the interval of {interval} s: runs are skipped then"
@@ -44,15 +45,15 @@ fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
 fn attempt_seconds(document: &MonitorDocument) -> i64 {
     let settings = document.settings();
     if document.monitor_type() != MonitorType::BrowserScript {
-        return settings.schedule.timeout.into();
+        return settings.schedule.timeout_seconds.into();
     }
     let script = match document.script().filter(|script| !script.is_empty()) {
         // A script that cannot be parsed does not run.
         Some(text) => Script::parse(text).unwrap_or_default(),
         None => Script::from_url(document.url().unwrap_or_default()),
     };
-    let page = Duration::from_secs(settings.schedule.timeout.into());
-    let step = settings.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
+    let page = Duration::from_secs(settings.schedule.timeout_seconds.into());
+    let step = settings.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
     i64::try_from(script.max_duration(page, step).as_secs()).unwrap_or(i64::MAX / 2)
 }
 

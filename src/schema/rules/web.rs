@@ -7,18 +7,18 @@ use crate::domain::MonitorType;
 use crate::syntax::ValidationErrorKind;
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
-    scheme(cx);
-    body(cx);
-    version(cx);
-    keyword(cx);
+    check_scheme(cx);
+    check_body(cx);
+    check_http_version(cx);
+    check_keyword(cx);
     check_alternatives(cx);
-    dialogue(cx);
-    thresholds(cx);
-    steps_allowed(cx);
+    check_dialogue(cx);
+    check_thresholds(cx);
+    check_steps_allowed(cx);
 }
 
 /// Checks that the scheme of the URL fits the type (fields.md 1).
-fn scheme(cx: &mut RuleContext<'_>) {
+fn check_scheme(cx: &mut RuleContext<'_>) {
     let (expected, other) = match cx.document().monitor_type() {
         MonitorType::Website => ("http", MonitorType::WebsiteSsl),
         MonitorType::WebsiteSsl => ("https", MonitorType::Website),
@@ -35,18 +35,18 @@ fn scheme(cx: &mut RuleContext<'_>) {
 }
 
 /// Rejects HTTP/3 through a proxy: it uses UDP, which no proxy of the settings carries.
-fn version(cx: &mut RuleContext<'_>) {
+fn check_http_version(cx: &mut RuleContext<'_>) {
     if !cx.has_field("http_version") || !cx.are_valid(&["http_version", "proxy_id"]) {
         return;
     }
     let document = cx.document();
-    if document.text("http_version") == Some("3") && document.number("proxy_id") != 0 {
+    if document.text("http_version") == Some("3") && document.int_or_zero("proxy_id") != 0 {
         let message = "`http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP".to_owned();
         cx.add_conflict_with_hint("http_version", message, "use 2 or 1.1 through a proxy".to_owned());
     }
 }
 
-fn body(cx: &mut RuleContext<'_>) {
+fn check_body(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     if cx.has_field("post_body") && document.text("post_body").is_some() {
         let method = document.text("http_method").unwrap_or_default();
@@ -56,7 +56,7 @@ fn body(cx: &mut RuleContext<'_>) {
     }
 }
 
-fn keyword(cx: &mut RuleContext<'_>) {
+fn check_keyword(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     let regular = document.text("keyword_match_type") == Some("Regular Expression");
     if !regular || !cx.are_valid(&["keyword_match_type", "keyword_string"]) {
@@ -85,7 +85,7 @@ fn check_alternatives(cx: &mut RuleContext<'_>) {
     }
 }
 
-fn dialogue(cx: &mut RuleContext<'_>) {
+fn check_dialogue(cx: &mut RuleContext<'_>) {
     if !cx.has_field("dialogue") {
         return;
     }
@@ -110,7 +110,7 @@ fn dialogue(cx: &mut RuleContext<'_>) {
     }
 }
 
-fn thresholds(cx: &mut RuleContext<'_>) {
+fn check_thresholds(cx: &mut RuleContext<'_>) {
     if !cx.has_field("thresholds") {
         return;
     }
@@ -127,13 +127,13 @@ fn thresholds(cx: &mut RuleContext<'_>) {
 }
 
 /// Checks that only admins change how many steps a script may have (fields.md 3).
-fn steps_allowed(cx: &mut RuleContext<'_>) {
+fn check_steps_allowed(cx: &mut RuleContext<'_>) {
     if !cx.context().author_is_not_admin || !cx.has_field("transaction_steps_allowed") {
         return;
     }
     let field = "transaction_steps_allowed";
-    let current = cx.input.old.map_or(50, |old| old.number(field));
-    if cx.document().number(field) != current && cx.are_valid(&[field]) {
+    let current = cx.input.previous.map_or(50, |old| old.int_or_zero(field));
+    if cx.document().int_or_zero(field) != current && cx.are_valid(&[field]) {
         cx.add_conflict(field, format!("`{field}` is for admins to change; it is `{current}`"));
     }
 }

@@ -3,11 +3,11 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::shared::read_only;
+use super::shared::read_only_field;
 use crate::syntax::text_format::TextFormat;
 
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
-const DAY: FieldType = FieldType::Int { min: 1, max: 7 };
+const WEEKDAY: FieldType = FieldType::Int { min: 1, max: 7 };
 const TIME_OF_DAY: FieldType = FieldType::Text { min: 1, max: 5, format: TextFormat::TimeOfDay };
 const LOCAL_TIME: FieldType = FieldType::Text { min: 1, max: 19, format: TextFormat::LocalDateTime };
 
@@ -17,14 +17,14 @@ const MAX_STEPS: i64 = 50;
 /// Ids of the methods (behaviour.md 6 `method_id`); the default first.
 pub const METHOD_IDS: &[i64] = &[12, 1, 6, 8, 9, 10, 14, 15, 16, 17, 101, 102];
 
-static BLACKOUT_ID: FieldType = ID;
+static ID_ITEM: FieldType = ID;
 
 /// A recipient of notifications (behaviour.md 1 `/recipients`).
 pub static RECIPIENT: FieldTable = FieldTable::new(
     "Recipient",
     "A recipient of notifications, and how it is reached",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("name", 255, "Display name").required(),
         Field::text(
             "recipient",
@@ -34,7 +34,7 @@ pub static RECIPIENT: FieldTable = FieldTable::new(
         .required(),
         Field::new("method_id", FieldType::IntEnum(METHOD_IDS), "How it is reached")
             .with_default(DefaultValue::Int(12)),
-        read_only("method_description", SHORT_TEXT, "Name of the method"),
+        read_only_field("method_description", SHORT_TEXT, "Name of the method"),
         Field::text_with_format(
             "username",
             255,
@@ -69,14 +69,14 @@ pub static RECIPIENT: FieldTable = FieldTable::new(
             false,
             "Whether the response of the target is attached to mail",
         ),
-        read_only(
+        read_only_field(
             "blackout_ids",
-            FieldType::List { items: &BLACKOUT_ID, min: 0, max: 10_000 },
+            FieldType::List { item_type: &ID_ITEM, min: 0, max: 10_000 },
             "Its blackouts that are not past",
         ),
-        read_only(
+        read_only_field(
             "notifier_groups",
-            FieldType::List { items: &BLACKOUT_ID, min: 0, max: 10_000 },
+            FieldType::List { item_type: &ID_ITEM, min: 0, max: 10_000 },
             "Groups that name it",
         ),
     ]],
@@ -125,7 +125,7 @@ pub static NOTIFIER_GROUP: FieldTable = FieldTable::new(
     "NotifierGroup",
     "Which recipients get which monitors, steps and errors; without any group every recipient gets every alert",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("name", 128, "Display name; unique in the account").required(),
         Field::flag("is_default", false, "For monitors that no group names"),
         Field::list("monitors", &MONITOR_ITEM, 10_000, "Monitors that it covers"),
@@ -163,7 +163,7 @@ pub static TEMPLATE: FieldTable = FieldTable::new(
     "Template",
     "Template for notifications of one kind and method; groups refer to it",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("name", 255, "Display name; unique in the account").required(),
         Field::new(
             "kind",
@@ -199,15 +199,15 @@ pub static RENDERED_PREVIEW: FieldTable = FieldTable::new(
     "Preview",
     "What the template makes of the example",
     &[&[
-        read_only("subject", RENDERED_TEXT, "Title or subject"),
-        read_only("text", RENDERED_TEXT, "Plain text"),
-        read_only("html", RENDERED_TEXT, "HTML; null where the method has none"),
-        read_only("body", RENDERED_TEXT, "The whole JSON body; null where the template makes none"),
+        read_only_field("subject", RENDERED_TEXT, "Title or subject"),
+        read_only_field("text", RENDERED_TEXT, "Plain text"),
+        read_only_field("html", RENDERED_TEXT, "HTML; null where the method has none"),
+        read_only_field("body", RENDERED_TEXT, "The whole JSON body; null where the template makes none"),
     ]],
 );
 
 /// A test notification.
-pub static TEST_NOTIFIER: FieldTable = FieldTable::new(
+pub static TEST_NOTIFICATION: FieldTable = FieldTable::new(
     "TestNotifier",
     "A test alert, which shows whether a recipient can be reached",
     &[&[
@@ -222,9 +222,9 @@ pub static OPERATING_PERIOD: FieldTable = FieldTable::new(
     "A period of each week, in the account's time zone; it may wrap the week",
     &[&[
         Field::flag("exclude", false, "The period is excluded; otherwise only such periods count"),
-        Field::new("from_day", DAY, "Day of its start, 1 is Sunday").required(),
+        Field::new("from_day", WEEKDAY, "Day of its start, 1 is Sunday").required(),
         Field::new("from_time", TIME_OF_DAY, "Its start, `hh:mm`").required(),
-        Field::new("thru_day", DAY, "Day of its end, 1 is Sunday").required(),
+        Field::new("thru_day", WEEKDAY, "Day of its end, 1 is Sunday").required(),
         Field::new("thru_time", TIME_OF_DAY, "Its end, `hh:mm`").required(),
     ]],
 );
@@ -273,7 +273,7 @@ pub static SLA: FieldTable = FieldTable::new(
     "What was agreed for a monitor",
     &[
         &[
-            read_only("id", ID, "Id"),
+            read_only_field("id", ID, "Id"),
             Field::new("monitor_id", ID, "The monitor; each has one at most").required(),
         ],
         SLA_FIELDS,
@@ -285,8 +285,12 @@ pub static SLA_BULK_EDIT: FieldTable = FieldTable::new(
     "SlaBulkEdit",
     "Agreements of several monitors; fields that are left out stay as they are",
     &[
-        &[Field::new("monitors", FieldType::List { items: &MONITOR_ID, min: 1, max: 100_000 }, "Whose")
-            .required()],
+        &[Field::new(
+            "monitors",
+            FieldType::List { item_type: &MONITOR_ID_ITEM, min: 1, max: 100_000 },
+            "Whose",
+        )
+        .required()],
         &[
             Field::text("name", 255, "Display name; required for monitors without one"),
             Field::text("description", 1000, "What it says"),
@@ -300,25 +304,25 @@ pub static SLA_BULK_EDIT: FieldTable = FieldTable::new(
             Field::new("use_fullpage_time", FieldType::Bool, "The full page with its objects counts"),
             Field::new(
                 "operating_periods",
-                FieldType::List { items: &PERIOD_ITEM, min: 0, max: 100 },
+                FieldType::List { item_type: &PERIOD_ITEM, min: 0, max: 100 },
                 "When it holds",
             ),
             Field::new(
                 "exclusions",
-                FieldType::List { items: &EXCLUSION_ITEM, min: 0, max: 1000 },
+                FieldType::List { item_type: &EXCLUSION_ITEM, min: 0, max: 1000 },
                 "What does not count",
             ),
         ],
     ],
 );
 
-static MONITOR_ID: FieldType = ID;
+static MONITOR_ID_ITEM: FieldType = ID;
 
 static OCCURRENCE_FIELDS: &[Field] = &[
-    read_only("from_date", SHORT_TEXT, "Its start, in the account's time zone"),
-    read_only("thru_date", SHORT_TEXT, "Its end, in the account's time zone"),
-    read_only("from", SHORT_TEXT, "Its start, UTC"),
-    read_only("thru", SHORT_TEXT, "Its end, UTC"),
+    read_only_field("from_date", SHORT_TEXT, "Its start, in the account's time zone"),
+    read_only_field("thru_date", SHORT_TEXT, "Its end, in the account's time zone"),
+    read_only_field("from", SHORT_TEXT, "Its start, UTC"),
+    read_only_field("thru", SHORT_TEXT, "Its end, UTC"),
 ];
 
 /// A period in which a blackout is in force.
@@ -336,8 +340,8 @@ pub static PERFORMANCE_ALERT: FieldTable = FieldTable::new(
     "PerformanceAlert",
     "Alert on a monitor's mean check duration, by location",
     &[&[
-        read_only("id", ID, "Id"),
-        read_only("monitor_id", ID, "The monitor"),
+        read_only_field("id", ID, "Id"),
+        read_only_field("monitor_id", ID, "The monitor"),
         Field::new(
             "type",
             FieldType::TextEnum(THRESHOLD_TYPES),
@@ -356,7 +360,7 @@ pub static PERFORMANCE_ALERT: FieldTable = FieldTable::new(
         Field::choice("level", ALERT_LEVELS, "Severity"),
         Field::int("step", 1, MAX_STEPS, "The time of this step; without it of the whole check"),
         Field::flag("enabled", true, "Whether it is evaluated"),
-        read_only("active", FieldType::Bool, "Whether it is active now"),
+        read_only_field("active", FieldType::Bool, "Whether it is active now"),
     ]],
 );
 
@@ -369,12 +373,12 @@ pub static EPISODE_CAUSE: FieldTable = FieldTable::new(
     "EpisodeCause",
     "The check that started an outage",
     &[&[
-        read_only("check_id", SHORT_TEXT, "The result, for `/results/{id}`"),
-        read_only("planned_at", SHORT_TEXT, "When its run was due, UTC"),
-        read_only("location_id", ID, "Where it ran"),
-        read_only("status", COUNT, "Status code"),
-        read_only("status_text", SHORT_TEXT, "The status as text"),
-        read_only("step", COUNT, "The failing step of several"),
+        read_only_field("check_id", SHORT_TEXT, "The result, for `/results/{id}`"),
+        read_only_field("planned_at", SHORT_TEXT, "When its run was due, UTC"),
+        read_only_field("location_id", ID, "Where it ran"),
+        read_only_field("status", COUNT, "Status code"),
+        read_only_field("status_text", SHORT_TEXT, "The status as text"),
+        read_only_field("step", COUNT, "The failing step of several"),
     ]],
 );
 
@@ -383,39 +387,43 @@ pub static VERIFICATION: FieldTable = FieldTable::new(
     "Verification",
     "Result of the confirmation by a second location",
     &[&[
-        read_only(
+        read_only_field(
             "status",
             COUNT,
             "70 no error found, 71 confirmed, 72 no answer, 73 invalid answer, 79 unavailable",
         ),
-        read_only("status_text", SHORT_TEXT, "The status as text"),
-        read_only("location_id", ID, "The location that was asked"),
-        read_only("found", COUNT, "Status code of its own check"),
-        read_only("at", SHORT_TEXT, "When the result came in, UTC"),
+        read_only_field("status_text", SHORT_TEXT, "The status as text"),
+        read_only_field("location_id", ID, "The location that was asked"),
+        read_only_field("found", COUNT, "Status code of its own check"),
+        read_only_field("at", SHORT_TEXT, "When the result came in, UTC"),
     ]],
 );
 
 static EPISODE_FIELDS: &[Field] = &[
-    read_only("id", ID, "Id"),
-    read_only("monitor_id", ID, "The monitor"),
-    read_only("monitor_name", SHORT_TEXT, "Its name then"),
-    read_only("started_at", SHORT_TEXT, "When its first failing run was due, UTC"),
-    read_only("ended_at", SHORT_TEXT, "When the first good run after it was due, UTC; null while it is open"),
-    read_only("recovered", FieldType::Bool, "Whether a good run ended it, not the end of monitoring"),
-    read_only("status", COUNT, "Status code of its last failing run"),
-    read_only("status_text", SHORT_TEXT, "The status as text"),
-    read_only("runs", COUNT, "Its failing runs"),
-    read_only("last_run", SHORT_TEXT, "When the last of them was due, UTC"),
+    read_only_field("id", ID, "Id"),
+    read_only_field("monitor_id", ID, "The monitor"),
+    read_only_field("monitor_name", SHORT_TEXT, "Its name then"),
+    read_only_field("started_at", SHORT_TEXT, "When its first failing run was due, UTC"),
+    read_only_field(
+        "ended_at",
+        SHORT_TEXT,
+        "When the first good run after it was due, UTC; null while it is open",
+    ),
+    read_only_field("recovered", FieldType::Bool, "Whether a good run ended it, not the end of monitoring"),
+    read_only_field("status", COUNT, "Status code of its last failing run"),
+    read_only_field("status_text", SHORT_TEXT, "The status as text"),
+    read_only_field("runs", COUNT, "Its failing runs"),
+    read_only_field("last_run", SHORT_TEXT, "When the last of them was due, UTC"),
     Field::object("cause", &EPISODE_CAUSE, "The check that began it").read_only(),
-    read_only(
+    read_only_field(
         "locations",
-        FieldType::List { items: &LOCATION_ID_ITEM, min: 0, max: 1000 },
+        FieldType::List { item_type: &LOCATION_ID_ITEM, min: 0, max: 1000 },
         "Locations that failed",
     ),
     Field::object("verification", &VERIFICATION, "What a second location said").read_only(),
-    read_only("flapping", FieldType::Bool, "It started soon after another outage had ended"),
-    read_only("acknowledged_by", SHORT_TEXT, "Login of who acknowledged it"),
-    read_only("acknowledged_at", SHORT_TEXT, "When, UTC"),
+    read_only_field("flapping", FieldType::Bool, "It started soon after another outage had ended"),
+    read_only_field("acknowledged_by", SHORT_TEXT, "Login of who acknowledged it"),
+    read_only_field("acknowledged_at", SHORT_TEXT, "When, UTC"),
 ];
 
 /// An outage of a monitor.
@@ -429,9 +437,9 @@ pub static EPISODE_DETAIL: FieldTable = FieldTable::new(
     "An outage of a monitor with its notifications",
     &[
         EPISODE_FIELDS,
-        &[read_only(
+        &[read_only_field(
             "notifications",
-            FieldType::List { items: &NOTIFICATION_ITEM, min: 0, max: 1000 },
+            FieldType::List { item_type: &NOTIFICATION_ITEM, min: 0, max: 1000 },
             "The newest messages about it, at most 1000",
         )],
     ],
@@ -445,29 +453,29 @@ pub static NOTIFICATION: FieldTable = FieldTable::new(
     "Notification",
     "A message to a recipient",
     &[&[
-        read_only("id", ID, "Id"),
-        read_only("kind", FieldType::TextEnum(TEMPLATE_KINDS), "What it is about"),
-        read_only(
+        read_only_field("id", ID, "Id"),
+        read_only_field("kind", FieldType::TextEnum(TEMPLATE_KINDS), "What it is about"),
+        read_only_field(
             "state",
             FieldType::TextEnum(NOTIFICATION_STATES),
             "Delivery state; a dead one was given up",
         ),
-        read_only("recipient_id", ID, "To whom"),
-        read_only("recipient_name", SHORT_TEXT, "Name of the recipient; null when it was removed"),
-        read_only("method_id", COUNT, "How it is reached"),
-        read_only("group_id", ID, "The group that names the recipient"),
-        read_only("monitor_id", ID, "The monitor"),
-        read_only("monitor_name", SHORT_TEXT, "Its name then"),
-        read_only("episode_id", ID, "The outage"),
-        read_only("check_id", SHORT_TEXT, "The result, for `/results/{id}`"),
-        read_only("status", COUNT, "Status code; 0 for clears"),
-        read_only("status_text", LONG_TEXT, "The status as text"),
-        read_only("errcount", COUNT, "Consecutive failing runs; 0 when it is over"),
-        read_only("created_at", SHORT_TEXT, "When it was written, UTC"),
-        read_only("attempts", COUNT, "Number of delivery attempts"),
-        read_only("next_at", SHORT_TEXT, "Time of the next attempt, UTC; for a pending one"),
-        read_only("sent_at", SHORT_TEXT, "When the receiver accepted it, UTC"),
-        read_only("error", LONG_TEXT, "Why the last attempt failed"),
-        read_only("digest_id", ID, "The digest that it went out with"),
+        read_only_field("recipient_id", ID, "To whom"),
+        read_only_field("recipient_name", SHORT_TEXT, "Name of the recipient; null when it was removed"),
+        read_only_field("method_id", COUNT, "How it is reached"),
+        read_only_field("group_id", ID, "The group that names the recipient"),
+        read_only_field("monitor_id", ID, "The monitor"),
+        read_only_field("monitor_name", SHORT_TEXT, "Its name then"),
+        read_only_field("episode_id", ID, "The outage"),
+        read_only_field("check_id", SHORT_TEXT, "The result, for `/results/{id}`"),
+        read_only_field("status", COUNT, "Status code; 0 for clears"),
+        read_only_field("status_text", LONG_TEXT, "The status as text"),
+        read_only_field("errcount", COUNT, "Consecutive failing runs; 0 when it is over"),
+        read_only_field("created_at", SHORT_TEXT, "When it was written, UTC"),
+        read_only_field("attempts", COUNT, "Number of delivery attempts"),
+        read_only_field("next_at", SHORT_TEXT, "Time of the next attempt, UTC; for a pending one"),
+        read_only_field("sent_at", SHORT_TEXT, "When the receiver accepted it, UTC"),
+        read_only_field("error", LONG_TEXT, "Why the last attempt failed"),
+        read_only_field("digest_id", ID, "The digest that it went out with"),
     ]],
 );

@@ -2,22 +2,23 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::shared::{
-    CLIENT_CERTIFICATE, IDENTITY_FIELDS, IPV6, PROXY, READ_ONLY_FIELDS, SCHEDULE_FIELDS, SSL_VERSION, TRUST,
+    ADDRESS_FAMILY_FIELDS, CLIENT_CERTIFICATE_FIELDS, IDENTITY_FIELDS, PROXY_FIELDS, READ_ONLY_FIELDS,
+    SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::ASSERTION;
-use super::web::{HEADERS, MAX_BODY_CHARS, MAX_URL_CHARS};
+use super::web::{HEADER_ITEM, MAX_BODY_CHARS, MAX_URL_CHARS};
 use crate::syntax::text_format::TextFormat;
 
-static STEPS: FieldType = FieldType::Object(&API_STEP);
-static ASSERTIONS: FieldType = FieldType::Object(&ASSERTION);
-static VARIABLES: FieldType = FieldType::Object(&VARIABLE);
+static API_STEP_ITEM: FieldType = FieldType::Object(&API_STEP);
+static ASSERTION_ITEM: FieldType = FieldType::Object(&ASSERTION);
+static VARIABLE_ITEM: FieldType = FieldType::Object(&VARIABLE);
 
 /// `head` of an API Step.
 pub static STEP_HEAD: FieldTable = FieldTable::new(
     "Head",
     "Headers and login of a step",
     &[&[
-        Field::list("headers", &HEADERS, 100, "Headers of the request"),
+        Field::list("headers", &HEADER_ITEM, 100, "Headers of the request"),
         Field::text("http_basic_auth_username", 255, "User name for Basic authentication"),
         Field::text("http_basic_auth_password", 255, "Password for Basic authentication").secret(),
         Field::flag("preemptive_authentication", false, "Send the login before the server asks for it"),
@@ -80,18 +81,22 @@ pub static API_STEP: FieldTable = FieldTable::new(
             TextFormat::Token,
             "The method when `http_method` is CUSTOM",
         ),
-        Field::object("head", &STEP_HEAD, "Headers and login").with_default(DefaultValue::Object),
+        Field::object("head", &STEP_HEAD, "Headers and login").with_default(DefaultValue::ObjectOfDefaults),
         Field::text("step_name", 255, "What people call it").required(),
         Field::int("step_number", 1, 50, "Its place in the order; without it that in the list"),
         Field::object("post", &STEP_BODY, "The body"),
-        Field::list("assertions", &ASSERTIONS, 100, "What has to hold"),
-        Field::list("variables", &VARIABLES, 100, "What later steps use"),
+        Field::list("assertions", &ASSERTION_ITEM, 100, "What has to hold"),
+        Field::list("variables", &VARIABLE_ITEM, 100, "What later steps use"),
         Field::flag("follow_redirects", true, "Follow redirects, at most 10").extension(),
     ]],
 );
 
 static API_STEP_FIELDS: &[Field] = &[
-    Field::new("api_steps", FieldType::List { items: &STEPS, min: 1, max: 50 }, "The requests, in order"),
+    Field::new(
+        "api_steps",
+        FieldType::List { item_type: &API_STEP_ITEM, min: 1, max: 50 },
+        "The requests, in order",
+    ),
     Field::text_with_format(
         "url",
         MAX_URL_CHARS,
@@ -102,27 +107,27 @@ static API_STEP_FIELDS: &[Field] = &[
         .legacy(LegacyEncoding::Coded(super::web::METHOD_CODES)),
     Field::new(
         "assertions",
-        FieldType::List { items: &ASSERTIONS, min: 0, max: 100 },
+        FieldType::List { item_type: &ASSERTION_ITEM, min: 0, max: 100 },
         "What has to hold for it",
     ),
 ];
 
-static GROUPS: &[&[Field]] = &[
+static API_STEPS_FIELD_GROUPS: &[&[Field]] = &[
     IDENTITY_FIELDS,
     API_STEP_FIELDS,
     SCHEDULE_FIELDS,
-    CLIENT_CERTIFICATE,
-    SSL_VERSION,
-    TRUST,
-    IPV6,
-    PROXY,
+    CLIENT_CERTIFICATE_FIELDS,
+    TLS_VERSION_FIELDS,
+    TRUST_FIELDS,
+    ADDRESS_FAMILY_FIELDS,
+    PROXY_FIELDS,
     READ_ONLY_FIELDS,
 ];
 
 /// `website-api`.
 pub static WEBSITE_API: FieldTable =
-    FieldTable::new("website-api", "HTTP requests one after another", GROUPS);
+    FieldTable::new("website-api", "HTTP requests one after another", API_STEPS_FIELD_GROUPS);
 
 /// `website-ssl-api`.
 pub static WEBSITE_SSL_API: FieldTable =
-    FieldTable::new("website-ssl-api", "HTTPS requests one after another", GROUPS);
+    FieldTable::new("website-ssl-api", "HTTPS requests one after another", API_STEPS_FIELD_GROUPS);

@@ -2,8 +2,8 @@
 
 use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::shared::{
-    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY_FIELDS, IPV6, KEYWORD, PROXY, READ_ONLY_FIELDS, SCHEDULE_FIELDS,
-    TRUST, read_only,
+    ADDRESS_FAMILY_FIELDS, CLIENT_CERTIFICATE_FIELDS, FULL_PAGE_FIELDS, IDENTITY_FIELDS, KEYWORD_FIELDS,
+    PROXY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS, read_only_field,
 };
 use super::sub_objects::{CAPTURE, CONTENT_VIEW};
 use super::web::MAX_URL_CHARS;
@@ -23,8 +23,8 @@ const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 /// `capture` and the step limit, which `api` has too.
 pub(super) static CAPTURE_FIELDS: &[Field] = &[
     Field::object("capture", &CAPTURE, "What is captured of the pages")
-        .with_default(DefaultValue::Object)
-        .legacy(LegacyEncoding::Indexed { name: "capture_level", choice_field: "level" }),
+        .with_default(DefaultValue::ObjectOfDefaults)
+        .legacy(LegacyEncoding::Indexed { index_field: "capture_level", choice_field: "level" }),
     Field::int("transaction_steps_allowed", 1, 1000, "Most steps that the script may have; set by admins")
         .with_default(DefaultValue::Int(50)),
 ];
@@ -60,23 +60,23 @@ static SCRIPT_FIELDS: &[Field] = &[
 ];
 
 static SCRIPT_STATUS_FIELDS: &[Field] = &[
-    read_only("last_modified", SHORT_TEXT, "Last change of any field"),
-    read_only("script_created", SHORT_TEXT, "First change of the script"),
-    read_only("script_modified", SHORT_TEXT, "Last change of the script"),
-    read_only("script_modified_by_user", SHORT_TEXT, "Who changed the script last"),
-    read_only("script_status", SHORT_TEXT, "Outcome of the last playback"),
-    read_only("mobile_type", SHORT_TEXT, "Emulation profile"),
-    read_only("transaction_events", COUNT, "Actions of the script"),
-    read_only("mobile_location_count", COUNT, "Assigned locations of the mobile region"),
-    read_only("transaction_steps", FieldType::Int { min: 1, max: 50 }, "Steps of the script"),
-    read_only("has_capture", FieldType::Bool, "Something is captured"),
-    read_only("has_content_views", FieldType::Bool, "It has content views"),
-    read_only("has_mobile_locations", FieldType::Bool, "It has locations of the mobile region"),
-    read_only("has_multipop", FieldType::Bool, "Its mode is SLA (MultiPOP)"),
-    read_only("has_user_experience", FieldType::Bool, "User experience is measured"),
-    read_only("is_content_view", FieldType::Bool, "The id is that of a content view"),
-    read_only("is_transaction", FieldType::Bool, "The script has several steps"),
-    read_only("script_replayed_successfully", FieldType::Bool, "The last playback passed"),
+    read_only_field("last_modified", SHORT_TEXT, "Last change of any field"),
+    read_only_field("script_created", SHORT_TEXT, "First change of the script"),
+    read_only_field("script_modified", SHORT_TEXT, "Last change of the script"),
+    read_only_field("script_modified_by_user", SHORT_TEXT, "Who changed the script last"),
+    read_only_field("script_status", SHORT_TEXT, "Outcome of the last playback"),
+    read_only_field("mobile_type", SHORT_TEXT, "Emulation profile"),
+    read_only_field("transaction_events", COUNT, "Actions of the script"),
+    read_only_field("mobile_location_count", COUNT, "Assigned locations of the mobile region"),
+    read_only_field("transaction_steps", FieldType::Int { min: 1, max: 50 }, "Steps of the script"),
+    read_only_field("has_capture", FieldType::Bool, "Something is captured"),
+    read_only_field("has_content_views", FieldType::Bool, "It has content views"),
+    read_only_field("has_mobile_locations", FieldType::Bool, "It has locations of the mobile region"),
+    read_only_field("has_multipop", FieldType::Bool, "Its mode is SLA (MultiPOP)"),
+    read_only_field("has_user_experience", FieldType::Bool, "User experience is measured"),
+    read_only_field("is_content_view", FieldType::Bool, "The id is that of a content view"),
+    read_only_field("is_transaction", FieldType::Bool, "The script has several steps"),
+    read_only_field("script_replayed_successfully", FieldType::Bool, "The last playback passed"),
 ];
 
 /// `browserscript`.
@@ -88,12 +88,12 @@ pub static BROWSER_SCRIPT: FieldTable = FieldTable::new(
         SCRIPT_FIELDS,
         CAPTURE_FIELDS,
         SCHEDULE_FIELDS,
-        KEYWORD,
-        FULL_PAGE,
-        CLIENT_CERTIFICATE,
-        TRUST,
-        IPV6,
-        PROXY,
+        KEYWORD_FIELDS,
+        FULL_PAGE_FIELDS,
+        CLIENT_CERTIFICATE_FIELDS,
+        TRUST_FIELDS,
+        ADDRESS_FAMILY_FIELDS,
+        PROXY_FIELDS,
         SCRIPT_STATUS_FIELDS,
         READ_ONLY_FIELDS,
     ],

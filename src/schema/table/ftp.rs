@@ -2,8 +2,8 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable};
 use super::shared::{
-    CLIENT_CERTIFICATE, IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, SSL_VERSION,
-    TRUST,
+    ADDRESS_FIELDS, CLIENT_CERTIFICATE_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS,
+    SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -22,7 +22,7 @@ static FTP_FIELDS: &[Field] = &[
 pub static FTP: FieldTable = FieldTable::new(
     "ftp",
     "An FTP session",
-    &[IDENTITY_FIELDS, FTP_FIELDS, PORT, IPV4_ADDRESS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, FTP_FIELDS, PORT_FIELDS, ADDRESS_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );
 
 /// `ftp-ssl`.
@@ -32,11 +32,11 @@ pub static FTP_SSL: FieldTable = FieldTable::new(
     &[
         IDENTITY_FIELDS,
         FTP_FIELDS,
-        PORT,
-        IPV4_ADDRESS,
-        CLIENT_CERTIFICATE,
-        SSL_VERSION,
-        TRUST,
+        PORT_FIELDS,
+        ADDRESS_FIELDS,
+        CLIENT_CERTIFICATE_FIELDS,
+        TLS_VERSION_FIELDS,
+        TRUST_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],

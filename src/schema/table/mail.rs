@@ -1,7 +1,9 @@
 //! `email-imap`, `email-pop`, `email-smtp` and `email-round-trip` (interface.md 2.2, fields.md 2).
 
 use super::super::field::{Field, FieldTable};
-use super::shared::{IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST};
+use super::shared::{
+    ADDRESS_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+};
 use crate::syntax::text_format::TextFormat;
 
 /// Schemes of an IMAP host.
@@ -34,10 +36,10 @@ pub static IMAP: FieldTable = FieldTable::new(
     &[
         IDENTITY_FIELDS,
         IMAP_FIELDS,
-        PORT,
-        IPV4_ADDRESS,
+        PORT_FIELDS,
+        ADDRESS_FIELDS,
         SESSION_FIELDS,
-        TRUST,
+        TRUST_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],
@@ -56,10 +58,10 @@ pub static POP: FieldTable = FieldTable::new(
     &[
         IDENTITY_FIELDS,
         POP_FIELDS,
-        PORT,
-        IPV4_ADDRESS,
+        PORT_FIELDS,
+        ADDRESS_FIELDS,
         SESSION_FIELDS,
-        TRUST,
+        TRUST_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],
@@ -78,10 +80,10 @@ pub static SMTP: FieldTable = FieldTable::new(
     &[
         IDENTITY_FIELDS,
         SMTP_FIELDS,
-        PORT,
-        IPV4_ADDRESS,
+        PORT_FIELDS,
+        ADDRESS_FIELDS,
         SESSION_FIELDS,
-        TRUST,
+        TRUST_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],
@@ -117,5 +119,5 @@ static ROUND_TRIP_FIELDS: &[Field] = &[
 pub static ROUND_TRIP: FieldTable = FieldTable::new(
     "email-round-trip",
     "A message sent by SMTP and fetched by POP3",
-    &[IDENTITY_FIELDS, ROUND_TRIP_FIELDS, SESSION_FIELDS, TRUST, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, ROUND_TRIP_FIELDS, SESSION_FIELDS, TRUST_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );

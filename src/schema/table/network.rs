@@ -1,21 +1,24 @@
 //! `tcp`, `ping` and `name-server` (interface.md 2.2, fields.md 2).
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
-use super::shared::{IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST};
+use super::shared::{
+    ADDRESS_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+};
 use super::sub_objects::DIALOGUE_LINE;
 use crate::syntax::text_format::TextFormat;
 
-static DIALOGUE: FieldType = FieldType::Object(&DIALOGUE_LINE);
-static ANSWER: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };
+static DIALOGUE_LINE_ITEM: FieldType = FieldType::Object(&DIALOGUE_LINE);
+static EXPECTED_ANSWER_ITEM: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };
 
 /// Record types that can be queried.
 pub const RECORD_TYPES: &[&str] =
     &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 
-static HOST: &[Field] =
+static HOST_FIELDS: &[Field] =
     &[Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is checked").required()];
 
-static TCP_PORT: &[Field] = &[Field::int("port", 1, 65535, "Port that is connected to").required()];
+static REQUIRED_PORT_FIELDS: &[Field] =
+    &[Field::int("port", 1, 65535, "Port that is connected to").required()];
 
 static TCP_FIELDS: &[Field] = &[
     Field::choice(
@@ -32,14 +35,23 @@ static TCP_FIELDS: &[Field] = &[
         "TLS at once, or after the protocol's STARTTLS command",
     )
     .extension(),
-    Field::list("dialogue", &DIALOGUE, 50, "Dialogue lines, in order").extension(),
+    Field::list("dialogue", &DIALOGUE_LINE_ITEM, 50, "Dialogue lines, in order").extension(),
 ];
 
 /// `tcp`.
 pub static TCP: FieldTable = FieldTable::new(
     "tcp",
     "A TCP connection, optionally with TLS and a dialogue",
-    &[IDENTITY_FIELDS, HOST, TCP_PORT, IPV4_ADDRESS, TCP_FIELDS, TRUST, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[
+        IDENTITY_FIELDS,
+        HOST_FIELDS,
+        REQUIRED_PORT_FIELDS,
+        ADDRESS_FIELDS,
+        TCP_FIELDS,
+        TRUST_FIELDS,
+        SCHEDULE_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );
 
 static PING_FIELDS: &[Field] = &[
@@ -56,7 +68,7 @@ static PING_FIELDS: &[Field] = &[
 pub static PING: FieldTable = FieldTable::new(
     "ping",
     "Echo requests",
-    &[IDENTITY_FIELDS, HOST, IPV4_ADDRESS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, HOST_FIELDS, ADDRESS_FIELDS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );
 
 static NAME_SERVER_FIELDS: &[Field] = &[
@@ -64,7 +76,8 @@ static NAME_SERVER_FIELDS: &[Field] = &[
     Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
         .with_default(DefaultValue::Int(0)),
     Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").extension(),
-    Field::list("expected_answers", &ANSWER, 100, "Values that the answer has to have").extension(),
+    Field::list("expected_answers", &EXPECTED_ANSWER_ITEM, 100, "Values that the answer has to have")
+        .extension(),
     Field::choice(
         "transport",
         &["udp", "tcp", "tls", "https"],
@@ -85,11 +98,11 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
     "A query to a name server",
     &[
         IDENTITY_FIELDS,
-        HOST,
+        HOST_FIELDS,
         NAME_SERVER_FIELDS,
-        PORT,
-        IPV4_ADDRESS,
-        TRUST,
+        PORT_FIELDS,
+        ADDRESS_FIELDS,
+        TRUST_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],

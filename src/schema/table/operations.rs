@@ -2,7 +2,7 @@
 
 use super::super::field::{Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::shared::read_only;
+use super::shared::read_only_field;
 use crate::syntax::text_format::TextFormat;
 
 /// The pause of a monitor (behaviour.md 1).
@@ -19,7 +19,7 @@ pub static PAUSE: FieldTable = FieldTable::new(
 
 const UNTIL_DESCRIPTION: &str = "Its end: RFC 3339, or `YYYY-MM-DD HH:MM:SS` in the account's time zone";
 
-static MONITOR_ITEM: FieldType = FieldType::Any;
+static APPLIED_MONITOR_ITEM: FieldType = FieldType::Any;
 
 /// The request of `vigie apply`.
 pub static APPLY: FieldTable = FieldTable::new(
@@ -28,7 +28,7 @@ pub static APPLY: FieldTable = FieldTable::new(
     &[&[
         Field::new(
             "monitors",
-            FieldType::List { items: &MONITOR_ITEM, min: 0, max: 100_000 },
+            FieldType::List { item_type: &APPLIED_MONITOR_ITEM, min: 0, max: 100_000 },
             MONITORS_DESCRIPTION,
         )
         .required(),
@@ -42,21 +42,21 @@ const MONITORS_DESCRIPTION: &str =
 
 static WARNING_ITEM: FieldType = FieldType::Text { min: 0, max: 65535, format: TextFormat::Any };
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
-const ACTIONS: FieldType = FieldType::TextEnum(&["create", "change", "remove", "none"]);
+const APPLY_ACTION: FieldType = FieldType::TextEnum(&["create", "change", "remove", "none"]);
 
 /// What an apply did to one monitor.
 pub static APPLIED_CHANGE: FieldTable = FieldTable::new(
     "AppliedChange",
     "What was done to one monitor, or would be",
     &[&[
-        read_only("key", SHORT_TEXT, "Its key"),
-        read_only("id", ID, "Its number; null when it was not made"),
-        read_only("action", ACTIONS, "What was done"),
-        read_only("before", FieldType::Any, "The fields that differ, as they were; secrets masked"),
-        read_only("after", FieldType::Any, "The same as they are now"),
-        read_only(
+        read_only_field("key", SHORT_TEXT, "Its key"),
+        read_only_field("id", ID, "Its number; null when it was not made"),
+        read_only_field("action", APPLY_ACTION, "What was done"),
+        read_only_field("before", FieldType::Any, "The fields that differ, as they were; secrets masked"),
+        read_only_field("after", FieldType::Any, "The same as they are now"),
+        read_only_field(
             "warnings",
-            FieldType::List { items: &WARNING_ITEM, min: 0, max: 1000 },
+            FieldType::List { item_type: &WARNING_ITEM, min: 0, max: 1000 },
             "Warnings for its author",
         ),
     ]],
@@ -68,9 +68,9 @@ static CHANGE_ITEM: FieldType = FieldType::Object(&APPLIED_CHANGE);
 pub static APPLY_RESPONSE: FieldTable = FieldTable::new(
     "ApplyAnswer",
     "What was done, one entry for each monitor",
-    &[&[read_only(
+    &[&[read_only_field(
         "changes",
-        FieldType::List { items: &CHANGE_ITEM, min: 0, max: 200_000 },
+        FieldType::List { item_type: &CHANGE_ITEM, min: 0, max: 200_000 },
         "In the order of the files",
     )]],
 );
@@ -82,10 +82,14 @@ pub static BULK_EDIT_RESULT: FieldTable = FieldTable::new(
     "Edited",
     "What a bulk edit changed",
     &[&[
-        read_only("ids", FieldType::List { items: &ID_TEXT, min: 1, max: 100_000 }, "Numbers, as texts"),
-        read_only(
+        read_only_field(
+            "ids",
+            FieldType::List { item_type: &ID_TEXT, min: 1, max: 100_000 },
+            "Numbers, as texts",
+        ),
+        read_only_field(
             "warnings",
-            FieldType::List { items: &WARNING_ITEM, min: 0, max: 1000 },
+            FieldType::List { item_type: &WARNING_ITEM, min: 0, max: 1000 },
             "Only when saving warns",
         ),
     ]],

@@ -3,7 +3,7 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::shared::read_only;
+use super::shared::read_only_field;
 use super::sub_objects::LOCATION;
 use crate::domain::Role;
 use crate::syntax::text_format::TextFormat;
@@ -11,7 +11,7 @@ use crate::syntax::text_format::TextFormat;
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
 const TIMESTAMP: FieldType = FieldType::Text { min: 0, max: 32, format: TextFormat::Any };
 const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
-static NAME_ITEM: FieldType = SHORT_TEXT;
+static CERTIFICATE_NAME_ITEM: FieldType = SHORT_TEXT;
 
 /// Maximum length of a password in characters, the same as in a login.
 const MAX_PASSWORD_CHARS: usize = 1024;
@@ -21,7 +21,7 @@ pub static USER: FieldTable = FieldTable::new(
     "User",
     "A user",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("login", 255, "What the user logs in as; unique over all accounts").required(),
         Field::text("name", 255, "What people call the user").with_default(DefaultValue::Text("")),
         Field::new("role", FieldType::TextEnum(&Role::NAMES), "What the user may do").required(),
@@ -30,9 +30,9 @@ pub static USER: FieldTable = FieldTable::new(
         Field::text("password", MAX_PASSWORD_CHARS, "Never shown; a new one ends all tokens and sessions")
             .required()
             .secret(),
-        read_only("customer_id", ID, "The account"),
-        read_only("created_at", TIMESTAMP, "When it was made, UTC"),
-        read_only("created_by", SHORT_TEXT, "Login of who made it"),
+        read_only_field("customer_id", ID, "The account"),
+        read_only_field("created_at", TIMESTAMP, "When it was made, UTC"),
+        read_only_field("created_by", SHORT_TEXT, "Login of who made it"),
     ]],
 );
 
@@ -41,9 +41,9 @@ pub static LOCATION_HEALTH: FieldTable = FieldTable::new(
     "LocationHealth",
     "The agents of a location",
     &[&[
-        read_only("agents", COUNT, "Agents that were ever enrolled"),
-        read_only("alive", COUNT, "Agents that are alive now"),
-        read_only(
+        read_only_field("agents", COUNT, "Agents that were ever enrolled"),
+        read_only_field("alive", COUNT, "Agents that are alive now"),
+        read_only_field(
             "state",
             FieldType::TextEnum(&["alive", "away"]),
             "Away: nothing runs checks there, or what does is cut off from its network",
@@ -56,13 +56,17 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
     "LocationRecord",
     "A monitoring location and the health of its agents",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("name", 255, "Display name").required(),
         Field::new("region", FieldType::Int { min: 0, max: 1_000_000 }, "Code of its region")
             .with_default(DefaultValue::Int(0)),
         Field::flag("private", false, "For this account alone; those of accounts other than 1 always are"),
         Field::object("health", &LOCATION_HEALTH, "Its agents").read_only(),
-        read_only("managed", FieldType::Bool, "Defined in the settings of the server, and changed there"),
+        read_only_field(
+            "managed",
+            FieldType::Bool,
+            "Defined in the settings of the server, and changed there",
+        ),
     ]],
 );
 
@@ -83,16 +87,21 @@ pub static PROPERTY_VALUE: FieldTable = FieldTable::new(
     ]],
 );
 
-static VALUE_ITEM: FieldType = FieldType::Object(&PROPERTY_VALUE);
+static PROPERTY_VALUE_ITEM: FieldType = FieldType::Object(&PROPERTY_VALUE);
 
 /// A custom property of the account with its values.
 pub static PROPERTY: FieldTable = FieldTable::new(
     "Property",
     "A custom property that monitors can have a value of",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("name", 255, "Its name; unique in the account").required(),
-        Field::list("values", &VALUE_ITEM, 1000, "Its values; those that a monitor has cannot be removed"),
+        Field::list(
+            "values",
+            &PROPERTY_VALUE_ITEM,
+            1000,
+            "Its values; those that a monitor has cannot be removed",
+        ),
     ]],
 );
 
@@ -104,45 +113,45 @@ pub static CERTIFICATE: FieldTable = FieldTable::new(
     "Certificate",
     "A client certificate with its key (`ssl_cert_id`), or a private authority (`ca_cert_id`)",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("name", 255, "Display name").required(),
         Field::new("kind", FieldType::TextEnum(CERTIFICATE_KINDS), "What it is for").required(),
         Field::text("pem", 500_000, "Certificates, and for a client its key, as PEM; never shown").secret(),
         Field::text_with_format("pkcs12", 500_000, TextFormat::Base64, "The same as PKCS#12; never shown")
             .secret(),
         Field::text("password", MAX_PASSWORD_CHARS, "Opens the PKCS#12; not kept").secret(),
-        read_only("format", FieldType::TextEnum(&["PEM", "PKCS#12"]), "Format of the upload"),
-        read_only("subject", LONG_TEXT, "Subject"),
-        read_only("issuer", LONG_TEXT, "Issuer"),
-        read_only("not_before", TIMESTAMP, "From when it is valid, UTC"),
-        read_only("not_after", TIMESTAMP, "Until when it is valid, UTC"),
-        read_only(
+        read_only_field("format", FieldType::TextEnum(&["PEM", "PKCS#12"]), "Format of the upload"),
+        read_only_field("subject", LONG_TEXT, "Subject"),
+        read_only_field("issuer", LONG_TEXT, "Issuer"),
+        read_only_field("not_before", TIMESTAMP, "From when it is valid, UTC"),
+        read_only_field("not_after", TIMESTAMP, "Until when it is valid, UTC"),
+        read_only_field(
             "names",
-            FieldType::List { items: &NAME_ITEM, min: 0, max: 100 },
+            FieldType::List { item_type: &CERTIFICATE_NAME_ITEM, min: 0, max: 100 },
             "Host names and addresses in it",
         ),
-        read_only("fingerprint", SHORT_TEXT, "SHA-256 of the certificate, hexadecimal"),
-        read_only("key_type", SHORT_TEXT, "Kind and size of its key"),
-        read_only("certificates", COUNT, "How many certificates there are, with the chain"),
+        read_only_field("fingerprint", SHORT_TEXT, "SHA-256 of the certificate, hexadecimal"),
+        read_only_field("key_type", SHORT_TEXT, "Kind and size of its key"),
+        read_only_field("certificates", COUNT, "How many certificates there are, with the chain"),
     ]],
 );
 
 const LONG_TEXT: FieldType = FieldType::Text { min: 0, max: 4096, format: TextFormat::Any };
 
-static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
+static LOCATION_ITEM: FieldType = FieldType::Object(&LOCATION);
 
 /// The account of the caller.
 pub static ACCOUNT: FieldTable = FieldTable::new(
     "Account",
     "The account of the caller",
     &[&[
-        read_only("id", ID, "Id"),
-        read_only("name", SHORT_TEXT, "Display name"),
+        read_only_field("id", ID, "Id"),
+        read_only_field("name", SHORT_TEXT, "Display name"),
         Field::text("time_zone", 64, "Zone of window times, such as `Europe/Paris`")
             .with_default(DefaultValue::Text("UTC")),
         Field::list(
             "default_locations",
-            &LOCATIONS,
+            &LOCATION_ITEM,
             1000,
             "Locations of monitors without their own, the home location first; empty: that of the server",
         ),
@@ -165,7 +174,7 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
 pub static CUSTOMER: FieldTable = FieldTable::new(
     "Customer",
     "An account",
-    &[&[read_only("id", ID, "Id"), Field::text("name", 255, "Display name").required()]],
+    &[&[read_only_field("id", ID, "Id"), Field::text("name", 255, "Display name").required()]],
 );
 
 /// An entry of the audit trail.
@@ -173,35 +182,35 @@ pub static AUDIT_ENTRY: FieldTable = FieldTable::new(
     "AuditEntry",
     "Who changed what",
     &[&[
-        read_only("id", ID, "Id; later entries have higher ones"),
-        read_only("at", TIMESTAMP, "When, UTC"),
-        read_only("login", SHORT_TEXT, "Login of who did it"),
-        read_only("address", SHORT_TEXT, "Address of the caller; empty on the host itself"),
-        read_only("via", SHORT_TEXT, "Interface, such as `v3`, `legacy`, `apply`"),
-        read_only("action", SHORT_TEXT, "What was done, such as `create`, `change`, `delete`"),
-        read_only("object", SHORT_TEXT, "Kind of object, such as `monitor`"),
-        read_only("object_id", ID, "Id of the object; null for none"),
-        read_only("object_name", LONG_TEXT, "Its name then"),
-        read_only("before", FieldType::Any, "The fields that changed, as they were; without secrets"),
-        read_only("after", FieldType::Any, "The same as they became"),
+        read_only_field("id", ID, "Id; later entries have higher ones"),
+        read_only_field("at", TIMESTAMP, "When, UTC"),
+        read_only_field("login", SHORT_TEXT, "Login of who did it"),
+        read_only_field("address", SHORT_TEXT, "Address of the caller; empty on the host itself"),
+        read_only_field("via", SHORT_TEXT, "Interface, such as `v3`, `legacy`, `apply`"),
+        read_only_field("action", SHORT_TEXT, "What was done, such as `create`, `change`, `delete`"),
+        read_only_field("object", SHORT_TEXT, "Kind of object, such as `monitor`"),
+        read_only_field("object_id", ID, "Id of the object; null for none"),
+        read_only_field("object_name", LONG_TEXT, "Its name then"),
+        read_only_field("before", FieldType::Any, "The fields that changed, as they were; without secrets"),
+        read_only_field("after", FieldType::Any, "The same as they became"),
     ]],
 );
 
 /// A test on demand.
-pub static TEST: FieldTable = FieldTable::new(
+pub static ON_DEMAND_TEST: FieldTable = FieldTable::new(
     "Test",
     "A check out of schedule; it stays out of history, alerts and agreements",
     &[&[
-        read_only("id", ID, "Id"),
-        read_only("monitor_id", ID, "The monitor"),
-        read_only("location_id", ID, "The location"),
-        read_only("progress", FieldType::IntEnum(&[1, 2, 3]), "1 running, 2 succeeded, 3 failed"),
-        read_only("result_url", LONG_TEXT, "URL of this test"),
-        read_only("login", SHORT_TEXT, "Who ordered it"),
-        read_only("ordered_at", TIMESTAMP, "When it was ordered, UTC"),
-        read_only("ended_at", TIMESTAMP, "When it ended, UTC; null while it runs"),
-        read_only("error", SHORT_TEXT, "Why there is no result; null otherwise"),
-        read_only("result", FieldType::Any, "The result, as in /results; null while it runs"),
+        read_only_field("id", ID, "Id"),
+        read_only_field("monitor_id", ID, "The monitor"),
+        read_only_field("location_id", ID, "The location"),
+        read_only_field("progress", FieldType::IntEnum(&[1, 2, 3]), "1 running, 2 succeeded, 3 failed"),
+        read_only_field("result_url", LONG_TEXT, "URL of this test"),
+        read_only_field("login", SHORT_TEXT, "Who ordered it"),
+        read_only_field("ordered_at", TIMESTAMP, "When it was ordered, UTC"),
+        read_only_field("ended_at", TIMESTAMP, "When it ended, UTC; null while it runs"),
+        read_only_field("error", SHORT_TEXT, "Why there is no result; null otherwise"),
+        read_only_field("result", FieldType::Any, "The result, as in /results; null while it runs"),
     ]],
 );
 
@@ -210,8 +219,8 @@ pub static ACCESS_TOKEN: FieldTable = FieldTable::new(
     "AccessToken",
     "Access token for version 3, valid for an hour",
     &[&[
-        read_only("access_token", SHORT_TEXT, "The token, for `Authorization: Bearer`"),
-        read_only("expires_in", COUNT, "Lifetime in seconds"),
-        read_only("token_type", FieldType::TextEnum(&["Bearer"]), "How it is sent"),
+        read_only_field("access_token", SHORT_TEXT, "The token, for `Authorization: Bearer`"),
+        read_only_field("expires_in", COUNT, "Lifetime in seconds"),
+        read_only_field("token_type", FieldType::TextEnum(&["Bearer"]), "How it is sent"),
     ]],
 );

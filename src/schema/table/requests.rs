@@ -2,24 +2,24 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::shared::{INTERVALS, LOCATION_MODES, SCHEDULE_FIELDS, TIMEOUTS, read_only};
+use super::shared::{INTERVALS, LOCATION_MODES, SCHEDULE_FIELDS, TIMEOUTS, read_only_field};
 use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
 use super::{alerting, records};
 use crate::syntax::text_format::TextFormat;
 
-static PROPERTIES: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
-static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
-const ACTIONS: FieldType = FieldType::TextEnum(&["append", "replace"]);
-const DAY: FieldType = FieldType::Int { min: 1, max: 7 };
+static PROPERTY_ITEM: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
+static LOCATION_ITEM: FieldType = FieldType::Object(&LOCATION);
+const LIST_UPDATE_ACTION: FieldType = FieldType::TextEnum(&["append", "replace"]);
+const WEEKDAY: FieldType = FieldType::Int { min: 1, max: 7 };
 const TIME_OF_DAY: FieldType = FieldType::Text { min: 0, max: 5, format: TextFormat::TimeOfDay };
 const LOCAL_TIME: FieldType = FieldType::Text { min: 0, max: 19, format: TextFormat::LocalDateTime };
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
-const MONITOR_IDS: FieldType = FieldType::List { items: &ID, min: 1, max: 100_000 };
+const MONITOR_IDS: FieldType = FieldType::List { item_type: &ID, min: 1, max: 100_000 };
 
-static WEEKLY_WINDOW: &[Field] = &[
-    Field::new("start_day", DAY, "First day of the week, 1 is Sunday"),
+static WEEKLY_WINDOW_FIELDS: &[Field] = &[
+    Field::new("start_day", WEEKDAY, "First day of the week, 1 is Sunday"),
     Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`"),
-    Field::new("end_day", DAY, "Last day of the week, 1 is Sunday"),
+    Field::new("end_day", WEEKDAY, "Last day of the week, 1 is Sunday"),
     Field::new("end_time", TIME_OF_DAY, "End, `hh:mm`"),
 ];
 
@@ -29,31 +29,31 @@ pub static BLACKOUT: FieldTable = FieldTable::new(
     "A period that suppresses a monitor's runs, its alerts or a recipient",
     &[
         &[
-            read_only("id", ID, "Id"),
+            read_only_field("id", ID, "Id"),
             Field::new("assoc_id", ID, "The monitor or recipient").required(),
             Field::new("type", FieldType::TextEnum(&["Monitor", "Alert", "Notifier"]), "What it suppresses")
                 .required(),
             Field::flag("persistent", false, "Whether it recurs each week"),
         ],
-        WEEKLY_WINDOW,
+        WEEKLY_WINDOW_FIELDS,
         &[
             Field::new("from_date", LOCAL_TIME, "Start of a one-time blackout"),
             Field::new("thru_date", LOCAL_TIME, "End of a one-time blackout"),
             Field::text("note", 255, "Why; not for notifiers"),
-            read_only("date_added", SHORT_TEXT, "When it was added"),
-            read_only("login", SHORT_TEXT, "Who added it"),
+            read_only_field("date_added", SHORT_TEXT, "When it was added"),
+            read_only_field("login", SHORT_TEXT, "Who added it"),
         ],
     ],
 );
 
-const BULK_EDIT_TARGET: FieldType = FieldType::TextEnum(&["Monitor", "Alert"]);
+const BULK_BLACKOUT_TYPE: FieldType = FieldType::TextEnum(&["Monitor", "Alert"]);
 
 /// One-time blackout as an input.
 pub static ONE_TIME_BLACKOUT: FieldTable = FieldTable::new(
     "OneTimeBlackout",
     "A one-time blackout",
     &[&[
-        Field::new("type", BULK_EDIT_TARGET, "What it suppresses").required(),
+        Field::new("type", BULK_BLACKOUT_TYPE, "What it suppresses").required(),
         Field::new("from_date", LOCAL_TIME, "Start").required(),
         Field::new("thru_date", LOCAL_TIME, "End").required(),
         Field::text("note", 255, "Why"),
@@ -65,10 +65,10 @@ pub static PERSISTENT_BLACKOUT: FieldTable = FieldTable::new(
     "PersistentBlackout",
     "A weekly blackout",
     &[&[
-        Field::new("type", BULK_EDIT_TARGET, "What it suppresses").required(),
-        Field::new("start_day", DAY, "First day of the week, 1 is Sunday").required(),
+        Field::new("type", BULK_BLACKOUT_TYPE, "What it suppresses").required(),
+        Field::new("start_day", WEEKDAY, "First day of the week, 1 is Sunday").required(),
         Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`").required(),
-        Field::new("end_day", DAY, "Last day of the week, 1 is Sunday").required(),
+        Field::new("end_day", WEEKDAY, "Last day of the week, 1 is Sunday").required(),
         Field::new("end_time", TIME_OF_DAY, "End, `hh:mm`").required(),
     ]],
 );
@@ -83,16 +83,24 @@ pub static BLACKOUT_BULK_EDIT: FieldTable = FieldTable::new(
     &[&[
         Field::new("monitors", MONITOR_IDS, "Monitors").required(),
         Field::new("update_one_time", FieldType::Bool, "Whether to change one-time blackouts").required(),
-        Field::new("update_one_time_action", ACTIONS, "Append to the current ones or replace them"),
+        Field::new(
+            "update_one_time_action",
+            LIST_UPDATE_ACTION,
+            "Append to the current ones or replace them",
+        ),
         Field::list("one_time_blackouts", &ONE_TIME_ITEM, 1000, "One-time blackouts"),
         Field::new("update_persistent", FieldType::Bool, "Whether to change weekly blackouts").required(),
-        Field::new("update_persistent_action", ACTIONS, "Append to the current ones or replace them"),
+        Field::new(
+            "update_persistent_action",
+            LIST_UPDATE_ACTION,
+            "Append to the current ones or replace them",
+        ),
         Field::list("persistent_blackouts", &PERSISTENT_ITEM, 1000, "Weekly blackouts"),
     ]],
 );
 
 /// The fields that a bulk edit must have: they never take a default (behaviour.md 1).
-static REQUIRED_FIELDS: &[Field] = &[
+static REQUIRED_SCHEDULE_FIELDS: &[Field] = &[
     Field::text("billing_plancode", 255, "Plan that checks are counted under").required(),
     Field::new("enabled", FieldType::Bool, "Whether runs are planned").required(),
     Field::new("interval", FieldType::IntEnum(INTERVALS), "Minutes between two runs").required(),
@@ -108,10 +116,10 @@ static REQUIRED_FIELDS: &[Field] = &[
     Field::new("timeout", FieldType::IntEnum(TIMEOUTS), "Seconds of one attempt").required(),
     Field::new(
         "custom_properties",
-        FieldType::List { items: &PROPERTIES, min: 0, max: 100 },
+        FieldType::List { item_type: &PROPERTY_ITEM, min: 0, max: 100 },
         "Values of properties",
     ),
-    Field::new("locations", FieldType::List { items: &LOCATIONS, min: 0, max: 1000 }, "Locations"),
+    Field::new("locations", FieldType::List { item_type: &LOCATION_ITEM, min: 0, max: 1000 }, "Locations"),
 ];
 
 /// Monitor bulk edit (interface.md 2.5).
@@ -121,8 +129,8 @@ pub static MONITOR_BULK_EDIT: FieldTable = FieldTable::new(
     &[
         &[Field::new("monitors", MONITOR_IDS, "Monitors").required()],
         SCHEDULE_FIELDS,
-        REQUIRED_FIELDS,
-        &[Field::new("update_locations_action", ACTIONS, "Keep the present locations or not")
+        REQUIRED_SCHEDULE_FIELDS,
+        &[Field::new("update_locations_action", LIST_UPDATE_ACTION, "Keep the present locations or not")
             .with_default(DefaultValue::Text("replace"))],
     ],
 );
@@ -161,14 +169,14 @@ pub static EVENT: FieldTable = FieldTable::new(
     "Event",
     "Something that happened, for charts and reports",
     &[&[
-        read_only("id", ID, "Id"),
+        read_only_field("id", ID, "Id"),
         Field::text("event", 255, "Its type").required(),
         Field::text("description", 65535, "What happened").required(),
         Field::text("value", 8, "A short value"),
         Field::int("quantity", 0, i64::MAX, "How many").with_default(DefaultValue::Int(1)),
-        read_only("name", SHORT_TEXT, "Label of its type"),
-        read_only("login", SHORT_TEXT, "Who reported it"),
-        read_only("timestamp", SHORT_TEXT, "When it was reported"),
+        read_only_field("name", SHORT_TEXT, "Label of its type"),
+        read_only_field("login", SHORT_TEXT, "Who reported it"),
+        read_only_field("timestamp", SHORT_TEXT, "When it was reported"),
     ]],
 );
 
@@ -183,7 +191,7 @@ pub static LOGIN: FieldTable = FieldTable::new(
 );
 
 /// Every table besides those of the monitor types.
-pub static OTHER_TABLES: &[&FieldTable] = &[
+pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &BLACKOUT,
     &ONE_TIME_BLACKOUT,
     &PERSISTENT_BLACKOUT,
@@ -202,14 +210,14 @@ pub static OTHER_TABLES: &[&FieldTable] = &[
     &records::ACCOUNT,
     &records::CUSTOMER,
     &records::AUDIT_ENTRY,
-    &records::TEST,
+    &records::ON_DEMAND_TEST,
     &records::ACCESS_TOKEN,
     &alerting::RECIPIENT,
     &alerting::NOTIFIER_GROUP,
     &alerting::TEMPLATE,
     &alerting::TEMPLATE_PREVIEW,
     &alerting::RENDERED_PREVIEW,
-    &alerting::TEST_NOTIFIER,
+    &alerting::TEST_NOTIFICATION,
     &alerting::BLACKOUT_OCCURRENCE,
     &alerting::SLA,
     &alerting::SLA_BULK_EDIT,

@@ -28,8 +28,8 @@ pub const LOCATION_MODE_CODES: &[(&str, &str)] = &[
     ("S", "SLA (MultiPOP)"),
 ];
 
-static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
-static PROPERTIES: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
+static LOCATION_ITEM: FieldType = FieldType::Object(&LOCATION);
+static PROPERTY_ITEM: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
 
 /// Id, billing plan and name.
 pub static IDENTITY_FIELDS: &[Field] = &[
@@ -46,7 +46,7 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::choice("mode", LOCATION_MODES, "How many locations check a run, and when that alerts")
         .legacy(LegacyEncoding::Coded(LOCATION_MODE_CODES)),
     Field::flag("rotate_locations", false, "Each run takes the next locations of the pool")
-        .legacy(LegacyEncoding::Hidden),
+        .legacy(LegacyEncoding::Omitted),
     Field::int("monitor_location_count", 0, 1000, "Locations of a run; 0 for the default of the mode")
         .with_default(DefaultValue::Int(0)),
     Field::flag("notify_on_error", true, "Notify on errors, clears, missing data and traceroutes"),
@@ -58,8 +58,8 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
         .with_default(DefaultValue::Int(30)),
     Field::text("alert_note", 1000, "Text that goes into every alert"),
     Field::text("note", 1000, "Note for people who view the monitor"),
-    Field::list("custom_properties", &PROPERTIES, 100, "Values of the account's properties, to filter by"),
-    Field::list("locations", &LOCATIONS, 1000, "Its pool of locations; empty is the account's defaults"),
+    Field::list("custom_properties", &PROPERTY_ITEM, 100, "Values of the account's properties, to filter by"),
+    Field::list("locations", &LOCATION_ITEM, 1000, "Its pool of locations; empty is the account's defaults"),
 ];
 
 /// Fields that Vigie sets (interface.md 2.1, ro).
@@ -68,7 +68,7 @@ pub static READ_ONLY_FIELDS: &[Field] = &[
         .read_only(),
     Field::new(
         "blackout_ids",
-        FieldType::List { items: &ID, min: 0, max: 10_000 },
+        FieldType::List { item_type: &ID, min: 0, max: 10_000 },
         "Its blackouts that are not past",
     )
     .read_only(),
@@ -85,7 +85,7 @@ pub static READ_ONLY_FIELDS: &[Field] = &[
 ];
 
 /// Whether the host name is resolved, or else the address to use instead (interface.md 2.2).
-pub static IPV4_ADDRESS: &[Field] = &[
+pub static ADDRESS_FIELDS: &[Field] = &[
     Field::text_with_format(
         "ipv4",
         15,
@@ -96,11 +96,11 @@ pub static IPV4_ADDRESS: &[Field] = &[
 ];
 
 /// The port of the service.
-pub static PORT: &[Field] =
+pub static PORT_FIELDS: &[Field] =
     &[Field::int("port", 1, 65535, "Port of the service; without it that of the protocol")];
 
 /// How a TLS certificate is verified.
-pub static TRUST: &[Field] = &[
+pub static TRUST_FIELDS: &[Field] = &[
     Field::flag("verify_certificate", true, "Whether chain, name and dates of the certificate must hold")
         .extension(),
     Field::new("ca_cert_id", ID, "A private authority that is trusted beside the system's").extension(),
@@ -110,7 +110,7 @@ pub static TRUST: &[Field] = &[
 pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12"];
 
 /// Client certificate (interface.md 2.2, FTPS and browserscript).
-pub static CLIENT_CERTIFICATE: &[Field] = &[
+pub static CLIENT_CERTIFICATE_FIELDS: &[Field] = &[
     Field::new("ssl_cert_id", ID, "Client certificate that is presented"),
     Field::text("ssl_cert_format", 32, "Format of that certificate").read_only(),
     Field::text("ssl_cert_name", 255, "Name of that certificate").read_only(),
@@ -118,18 +118,18 @@ pub static CLIENT_CERTIFICATE: &[Field] = &[
 ];
 
 /// Version of TLS (interface.md 2.2, FTPS).
-pub static SSL_VERSION: &[Field] = &[Field::choice(
+pub static TLS_VERSION_FIELDS: &[Field] = &[Field::choice(
     "use_ssl_version",
     SSL_VERSIONS,
     "The one version to speak; empty is the best of 1.2 and 1.3",
 )];
 
 /// The keyword (behaviour.md 4; interface.md 2.2, browserscript).
-pub static KEYWORD: &[Field] = &[
+pub static KEYWORD_FIELDS: &[Field] = &[
     Field::text("keyword_string", 255, "What has to be in the page; empty is nothing")
         .with_default(DefaultValue::Text("")),
     Field::choice("keyword_match_type", &["Plain Text", "Regular Expression"], "How the keyword is read")
-        .legacy(LegacyEncoding::Alias(&[
+        .legacy(LegacyEncoding::InputAliases(&[
             ("PlainText", "Plain Text"),
             ("RegularExpression", "Regular Expression"),
         ])),
@@ -142,7 +142,7 @@ pub static KEYWORD: &[Field] = &[
 ];
 
 /// The full page: objects of the page, and their changes (fields.md 3).
-pub static FULL_PAGE: &[Field] = &[
+pub static FULL_PAGE_FIELDS: &[Field] = &[
     Field::new(
         "interval_fullpage",
         FieldType::IntEnum(FULLPAGE_INTERVALS),
@@ -162,16 +162,17 @@ pub static FULL_PAGE: &[Field] = &[
 ];
 
 /// Address families (fields.md 3).
-pub static IPV6: &[Field] = &[Field::choice(
+pub static ADDRESS_FAMILY_FIELDS: &[Field] = &[Field::choice(
     "ipv6_enabled",
     &["Disabled", "Preferred", "Enforced"],
     "Disabled is IPv4 only, Preferred IPv6 and then IPv4, Enforced IPv6 only",
 )];
 
 /// A forward proxy of the settings.
-pub static PROXY: &[Field] = &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
+pub static PROXY_FIELDS: &[Field] =
+    &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
 
 /// Creates a field that only Vigie sets.
-pub(super) const fn read_only(name: &'static str, kind: FieldType, description: &'static str) -> Field {
+pub(super) const fn read_only_field(name: &'static str, kind: FieldType, description: &'static str) -> Field {
     Field::new(name, kind, description).access(Access::ReadOnly)
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use crate::redaction::sensitive_names::is_sensitive_header;
-use crate::syntax::comparison::{ASSERTION_SOURCES, COMPARISONS};
+use crate::syntax::comparison::{ASSERTION_COMPARISONS, ASSERTION_SOURCES};
 use crate::syntax::text_format::TextFormat;
 
 /// A location, referred to by its id; name and region are those of the location.
@@ -50,7 +50,7 @@ pub static CAPTURE: FieldTable = FieldTable::new(
     ]],
 );
 
-static PATTERN: FieldType = FieldType::Text { min: 1, max: 1000, format: TextFormat::Any };
+static URL_PATTERN_ITEM: FieldType = FieldType::Text { min: 1, max: 1000, format: TextFormat::Any };
 
 /// A part of a browser script with a status of its own.
 pub static CONTENT_VIEW: FieldTable = FieldTable::new(
@@ -62,13 +62,18 @@ pub static CONTENT_VIEW: FieldTable = FieldTable::new(
         Field::new("inherit_global_errors", FieldType::Bool, "Errors of the script count as its own")
             .required(),
         Field::text("name", 80, "What people call it"),
-        Field::list("url_patterns", &PATTERN, 100, "Objects whose URL fits one of these belong to it")
-            .extension(),
-        Field::list("steps", &STEP_NUMBER, 50, "Steps of the script that belong to it").extension(),
+        Field::list(
+            "url_patterns",
+            &URL_PATTERN_ITEM,
+            100,
+            "Objects whose URL fits one of these belong to it",
+        )
+        .extension(),
+        Field::list("steps", &STEP_NUMBER_ITEM, 50, "Steps of the script that belong to it").extension(),
     ]],
 );
 
-static STEP_NUMBER: FieldType = FieldType::Int { min: 1, max: 50 };
+static STEP_NUMBER_ITEM: FieldType = FieldType::Int { min: 1, max: 50 };
 
 /// A header of a request.
 pub static HEADER: FieldTable = FieldTable::new(
@@ -101,7 +106,7 @@ pub static ASSERTION: FieldTable = FieldTable::new(
         Field::new("source", FieldType::TextEnum(ASSERTION_SOURCES), "Part of the response that it reads")
             .required(),
         Field::text("property", 256, "JSONPath, XPath or name of the header"),
-        Field::new("comparison", FieldType::TextEnum(COMPARISONS), "How it compares").required(),
+        Field::new("comparison", FieldType::TextEnum(ASSERTION_COMPARISONS), "How it compares").required(),
         Field::text("value", 256, "What it compares with").with_default(DefaultValue::Text("1")),
     ]],
 );

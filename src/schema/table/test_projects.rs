@@ -31,7 +31,7 @@ static COLLECTION_FIELDS: &[Field] = &[
 ];
 
 /// `collection-api`.
-pub static COLLECTION: FieldTable = FieldTable::new(
+pub static COLLECTION_API: FieldTable = FieldTable::new(
     "collection-api",
     "A collection of requests",
     &[IDENTITY_FIELDS, COLLECTION_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
@@ -59,11 +59,11 @@ pub static SECURITY_SCAN: FieldTable = FieldTable::new(
     &[IDENTITY_FIELDS, SECURITY_SCAN_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );
 
-static THRESHOLDS: FieldType = FieldType::Object(&THRESHOLD);
+static THRESHOLD_ITEM: FieldType = FieldType::Object(&THRESHOLD);
 
 static HOST_AGENT_FIELDS: &[Field] = &[
     Field::text("host_id", 255, "The host whose agent reports").required(),
-    Field::list("thresholds", &THRESHOLDS, 200, "Bounds of its metrics"),
+    Field::list("thresholds", &THRESHOLD_ITEM, 200, "Bounds of its metrics"),
 ];
 
 /// `hostagent`.

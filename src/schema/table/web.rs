@@ -2,8 +2,8 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::shared::{
-    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY_FIELDS, IPV6, KEYWORD, PORT, PROXY, READ_ONLY_FIELDS,
-    SCHEDULE_FIELDS, SSL_VERSION, TRUST,
+    ADDRESS_FAMILY_FIELDS, CLIENT_CERTIFICATE_FIELDS, FULL_PAGE_FIELDS, IDENTITY_FIELDS, KEYWORD_FIELDS,
+    PORT_FIELDS, PROXY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::HEADER;
 use crate::syntax::text_format::TextFormat;
@@ -17,7 +17,7 @@ pub const MAX_BODY_CHARS: usize = 65535;
 /// Codes of the methods in the legacy API (behaviour.md 2).
 pub const METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "HEAD")];
 
-pub(super) static HEADERS: FieldType = FieldType::Object(&HEADER);
+pub(super) static HEADER_ITEM: FieldType = FieldType::Object(&HEADER);
 
 static REQUEST_FIELDS: &[Field] = &[
     Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "Requested URL").required(),
@@ -27,7 +27,7 @@ static REQUEST_FIELDS: &[Field] = &[
     Field::text_with_format("post_content_type", 255, TextFormat::HeaderValue, "Type of that body")
         .with_default(DefaultValue::Text("application/x-www-form-urlencoded"))
         .extension(),
-    Field::list("http_headers", &HEADERS, 100, "Further headers of the request").extension(),
+    Field::list("http_headers", &HEADER_ITEM, 100, "Further headers of the request").extension(),
     Field::choice(
         "http_version",
         &["1.1", "1.0", "2", "3"],
@@ -53,23 +53,24 @@ static REQUEST_FIELDS: &[Field] = &[
     Field::text("realm_password", 255, "Password for HTTP authentication").secret(),
 ];
 
-static GROUPS: &[&[Field]] = &[
+static WEBSITE_FIELD_GROUPS: &[&[Field]] = &[
     IDENTITY_FIELDS,
     REQUEST_FIELDS,
-    PORT,
+    PORT_FIELDS,
     SCHEDULE_FIELDS,
-    KEYWORD,
-    FULL_PAGE,
-    CLIENT_CERTIFICATE,
-    SSL_VERSION,
-    TRUST,
-    IPV6,
-    PROXY,
+    KEYWORD_FIELDS,
+    FULL_PAGE_FIELDS,
+    CLIENT_CERTIFICATE_FIELDS,
+    TLS_VERSION_FIELDS,
+    TRUST_FIELDS,
+    ADDRESS_FAMILY_FIELDS,
+    PROXY_FIELDS,
     READ_ONLY_FIELDS,
 ];
 
 /// `website`.
-pub static WEBSITE: FieldTable = FieldTable::new("website", "One HTTP request", GROUPS);
+pub static WEBSITE: FieldTable = FieldTable::new("website", "One HTTP request", WEBSITE_FIELD_GROUPS);
 
 /// `website-ssl`.
-pub static WEBSITE_SSL: FieldTable = FieldTable::new("website-ssl", "One HTTPS request", GROUPS);
+pub static WEBSITE_SSL: FieldTable =
+    FieldTable::new("website-ssl", "One HTTPS request", WEBSITE_FIELD_GROUPS);

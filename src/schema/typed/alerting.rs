@@ -18,9 +18,11 @@ pub struct AlertingSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct FullPageSettings {
     /// Minutes between two full pages; negative for never.
-    pub interval_fullpage: i16,
+    #[serde(rename = "interval_fullpage")]
+    pub interval_minutes: i16,
     /// Seconds that one object of the page may take.
-    pub fullpage_object_timeout: u16,
+    #[serde(rename = "fullpage_object_timeout")]
+    pub object_timeout_seconds: u16,
     /// Whether a change of the set of objects is checked.
     pub check_fullpage_missing_objects: bool,
     /// Whether a change of the sizes of objects is checked.

@@ -8,7 +8,7 @@ use crate::evaluate::variable::VariableSettings;
 
 /// A sequence of requests, or a single request.
 #[derive(Clone, Debug, Deserialize)]
-pub struct ApiStepsSettings<'a> {
+pub struct WebsiteApiSettings<'a> {
     /// The requests, in order.
     #[serde(borrow)]
     pub api_steps: Option<Vec<ApiStepSettings<'a>>>,
@@ -31,13 +31,13 @@ pub struct ApiStepSettings<'a> {
     pub custom_method: Option<&'a str>,
     /// Headers and credentials.
     #[serde(borrow)]
-    pub head: HeadSettings<'a>,
+    pub head: StepHeadSettings<'a>,
     /// Display name.
     pub step_name: &'a str,
     /// Position in the order; defaults to the position in the list.
     pub step_number: Option<u32>,
     /// The body.
-    pub post: Option<PostSettings<'a>>,
+    pub post: Option<StepBodySettings<'a>>,
     /// Assertions on the response.
     pub assertions: Vec<AssertionSettings>,
     /// Variables for later steps.
@@ -58,7 +58,7 @@ impl<'a> ApiStepSettings<'a> {
                 HttpMethod::Head => StepMethod::Head,
             },
             custom_method: None,
-            head: HeadSettings::default(),
+            head: StepHeadSettings::default(),
             step_name: "Step 1",
             step_number: Some(1),
             post: None,
@@ -85,7 +85,7 @@ pub enum StepMethod {
 
 /// Headers and credentials of a step.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct HeadSettings<'a> {
+pub struct StepHeadSettings<'a> {
     /// Headers of the request.
     #[serde(borrow)]
     pub headers: Vec<HeaderSettings<'a>>,
@@ -101,7 +101,7 @@ pub struct HeadSettings<'a> {
 
 /// Body of a step.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct PostSettings<'a> {
+pub struct StepBodySettings<'a> {
     /// Type of the body.
     pub content_type: &'a str,
     /// The body.

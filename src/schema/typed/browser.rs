@@ -59,10 +59,10 @@ pub enum BrowserType {
 pub enum KeywordAction {
     /// Once.
     #[serde(rename = "Generate an error")]
-    Once,
+    CheckOnce,
     /// Again and again, until it appears or the time is over.
     #[serde(rename = "Continue waiting")]
-    Wait,
+    WaitUntilFound,
 }
 
 /// What is captured of a page, and when.
@@ -90,16 +90,16 @@ pub enum CaptureLevel {
     ErrorOnly,
     /// After each step (`Action` in the API), when the script failed.
     #[serde(rename = "All Actions on Error")]
-    ActionsOnError,
+    EachStepOnError,
     /// After each step (`Action` in the API).
     #[serde(rename = "All Actions")]
-    Actions,
+    EachStep,
     /// After each action of a step (`Event` in the API), when the script failed.
     #[serde(rename = "All Events on Error")]
-    EventsOnError,
+    EachActionOnError,
     /// After each action of a step (`Event` in the API).
     #[serde(rename = "All Events")]
-    Events,
+    EachAction,
 }
 
 /// Format of screenshots.

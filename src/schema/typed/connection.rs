@@ -41,7 +41,7 @@ pub struct ClientCertificateSettings {
 impl ClientCertificateSettings {
     /// Returns the id of the certificate to present.
     #[must_use]
-    pub fn certificate_id(&self) -> Option<i64> {
+    pub fn presented_certificate(&self) -> Option<i64> {
         self.ssl_cert_id.filter(|&id| self.use_client_ssl_cert && id != 0)
     }
 }
@@ -119,7 +119,7 @@ pub struct ProxySettings {
 impl ProxySettings {
     /// Returns the id of the proxy that the check goes through.
     #[must_use]
-    pub fn id(&self) -> Option<i64> {
+    pub fn selected_proxy(&self) -> Option<i64> {
         self.proxy_id.filter(|&id| id != 0)
     }
 }

@@ -10,20 +10,20 @@ use super::invalid_settings::InvalidSettings;
 use crate::schema::field::{Field, FieldTable, FieldType};
 
 /// Returns the value of a field by its position in the table; `None` or null when it is not set.
-type FieldValues<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a Value>;
+type FieldValueLookup<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a Value>;
 
 /// Reads `T`, whose fields are named as those of `table`: each has the value of `value_of` or its default.
 pub(in crate::schema) fn deserialize_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
-    values: FieldValues<'_, 'a>,
+    values: FieldValueLookup<'_, 'a>,
 ) -> Result<T, InvalidSettings> {
-    T::deserialize(FieldsDeserializer { table, values })
+    T::deserialize(FieldsDeserializer { table, value_of: values })
 }
 
 /// The fields of one object.
 struct FieldsDeserializer<'s, 'a> {
     table: &'static FieldTable,
-    values: FieldValues<'s, 'a>,
+    value_of: FieldValueLookup<'s, 'a>,
 }
 
 impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
@@ -39,7 +39,11 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
             let reason = format!("`{}` has no such field", self.table.name);
             InvalidSettings::from_reason(reason).with_path_prefix(name)
         })?;
-        visitor.visit_map(FieldEntries { fields: self, positions: positions.iter().enumerate(), next: None })
+        visitor.visit_map(FieldEntries {
+            deserializer: self,
+            positions: positions.iter().enumerate(),
+            next: None,
+        })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
@@ -54,7 +58,7 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
 
 /// The fields of a struct, in turn.
 struct FieldEntries<'s, 'a> {
-    fields: FieldsDeserializer<'s, 'a>,
+    deserializer: FieldsDeserializer<'s, 'a>,
     /// Their positions in the table.
     positions: std::iter::Enumerate<std::slice::Iter<'s, u16>>,
     next: Option<(&'static Field, &'a Value)>,
@@ -64,11 +68,11 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
     type Error = InvalidSettings;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
-        let table = self.fields.table;
+        let table = self.deserializer.table;
         for (index, &position) in self.positions.by_ref() {
             let position = usize::from(position);
             let field = table.fields()[position];
-            let set = (self.fields.values)(position, field).filter(|value| !value.is_null());
+            let set = (self.deserializer.value_of)(position, field).filter(|value| !value.is_null());
             if let Some(value) = set.or_else(|| table.default_at(position)) {
                 self.next = Some((field, value));
                 // Derived structs also accept the index of a field, which saves comparing names.
@@ -83,7 +87,7 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
             return Err(InvalidSettings::custom("a value was read before its name"));
         };
         let read = seed.deserialize(ValueDeserializer { field_type: &field.field_type, value });
-        read.map_err(|error| error.in_field(field, value))
+        read.map_err(|error| error.with_field(field, value))
     }
 }
 
@@ -99,7 +103,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match (self.value, self.field_type) {
             (Value::String(text), _) => visitor.visit_borrowed_str(text),
-            (Value::Array(items), FieldType::List { items: entry_type, .. }) => {
+            (Value::Array(items), FieldType::List { item_type: entry_type, .. }) => {
                 visitor.visit_seq(ListItems { field_type: entry_type, items: items.iter().enumerate() })
             }
             (value, _) => value.deserialize_any(visitor).map_err(InvalidSettings::custom),
@@ -127,7 +131,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
         match (self.value, self.field_type) {
             (Value::Object(entries), FieldType::Object(table)) => {
                 let values = |_, field: &'static Field| entries.get(field.name);
-                FieldsDeserializer { table, values: &values }.deserialize_struct(name, names, visitor)
+                FieldsDeserializer { table, value_of: &values }.deserialize_struct(name, names, visitor)
             }
             _ => Err(InvalidSettings::from_reason("it must be a map of fields")),
         }

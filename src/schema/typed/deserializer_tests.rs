@@ -12,7 +12,7 @@ use super::*;
 use crate::domain::MonitorType;
 use crate::schema::MonitorDocument;
 use crate::schema::table::{self, alerting as tables, operations, requests};
-use crate::schema::typed::api_steps::ApiStepsSettings;
+use crate::schema::typed::api_steps::WebsiteApiSettings;
 use crate::schema::typed::record::*;
 use crate::schema::typed::{
     alerting, browser, connection, ftp, keyword, mail, name_server, ping, request, schedule, tcp, website,
@@ -31,18 +31,18 @@ impl WalkReport {
     }
 
     /// Compares `T` with the tables of `kinds`.
-    fn types<T: Deserialize<'static>>(&self, kinds: &[MonitorType]) {
+    fn compare_types<T: Deserialize<'static>>(&self, kinds: &[MonitorType]) {
         for kind in kinds {
-            self.table::<T>(table::for_type(*kind));
+            self.compare_table::<T>(table::for_type(*kind));
         }
     }
 
-    fn record<T: RecordSettings<'static>>(&self) {
-        self.table::<T>(T::table());
+    fn compare_record<T: RecordSettings<'static>>(&self) {
+        self.compare_table::<T>(T::table());
     }
 
-    fn table<T: Deserialize<'static>>(&self, table: &'static FieldTable) {
-        if let Err(error) = T::deserialize(StructWalk { table, seen: self }) {
+    fn compare_table<T: Deserialize<'static>>(&self, table: &'static FieldTable) {
+        if let Err(error) = T::deserialize(StructWalk { table, report: self }) {
             self.add_error(table.name, error.to_string());
         }
     }
@@ -51,7 +51,7 @@ impl WalkReport {
 /// Passes a struct a value for each of its fields.
 struct StructWalk<'s> {
     table: &'static FieldTable,
-    seen: &'s WalkReport,
+    report: &'s WalkReport,
 }
 
 impl Deserializer<'static> for StructWalk<'_> {
@@ -63,9 +63,9 @@ impl Deserializer<'static> for StructWalk<'_> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        self.seen.structs.borrow_mut().insert(name);
+        self.report.structs.borrow_mut().insert(name);
         for field in names.iter().filter(|field| self.table.field(field).is_none()) {
-            self.seen.add_error(name, format!("`{field}` is not a field of `{}`", self.table.name));
+            self.report.add_error(name, format!("`{field}` is not a field of `{}`", self.table.name));
         }
         visitor.visit_map(FieldWalk { names: names.iter(), next: None, walk: self })
     }
@@ -102,7 +102,7 @@ impl MapAccess<'static> for FieldWalk<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
         let field = self.next.unwrap();
-        let value = ValueWalk { kind: &field.field_type, name: field.name, seen: self.walk.seen };
+        let value = ValueWalk { kind: &field.field_type, name: field.name, report: self.walk.report };
         seed.deserialize(value).map_err(|error| error.with_path_prefix(field.name))
     }
 }
@@ -112,7 +112,7 @@ impl MapAccess<'static> for FieldWalk<'_> {
 struct ValueWalk<'s> {
     kind: &'static FieldType,
     name: &'static str,
-    seen: &'s WalkReport,
+    report: &'s WalkReport,
 }
 
 impl ValueWalk<'_> {
@@ -129,7 +129,7 @@ impl ValueWalk<'_> {
             other => return type_error(&format!("a whole number is read from {other:?}")),
         };
         if min < low || max > high {
-            self.seen.add_error(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
+            self.report.add_error(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
         }
         visitor.visit_i64(match *self.kind {
             FieldType::IntEnum(choices) => choices[0],
@@ -209,7 +209,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
 
     fn deserialize_seq<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            FieldType::List { items: entry_kind, .. } => {
+            FieldType::List { item_type: entry_kind, .. } => {
                 visitor.visit_seq(OneItem(Some(Self { kind: entry_kind, ..self })))
             }
             other => type_error(&format!("a list is read from {other:?}")),
@@ -224,7 +224,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
     ) -> Result<V::Value, Self::Error> {
         match self.kind {
             FieldType::Object(table) => {
-                StructWalk { table, seen: self.seen }.deserialize_struct(name, names, visitor)
+                StructWalk { table, report: self.report }.deserialize_struct(name, names, visitor)
             }
             other => type_error(&format!("a struct is read from {other:?}")),
         }
@@ -241,7 +241,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
         };
         let (ours, theirs) = (BTreeSet::from_iter(variants), BTreeSet::from_iter(*choices));
         if ours != theirs {
-            self.seen.add_error(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
+            self.report.add_error(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
         }
         StrDeserializer::new(choices[0]).deserialize_enum(name, variants, visitor)
     }
@@ -281,57 +281,59 @@ const NAME_SERVERS: &[MonitorType] = &[MonitorType::NameServer];
 fn walk() -> WalkReport {
     let seen = WalkReport::default();
     let others: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
-    seen.types::<schedule::ScheduleSettings>(MonitorType::ALL);
-    seen.types::<schedule::LocationModeSettings>(&others);
-    seen.types::<schedule::HandsetSettings>(HANDSETS);
-    seen.types::<alerting::AlertingSettings>(MonitorType::ALL);
-    seen.types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
-    seen.types::<alerting::CertificateDateSettings>(WEBSITES);
-    seen.types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
-    seen.types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
-    seen.types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
+    seen.compare_types::<schedule::ScheduleSettings>(MonitorType::ALL);
+    seen.compare_types::<schedule::LocationModeSettings>(&others);
+    seen.compare_types::<schedule::HandsetSettings>(HANDSETS);
+    seen.compare_types::<alerting::AlertingSettings>(MonitorType::ALL);
+    seen.compare_types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
+    seen.compare_types::<alerting::CertificateDateSettings>(WEBSITES);
+    seen.compare_types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
+    seen.compare_types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
+    seen.compare_types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
     let secure = [WEBSITES, STEPS, BROWSERS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat();
-    seen.types::<connection::TrustSettings>(&secure);
-    seen.types::<connection::ClientCertificateSettings>(&[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat());
-    seen.types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
-    seen.types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
-    seen.types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
-    seen.types::<website::WebsiteSettings<'_>>(WEBSITES);
-    seen.types::<ApiStepsSettings<'_>>(STEPS);
-    seen.types::<browser::BrowserSettings<'_>>(BROWSERS);
-    seen.types::<browser::StepTimeoutSettings>(BROWSERS);
-    seen.types::<tcp::TcpSettings<'_>>(TCP);
-    seen.types::<ping::PingSettings<'_>>(PING);
-    seen.types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
-    seen.types::<ftp::FtpSettings<'_>>(FTP);
-    seen.types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
-    seen.types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
-    seen.types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
-    seen.types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
-    seen.types::<mail::RoundTripSettings<'_>>(TRIPS);
-    seen.record::<AccountSettings<'_>>();
-    seen.record::<CustomerSettings<'_>>();
-    seen.record::<UserSettings<'_>>();
-    seen.record::<LocationSettings<'_>>();
-    seen.record::<CertificateSettings<'_>>();
-    seen.record::<PropertySettings<'_>>();
-    seen.record::<TestSettings>();
-    seen.record::<BlackoutSettings<'_>>();
-    seen.record::<EventSettings<'_>>();
-    seen.record::<RecipientSettings<'_>>();
-    seen.record::<NotifierGroupSettings<'_>>();
-    seen.record::<TemplateSettings<'_>>();
-    seen.record::<SlaSettings<'_>>();
-    seen.record::<PerformanceAlertSettings>();
-    seen.table::<request::LoginRequest<'_>>(&requests::LOGIN);
-    seen.table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
-    seen.table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
-    seen.table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
-    seen.table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
-    seen.table::<request::TestAlertRequest>(&tables::TEST_NOTIFIER);
-    seen.table::<request::PreviewRequest>(&tables::TEST_NOTIFIER);
-    seen.table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
-    seen.table::<request::ApplyRequest>(&operations::APPLY);
+    seen.compare_types::<connection::TrustSettings>(&secure);
+    seen.compare_types::<connection::ClientCertificateSettings>(
+        &[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat(),
+    );
+    seen.compare_types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
+    seen.compare_types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    seen.compare_types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    seen.compare_types::<website::WebsiteSettings<'_>>(WEBSITES);
+    seen.compare_types::<WebsiteApiSettings<'_>>(STEPS);
+    seen.compare_types::<browser::BrowserSettings<'_>>(BROWSERS);
+    seen.compare_types::<browser::StepTimeoutSettings>(BROWSERS);
+    seen.compare_types::<tcp::TcpSettings<'_>>(TCP);
+    seen.compare_types::<ping::PingSettings<'_>>(PING);
+    seen.compare_types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
+    seen.compare_types::<ftp::FtpSettings<'_>>(FTP);
+    seen.compare_types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
+    seen.compare_types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
+    seen.compare_types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
+    seen.compare_types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
+    seen.compare_types::<mail::RoundTripSettings<'_>>(TRIPS);
+    seen.compare_record::<AccountSettings<'_>>();
+    seen.compare_record::<CustomerSettings<'_>>();
+    seen.compare_record::<UserSettings<'_>>();
+    seen.compare_record::<LocationSettings<'_>>();
+    seen.compare_record::<CertificateSettings<'_>>();
+    seen.compare_record::<PropertySettings<'_>>();
+    seen.compare_record::<TestSettings>();
+    seen.compare_record::<BlackoutSettings<'_>>();
+    seen.compare_record::<EventSettings<'_>>();
+    seen.compare_record::<RecipientSettings<'_>>();
+    seen.compare_record::<NotifierGroupSettings<'_>>();
+    seen.compare_record::<TemplateSettings<'_>>();
+    seen.compare_record::<SlaSettings<'_>>();
+    seen.compare_record::<PerformanceAlertSettings>();
+    seen.compare_table::<request::LoginRequest<'_>>(&requests::LOGIN);
+    seen.compare_table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
+    seen.compare_table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
+    seen.compare_table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
+    seen.compare_table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
+    seen.compare_table::<request::TestAlertRequest>(&tables::TEST_NOTIFICATION);
+    seen.compare_table::<request::PreviewRequest>(&tables::TEST_NOTIFICATION);
+    seen.compare_table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
+    seen.compare_table::<request::ApplyRequest>(&operations::APPLY);
     seen
 }
 
@@ -387,11 +389,11 @@ fn an_unset_field_has_the_default_of_the_table() {
     let document = website(json!({"url": "http://a/", "mode": "Primary", "timeout": null})).unwrap();
     let settings = document.settings();
     assert_eq!(
-        (settings.location_mode, settings.schedule.timeout),
+        (settings.location_mode, settings.schedule.timeout_seconds),
         (crate::domain::LocationMode::Primary, 30)
     );
     assert!(settings.schedule.enabled && settings.alerting.notify_on_error);
-    let typed: website::WebsiteSettings<'_> = document.to_typed().unwrap();
+    let typed: website::WebsiteSettings<'_> = document.deserialize().unwrap();
     assert_eq!((typed.url, typed.http_version), ("http://a/", website::HttpVersion::Http11));
     assert_eq!(typed.post_content_type, "application/x-www-form-urlencoded");
 }
@@ -399,9 +401,9 @@ fn an_unset_field_has_the_default_of_the_table() {
 #[test]
 fn missing_and_unknown_fields_are_errors() {
     let document = website(json!({})).unwrap();
-    let error = document.to_typed::<website::WebsiteSettings<'_>>().unwrap_err();
+    let error = document.deserialize::<website::WebsiteSettings<'_>>().unwrap_err();
     assert_eq!(error.to_string(), "`url`: it is missing");
-    let error = document.to_typed::<ftp::FtpSettings<'_>>().unwrap_err();
+    let error = document.deserialize::<ftp::FtpSettings<'_>>().unwrap_err();
     assert_eq!(error.to_string(), "`hostname`: `website` has no such field");
 }
 
@@ -409,12 +411,12 @@ fn missing_and_unknown_fields_are_errors() {
 fn a_record_is_read_with_the_defaults_of_its_table() {
     let fields = |fields: Value| -> Map<String, Value> { fields.as_object().cloned().unwrap() };
     let bare = fields(json!({"name": "n", "recipient": "a@b.example"}));
-    let read: RecipientSettings<'_> = read_fields(&bare).unwrap();
+    let read: RecipientSettings<'_> = parse_record_fields(&bare).unwrap();
     assert_eq!(
         (read.method, read.start_threshold, read.stop_threshold),
         (crate::domain::NotificationMethod::MailHtml, 1, 10)
     );
     let other = fields(json!({"name": "n", "recipient": "a@b.example", "method_id": 99}));
-    let error = read_fields::<RecipientSettings<'_>>(&other).unwrap_err().to_string();
+    let error = parse_record_fields::<RecipientSettings<'_>>(&other).unwrap_err().to_string();
     assert!(error.starts_with("`method_id` is `99`: it must be one of `1`"), "{error}");
 }

@@ -12,7 +12,7 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidSettings {
     /// Path of the field, such as `mode` or `api_steps[0].url`.
-    pub field: String,
+    pub path: String,
     /// Its value as shown in messages; `None` when it has none.
     pub value: Option<String>,
     /// What is wrong with it, and what is allowed.
@@ -23,7 +23,7 @@ impl InvalidSettings {
     /// Creates the error of the field at `path` with the value `value`.
     #[must_use]
     pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
-        Self { field: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
+        Self { path: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
     }
 
     /// Creates an error whose field is not known yet.
@@ -33,7 +33,7 @@ impl InvalidSettings {
 
     /// Sets the field and its value; the value of a secret is masked.
     #[must_use]
-    pub(in crate::schema) fn in_field(mut self, field: &Field, value: &Value) -> Self {
+    pub(in crate::schema) fn with_field(mut self, field: &Field, value: &Value) -> Self {
         self = self.with_path_prefix(field.name).with_value(value);
         if field.secret || field.is_script() {
             self.value = Some(MASK.to_owned());
@@ -44,20 +44,20 @@ impl InvalidSettings {
     /// Sets the value, unless it is already set.
     #[must_use]
     pub(in crate::schema) fn with_value(mut self, value: &Value) -> Self {
-        self.value = self.value.or_else(|| Some(display_value(value)));
+        self.value = self.value.or_else(|| Some(display_json(value)));
         self
     }
 
     /// Prepends `prefix` to the path: a field, or a position in a list such as `[2]`.
     #[must_use]
     pub(in crate::schema) fn with_path_prefix(mut self, outer: &str) -> Self {
-        let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
-        self.field = format!("{outer}{dot}{}", self.field);
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{outer}{dot}{}", self.path);
         self
     }
 }
 
-fn display_value(value: &Value) -> String {
+fn display_json(value: &Value) -> String {
     match value {
         Value::String(text) => truncate_value(text),
         Value::Array(_) => "a list".to_owned(),
@@ -69,8 +69,8 @@ fn display_value(value: &Value) -> String {
 impl fmt::Display for InvalidSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
-            Some(value) => write!(f, "`{}` is `{value}`: {}", self.field, self.reason),
-            None => write!(f, "`{}`: {}", self.field, self.reason),
+            Some(value) => write!(f, "`{}` is `{value}`: {}", self.path, self.reason),
+            None => write!(f, "`{}`: {}", self.path, self.reason),
         }
     }
 }
@@ -80,8 +80,7 @@ impl std::error::Error for InvalidSettings {}
 impl From<InvalidSettings> for ValidationError {
     fn from(error: InvalidSettings) -> Self {
         let message = error.to_string();
-        let validation_error =
-            Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
+        let validation_error = Self::new(ValidationErrorKind::Type, error.path, Position::default(), message);
         match error.value {
             Some(value) => validation_error.with_value(value),
             None => validation_error,

@@ -20,9 +20,9 @@ pub struct MonitorSettings {
     /// Which locations a run uses. Tests on handsets, which have other modes, are planned as Global Verify.
     pub location_mode: LocationMode,
     /// Minutes after 00:00 UTC at which the grid of runs starts, if set.
-    pub offset: Option<u16>,
+    pub schedule_offset_minutes: Option<u16>,
     /// Seconds that a step of a script may take; `None` without a limit of its own.
-    pub step_timeout: Option<u16>,
+    pub step_timeout_seconds: Option<u16>,
     /// Alerts of a failing check.
     pub alerting: AlertingSettings,
     /// Loading and comparison of full pages, for types that load pages.
@@ -41,27 +41,27 @@ impl MonitorSettings {
         let (mode, offset) = match kind {
             MonitorType::MobileCloud | MonitorType::MobileLab => (
                 LocationMode::GlobalVerify,
-                deserialize_fields::<HandsetSettings>(table, values)?.monitor_offset,
+                deserialize_fields::<HandsetSettings>(table, values)?.offset_minutes,
             ),
             _ => (deserialize_fields::<LocationModeSettings>(table, values)?.mode, None),
         };
         let dates: Option<CertificateDateSettings> =
-            read_if_present(table, "check_ssl_expiration_dates", values)?;
-        let steps: Option<StepTimeoutSettings> = read_if_present(table, "step_timeout", values)?;
+            deserialize_if_present(table, "check_ssl_expiration_dates", values)?;
+        let steps: Option<StepTimeoutSettings> = deserialize_if_present(table, "step_timeout", values)?;
         Ok(Self {
             schedule: deserialize_fields(table, values)?,
             location_mode: mode,
-            offset,
-            step_timeout: steps.and_then(|steps| steps.step_timeout).filter(|seconds| *seconds > 0),
+            schedule_offset_minutes: offset,
+            step_timeout_seconds: steps.and_then(|steps| steps.step_timeout).filter(|seconds| *seconds > 0),
             alerting: deserialize_fields(table, values)?,
-            full_page: read_if_present(table, "interval_fullpage", values)?,
+            full_page: deserialize_if_present(table, "interval_fullpage", values)?,
             certificate_dates: dates.map(|dates| dates.check_ssl_expiration_dates).unwrap_or_default(),
         })
     }
 }
 
 /// Reads settings of those types whose table has `field`; `None` for other types.
-fn read_if_present<'a, T: Deserialize<'a>>(
+fn deserialize_if_present<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     field: &str,
     values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,

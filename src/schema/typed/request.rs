@@ -12,7 +12,7 @@ use crate::schema::field::FieldTable;
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
-pub fn read_request<'a, T: Deserialize<'a>>(
+pub fn parse_request_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     fields: &'a Map<String, Value>,
 ) -> Result<T, InvalidSettings> {

@@ -10,19 +10,23 @@ pub struct ScheduleSettings {
     /// Whether runs are planned.
     pub enabled: bool,
     /// Minutes between two runs.
-    pub interval: u16,
+    #[serde(rename = "interval")]
+    pub interval_minutes: u16,
     /// Time limit of one attempt in seconds; for a browser, that of one page load.
-    pub timeout: u16,
+    #[serde(rename = "timeout")]
+    pub timeout_seconds: u16,
     /// Whether each run uses the next locations of the pool.
     pub rotate_locations: bool,
     /// Number of locations of a run; 0 for the default of the mode.
-    pub monitor_location_count: u16,
+    #[serde(rename = "monitor_location_count")]
+    pub locations_per_run: u16,
     /// First location, and the one that alerts in mode Primary.
     pub home_location: Option<LocationId>,
     /// Whether a failure is retried at once, at the same location.
     pub retry_on_failure: bool,
     /// Whether checks out of schedule are permitted.
-    pub allow_internal_testing: bool,
+    #[serde(rename = "allow_internal_testing")]
+    pub allow_on_demand_tests: bool,
 }
 
 /// Which locations a run uses: for every type but those of handsets.
@@ -54,7 +58,8 @@ pub struct HandsetSettings {
     /// Which handsets a run uses.
     pub mode: HandsetMode,
     /// Minutes after 00:00 UTC at which the grid of runs starts.
-    pub monitor_offset: Option<u16>,
+    #[serde(rename = "monitor_offset")]
+    pub offset_minutes: Option<u16>,
 }
 
 /// Which handsets a run uses.

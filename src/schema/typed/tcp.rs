@@ -15,7 +15,7 @@ pub struct TcpSettings<'a> {
     pub tls: TcpTlsMode,
     /// Dialogue lines, in order.
     #[serde(borrow)]
-    pub dialogue: Vec<DialogueStepSettings<'a>>,
+    pub dialogue: Vec<DialogueLineSettings<'a>>,
 }
 
 /// Whether and when TLS starts on a connection.
@@ -40,7 +40,7 @@ pub enum TcpTlsMode {
 
 /// A line of a dialogue.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct DialogueStepSettings<'a> {
+pub struct DialogueLineSettings<'a> {
     /// Text to send.
     pub send: Option<&'a str>,
     /// Regular expression that the reply must match.

@@ -24,7 +24,7 @@ impl BlackoutSettings<'_> {
                 local_time_field("from_date", self.from_date)?,
                 local_time_field("thru_date", self.thru_date)?,
             );
-            return Ok(TimeWindow::Once { from, until: thru });
+            return Ok(TimeWindow::Once { start: from, end: thru });
         }
         Ok(TimeWindow::Weekly {
             start_day: weekday_field("start_day", self.start_day)?,
@@ -63,7 +63,7 @@ impl SlaExclusionSettings<'_> {
     /// An invalid time.
     pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
         let from = local_time_field("from_date", Some(self.from_date))?;
-        Ok(TimeWindow::Once { from, until: local_time_field("thru_date", Some(self.thru_date))? })
+        Ok(TimeWindow::Once { start: from, end: local_time_field("thru_date", Some(self.thru_date))? })
     }
 }
 

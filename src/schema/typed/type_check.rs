@@ -8,7 +8,7 @@ use crate::schema::field::{Field, FieldTable, FieldType};
 /// Returns the first part of `value` that is not of the type of `field`; `None` when all is. Bounds of numbers and
 /// formats of texts are only checked for new values.
 pub(in crate::schema) fn find_type_error(field: &Field, value: &Value) -> Option<InvalidSettings> {
-    find_type_error_in_value(&field.field_type, value).map(|error| error.in_field(field, value))
+    find_type_error_in_value(&field.field_type, value).map(|error| error.with_field(field, value))
 }
 
 fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSettings> {
@@ -22,7 +22,7 @@ fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSe
             number.as_i64().is_some_and(|number| choices.contains(&number))
         }
         (FieldType::TextEnum(choices), Value::String(text)) => choices.contains(&text.as_str()),
-        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+        (FieldType::List { item_type: entry, .. }, Value::Array(items)) => {
             return find_type_error_in_list(entry, items);
         }
         (FieldType::Object(table), Value::Object(entries)) => {
@@ -30,7 +30,7 @@ fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSe
         }
         _ => false,
     };
-    (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", kind.expected())))
+    (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", kind.requirement())))
 }
 
 fn find_type_error_in_list(entry: &FieldType, items: &[Value]) -> Option<InvalidSettings> {

@@ -16,7 +16,7 @@ pub struct Action {
     /// Time limit of the action; `None` for the rest of the step.
     pub timeout: Option<Duration>,
     /// The expected effect (attribute `expect`); `None` when none is given.
-    pub expected: Option<ExpectedEffect>,
+    pub expected_effect: Option<ExpectedEffect>,
     /// Its position in the text.
     pub position: Position,
 }
@@ -67,7 +67,7 @@ pub enum ActionKind {
     /// `wait-for`, `wait-for-text`, `wait-for-url`, `wait-for-event`, `wait-for-network-quiet`.
     WaitFor(WaitCondition),
     /// `extract`: stores a value of the page in a variable; with a pattern its first group, or the whole match.
-    Extract { into_variable: String, property: PageProperty, pattern: Option<Pattern> },
+    Extract { into_variable: String, property: PageProperty, pattern: Option<RegexPattern> },
     /// `run-js`: the body of a function that may return a value. A placeholder is replaced by a JavaScript string
     /// literal of the value, including its quotes, so that no value becomes code.
     RunJs { code: String, into_variable: Option<String> },
@@ -84,9 +84,9 @@ pub enum ActionKind {
 
 /// A compiled regular expression; equal when the sources are equal.
 #[derive(Clone, Debug)]
-pub struct Pattern(pub Regex);
+pub struct RegexPattern(pub Regex);
 
-impl PartialEq for Pattern {
+impl PartialEq for RegexPattern {
     fn eq(&self, other: &Self) -> bool {
         self.0.as_str() == other.0.as_str()
     }
@@ -235,7 +235,7 @@ pub enum Matcher {
     /// `contains`.
     Contains(String),
     /// `matches`: anywhere in the text.
-    Matches(Pattern),
+    Matches(RegexPattern),
     /// `not`: negation.
     Not(Box<Matcher>),
     /// `at-least`, of a count.

@@ -10,31 +10,30 @@ use super::element::{ElementParser, is_blank};
 use super::element_target::parse_target;
 use super::keys::KeyChord;
 use super::vocabulary::{
-    ActionSpec, COMMON_ATTRIBUTES, EXTRACT_SOURCES, ExtractSource, FRAMES, STATES, WINDOWS, WindowKeyword,
+    ActionSpec, COMMON_ATTRIBUTES, ELEMENT_STATES, EXTRACT_SOURCES, ExtractSource, FRAME_KEYWORDS,
+    WINDOW_KEYWORDS, WindowKeyword,
 };
 
 /// Default of the attribute `quiet`: how long the network must be idle.
-const DEFAULT_NETWORK_QUIET: Duration = Duration::from_millis(500);
-
-type ActionElement<'r, 'd, 'i, 't> = ElementParser<'r, 'd, 'i, 't>;
+const DEFAULT_NETWORK_IDLE: Duration = Duration::from_millis(500);
 
 /// Parses the action in `element`, which is described by `spec`; returns `None` after adding an error.
 pub(super) fn parse_action(
-    element: &mut ActionElement<'_, '_, '_, '_>,
+    element: &mut ElementParser<'_, '_, '_, '_>,
     spec: &'static ActionSpec,
 ) -> Option<Action> {
     let known: Vec<&'static str> = spec.all_attributes().collect();
     element.context.check_attributes(element.node, &known);
-    let optional = element.flag(COMMON_ATTRIBUTES[0], false);
-    let timeout = element.seconds(COMMON_ATTRIBUTES[1]);
+    let optional = element.bool_attribute(COMMON_ATTRIBUTES[0], false);
+    let timeout = element.seconds_attribute(COMMON_ATTRIBUTES[1]);
     let expected = if spec.supports_expect { parse_expected(element) } else { None };
     let target = if spec.name == "run-js" { None } else { parse_target(element, spec) };
-    let action = parse_kind(element, spec, target)?;
+    let action = parse_action_kind(element, spec, target)?;
     let position = element.context.line_index.position_at(element.node.range().start);
-    Some(Action { kind: action, optional, timeout, expected, position })
+    Some(Action { kind: action, optional, timeout, expected_effect: expected, position })
 }
 
-fn parse_expected(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ExpectedEffect> {
+fn parse_expected(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ExpectedEffect> {
     let value = element.attribute("expect")?.trim_matches([' ', '\t', '\n', '\r']);
     match (value, value.strip_prefix("event:")) {
         ("location", _) => Some(ExpectedEffect::LocationChange),
@@ -54,13 +53,13 @@ fn is_event_name(name: &str) -> bool {
 }
 
 /// Parses what the action does; `target` is the element that it acts on.
-fn parse_kind(
-    element: &mut ActionElement<'_, '_, '_, '_>,
+fn parse_action_kind(
+    element: &mut ElementParser<'_, '_, '_, '_>,
     spec: &ActionSpec,
     target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
     Some(match spec.name {
-        "open" => ActionKind::Open { url: element.template("url")? },
+        "open" => ActionKind::Open { url: element.non_blank_template("url")? },
         "click" => ActionKind::Click { target: target?, double: false },
         "double-click" => ActionKind::Click { target: target?, double: true },
         "type" => {
@@ -73,38 +72,40 @@ fn parse_kind(
             ActionKind::Select { target: target?, option: option? }
         }
         "check" => {
-            let on = element.flag("on", true);
+            let on = element.bool_attribute("on", true);
             ActionKind::SetChecked { target: target?, checked: on }
         }
         "hover" => ActionKind::Hover { target: target? },
-        "press" => ActionKind::Press { key: parse_key(element)?, target },
+        "press" => ActionKind::Press { key: parse_key_chord(element)?, target },
         "scroll" => parse_scroll(element, target)?,
         "switch-frame" => ActionKind::SwitchFrame(parse_frame(element, target)?),
         "switch-window" => ActionKind::SwitchWindow(parse_window(element)?),
         "close-window" => ActionKind::CloseWindow,
         "accept-dialog" => ActionKind::Dialog(DialogResponse::Accept),
         "dismiss-dialog" => ActionKind::Dialog(DialogResponse::Dismiss),
-        "answer-dialog" => ActionKind::Dialog(DialogResponse::AcceptWithText(element.raw_template("text")?)),
+        "answer-dialog" => {
+            ActionKind::Dialog(DialogResponse::AcceptWithText(element.required_template("text")?))
+        }
         "wait-for" => {
             let state = parse_state(element)?;
             ActionKind::WaitFor(WaitCondition::Element(target?, state))
         }
         "wait-for-text" => ActionKind::WaitFor(WaitCondition::Text(target, parse_matcher(element)?)),
         "wait-for-url" => ActionKind::WaitFor(WaitCondition::Url(parse_matcher(element)?)),
-        "wait-for-event" => ActionKind::WaitFor(WaitCondition::Event(parse_event(element)?)),
+        "wait-for-event" => ActionKind::WaitFor(WaitCondition::Event(parse_event_name(element)?)),
         "wait-for-network-quiet" => {
             let quiet = if element.attribute("quiet").is_some() {
-                element.seconds("quiet")?
+                element.seconds_attribute("quiet")?
             } else {
-                DEFAULT_NETWORK_QUIET
+                DEFAULT_NETWORK_IDLE
             };
             ActionKind::WaitFor(WaitCondition::NetworkIdle(quiet))
         }
         "extract" => parse_extract(element, target)?,
         "run-js" => parse_run_js(element)?,
         "screenshot" => {
-            element.non_empty_attribute("name")?;
-            ActionKind::Screenshot { name: element.display_name("name") }
+            element.non_blank_attribute("name")?;
+            ActionKind::Screenshot { name: element.display_name_attribute("name") }
         }
         "assert-text" => {
             ActionKind::Assert { property: PageProperty::Text(target), matcher: parse_matcher(element)? }
@@ -136,7 +137,7 @@ fn parse_kind(
 impl ElementParser<'_, '_, '_, '_> {
     /// Returns a text with placeholders; it must not be empty, but may be blank.
     fn non_empty_template(&mut self, name: &str) -> Option<String> {
-        let text = self.raw_template(name)?;
+        let text = self.required_template(name)?;
         if text.is_empty() {
             let hint = (self.name() == "type").then(|| "`clear` empties a field".to_owned());
             self.add_attribute_error(name, format!("`{name}` of `{}` is empty", self.name()), hint);
@@ -146,7 +147,7 @@ impl ElementParser<'_, '_, '_, '_> {
     }
 
     /// Returns the attribute among `names` that is present; adds an error unless it is exactly one.
-    fn exactly_one(&mut self, names: &[&'static str]) -> Option<&'static str> {
+    fn exactly_one_attribute(&mut self, names: &[&'static str]) -> Option<&'static str> {
         let given: Vec<&'static str> =
             names.iter().copied().filter(|name| self.attribute(name).is_some()).collect();
         if let [one] = given.as_slice() {
@@ -159,18 +160,18 @@ impl ElementParser<'_, '_, '_, '_> {
     }
 }
 
-fn parse_option(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<OptionSelector> {
-    match element.exactly_one(&["value", "label", "index"])? {
-        "value" => element.raw_template("value").map(OptionSelector::Value),
-        "label" => element.template("label").map(OptionSelector::Label),
+fn parse_option(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<OptionSelector> {
+    match element.exactly_one_attribute(&["value", "label", "index"])? {
+        "value" => element.required_template("value").map(OptionSelector::Value),
+        "label" => element.non_blank_template("label").map(OptionSelector::Label),
         _ => element
-            .number("index", 0, 100_000)
+            .integer_attribute("index", 0, 100_000)
             .and_then(|index| u32::try_from(index).ok())
             .map(OptionSelector::Index),
     }
 }
 
-fn parse_key(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
+fn parse_key_chord(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
     let key = element.required_attribute("key")?;
     if KeyChord::parse(key).is_some() {
         return Some(key.to_owned());
@@ -183,12 +184,12 @@ fn parse_key(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
 }
 
 fn parse_scroll(
-    element: &mut ActionElement<'_, '_, '_, '_>,
+    element: &mut ElementParser<'_, '_, '_, '_>,
     target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
     const MAX_PIXELS: i64 = 1_000_000;
     let mut pixels = |name| match element.attribute(name) {
-        Some(_) => element.number(name, -MAX_PIXELS, MAX_PIXELS),
+        Some(_) => element.integer_attribute(name, -MAX_PIXELS, MAX_PIXELS),
         None => Some(0),
     };
     let (x, y) = (pixels("x")?, pixels("y")?);
@@ -201,16 +202,16 @@ fn parse_scroll(
 }
 
 fn parse_frame(
-    element: &mut ActionElement<'_, '_, '_, '_>,
+    element: &mut ElementParser<'_, '_, '_, '_>,
     target: Option<ElementTarget>,
 ) -> Option<FrameSelector> {
     match (target, element.attribute("index"), element.attribute("to")) {
         (Some(target), None, None) => Some(FrameSelector::Element(target)),
         (None, Some(_), None) => element
-            .number("index", 0, 9999)
+            .integer_attribute("index", 0, 9999)
             .and_then(|index| u16::try_from(index).ok())
             .map(FrameSelector::Index),
-        (None, None, Some(_)) => element.choice("to", FRAMES),
+        (None, None, Some(_)) => element.choice_attribute("to", FRAME_KEYWORDS),
         _ => {
             element.add_error("`switch-frame` needs either the element of a frame, or `index`, or `to`");
             None
@@ -218,17 +219,17 @@ fn parse_frame(
     }
 }
 
-fn parse_window(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<WindowSelector> {
+fn parse_window(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<WindowSelector> {
     let matches =
         ["equals", "contains", "matches", "not"].into_iter().any(|name| element.attribute(name).is_some());
-    let by_index = element.exactly_one(&["index", "to"])? == "index";
-    let to = if by_index { None } else { Some(element.choice("to", WINDOWS)?) };
+    let by_index = element.exactly_one_attribute(&["index", "to"])? == "index";
+    let to = if by_index { None } else { Some(element.choice_attribute("to", WINDOW_KEYWORDS)?) };
     if matches && !matches!(to, Some(WindowKeyword::Title | WindowKeyword::Url)) {
         element.add_error("conditions of a window require `to=\"title\"` or `to=\"url\"`");
         return None;
     }
     Some(match to {
-        None => WindowSelector::Index(u32::try_from(element.number("index", 0, 9999)?).ok()?),
+        None => WindowSelector::Index(u32::try_from(element.integer_attribute("index", 0, 9999)?).ok()?),
         Some(WindowKeyword::Main) => WindowSelector::Main,
         Some(WindowKeyword::Newest) => WindowSelector::Newest,
         Some(WindowKeyword::Title) => WindowSelector::Title(parse_matcher(element)?),
@@ -236,15 +237,15 @@ fn parse_window(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<WindowSel
     })
 }
 
-fn parse_state(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ElementState> {
+fn parse_state(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ElementState> {
     if element.attribute("state").is_none() {
         Some(ElementState::Visible)
     } else {
-        element.choice("state", STATES)
+        element.choice_attribute("state", ELEMENT_STATES)
     }
 }
 
-fn parse_event(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
+fn parse_event_name(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
     let name = element.required_attribute("event")?;
     if is_event_name(name) {
         return Some(name.to_owned());
@@ -258,7 +259,7 @@ fn parse_event(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
 }
 
 /// Parses the name of an HTML attribute.
-fn parse_attribute_name(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
+fn parse_attribute_name(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
     let name = element.required_attribute("attribute")?;
     if !name.is_empty()
         && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "\"'<>/=".contains(c))
@@ -274,48 +275,48 @@ fn parse_attribute_name(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<S
 }
 
 /// Parses the condition of a text.
-fn parse_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Matcher> {
-    let matcher = match element.exactly_one(&["equals", "contains", "matches"])? {
-        "equals" => Matcher::Equals(element.raw_template("equals")?),
+fn parse_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Matcher> {
+    let matcher = match element.exactly_one_attribute(&["equals", "contains", "matches"])? {
+        "equals" => Matcher::Equals(element.required_template("equals")?),
         "contains" => Matcher::Contains(element.non_empty_template("contains")?),
-        _ => Matcher::Matches(element.pattern("matches")?),
+        _ => Matcher::Matches(element.regex_attribute("matches")?),
     };
     Some(negate_if_not(element, matcher))
 }
 
 /// Parses the condition of a number of elements.
-fn parse_count_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Matcher> {
+fn parse_count_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Matcher> {
     const MAX: i64 = 1_000_000;
-    let limit = |element: &mut ActionElement<'_, '_, '_, '_>, name| {
-        element.number(name, 0, MAX).and_then(|number| u64::try_from(number).ok())
+    let limit = |element: &mut ElementParser<'_, '_, '_, '_>, name| {
+        element.integer_attribute(name, 0, MAX).and_then(|number| u64::try_from(number).ok())
     };
-    let matcher = match element.exactly_one(&["equals", "at-least", "at-most"])? {
+    let matcher = match element.exactly_one_attribute(&["equals", "at-least", "at-most"])? {
         "at-least" => Matcher::AtLeast(limit(element, "at-least")?),
         "at-most" => Matcher::AtMost(limit(element, "at-most")?),
         _ if element.attribute("equals").is_some_and(|given| given.contains("{{")) => {
-            Matcher::Equals(element.template("equals")?)
+            Matcher::Equals(element.non_blank_template("equals")?)
         }
-        _ => Matcher::Equals(element.number("equals", 0, MAX)?.to_string()),
+        _ => Matcher::Equals(element.integer_attribute("equals", 0, MAX)?.to_string()),
     };
     Some(negate_if_not(element, matcher))
 }
 
-fn negate_if_not(element: &mut ActionElement<'_, '_, '_, '_>, matcher: Matcher) -> Matcher {
-    if element.flag("not", false) { Matcher::Not(Box::new(matcher)) } else { matcher }
+fn negate_if_not(element: &mut ElementParser<'_, '_, '_, '_>, matcher: Matcher) -> Matcher {
+    if element.bool_attribute("not", false) { Matcher::Not(Box::new(matcher)) } else { matcher }
 }
 
 fn parse_extract(
-    element: &mut ActionElement<'_, '_, '_, '_>,
+    element: &mut ElementParser<'_, '_, '_, '_>,
     target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
-    let into = element.variable_name("into");
+    let into = element.variable_name_attribute("into");
     let source = if element.attribute("from").is_none() {
         ExtractSource::Text
     } else {
-        element.choice("from", EXTRACT_SOURCES)?
+        element.choice_attribute("from", EXTRACT_SOURCES)?
     };
     let pattern =
-        if element.attribute("pattern").is_none() { None } else { Some(element.pattern("pattern")?) };
+        if element.attribute("pattern").is_none() { None } else { Some(element.regex_attribute("pattern")?) };
     if element.attribute("attribute").is_some() && source != ExtractSource::Attribute {
         element.add_attribute_error("attribute", "`attribute` goes with `from=\"attribute\"`", None);
         return None;
@@ -341,7 +342,7 @@ fn parse_extract(
     Some(ActionKind::Extract { into_variable: into, property: from, pattern })
 }
 
-fn parse_run_js(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ActionKind> {
+fn parse_run_js(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ActionKind> {
     let mut code = String::new();
     for child in element.node.children() {
         if child.is_element() {
@@ -360,17 +361,21 @@ fn parse_run_js(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ActionKin
         return None;
     }
     element.check_placeholders(element.node.range().start, &code);
-    let into = if element.attribute("into").is_none() { None } else { Some(element.variable_name("into")?) };
+    let into = if element.attribute("into").is_none() {
+        None
+    } else {
+        Some(element.variable_name_attribute("into")?)
+    };
     element.context.defined_variables.extend(into.clone());
     Some(ActionKind::RunJs { code, into_variable: into })
 }
 
-fn parse_keyword(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ActionKind> {
-    let text = element.template("text")?;
-    let regex = element.flag("regex", false);
+fn parse_keyword(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ActionKind> {
+    let text = element.non_blank_template("text")?;
+    let regex = element.bool_attribute("regex", false);
     if regex {
         element.compile_regex("text", &text)?;
     }
-    let (invert, wait) = (element.flag("invert", false), element.flag("wait", false));
+    let (invert, wait) = (element.bool_attribute("invert", false), element.bool_attribute("wait", false));
     Some(ActionKind::Keyword { text, regex, invert, wait })
 }

@@ -9,9 +9,9 @@ pub(super) fn syntax_error(text: &str) -> Option<String> {
 #[derive(Default)]
 struct SelectorChecker {
     /// The closing brackets of those that are open.
-    open: Vec<char>,
+    expected_closers: Vec<char>,
     /// The last character outside of strings that is not white space.
-    last: Option<char>,
+    last_char: Option<char>,
 }
 
 impl SelectorChecker {
@@ -19,25 +19,25 @@ impl SelectorChecker {
         let mut letters = text.chars().peekable();
         while let Some(c) = letters.next() {
             match c {
-                '"' | '\'' => self.string(c, &mut letters)?,
+                '"' | '\'' => self.skip_string(c, &mut letters)?,
                 '\\' => {
                     letters.next().ok_or("it ends with a backslash")?;
                 }
                 '/' if letters.peek() == Some(&'*') => {
                     return Err("comments are not allowed".to_owned());
                 }
-                '(' | '[' => self.open.push(if c == '(' { ')' } else { ']' }),
+                '(' | '[' => self.expected_closers.push(if c == '(' { ')' } else { ']' }),
                 ')' | ']' => {
-                    if self.open.pop() != Some(c) {
+                    if self.expected_closers.pop() != Some(c) {
                         return Err(format!("a `{c}` has no opening bracket"));
                     }
-                    if self.last == Some('[') || self.last == Some('(') {
+                    if self.last_char == Some('[') || self.last_char == Some('(') {
                         return Err("brackets are empty".to_owned());
                     }
                 }
                 '{' | '}' | ';' | '@' | '!' => return Err(format!("`{c}` is not allowed in a selector")),
-                ',' | '>' | '~' | '+' => self.combinator(c)?,
-                '.' | '#' if self.outside_of_attributes() => {
+                ',' | '>' | '~' | '+' => self.check_combinator(c)?,
+                '.' | '#' if self.is_outside_brackets() => {
                     let starts = |c: &char| c.is_ascii_alphabetic() || "_-\\".contains(*c) || !c.is_ascii();
                     if !letters.peek().is_some_and(starts) {
                         return Err(format!(
@@ -48,10 +48,10 @@ impl SelectorChecker {
                 _ => {}
             }
             if !c.is_whitespace() {
-                self.last = Some(c);
+                self.last_char = Some(c);
             }
         }
-        match (self.open.last(), self.last) {
+        match (self.expected_closers.last(), self.last_char) {
             (Some(missing), _) => Err(format!("a `{missing}` is missing")),
             (None, None) => Err("it is empty".to_owned()),
             (None, Some(last @ (',' | '>' | '~' | '+'))) => Err(format!("it ends with `{last}`")),
@@ -60,9 +60,9 @@ impl SelectorChecker {
     }
 
     /// Checks that `,` and combinators have a part before them; in brackets they may mean something else.
-    fn combinator(&self, c: char) -> Result<(), String> {
-        match self.last {
-            _ if !self.open.is_empty() => Ok(()),
+    fn check_combinator(&self, c: char) -> Result<(), String> {
+        match self.last_char {
+            _ if !self.expected_closers.is_empty() => Ok(()),
             None => Err(format!("nothing stands before `{c}`")),
             Some(before @ (',' | '>' | '~' | '+')) => {
                 Err(format!("nothing stands between `{before}` and `{c}`"))
@@ -71,12 +71,12 @@ impl SelectorChecker {
         }
     }
 
-    fn outside_of_attributes(&self) -> bool {
-        !self.open.contains(&']')
+    fn is_outside_brackets(&self) -> bool {
+        !self.expected_closers.contains(&']')
     }
 
-    fn string(&self, quote: char, letters: &mut impl Iterator<Item = char>) -> Result<(), String> {
-        if self.open.is_empty() {
+    fn skip_string(&self, quote: char, letters: &mut impl Iterator<Item = char>) -> Result<(), String> {
+        if self.expected_closers.is_empty() {
             return Err("quoted text is only allowed in brackets".to_owned());
         }
         while let Some(c) = letters.next() {

@@ -7,10 +7,10 @@ use std::time::Duration;
 use regex::{Regex, RegexBuilder};
 use roxmltree::{Attribute, Node};
 
-use super::action::Pattern;
+use super::action::RegexPattern;
 use super::line_index::LineIndex;
 use crate::script::script_error::ScriptError;
-use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders, parse};
+use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders, parse_template};
 use crate::syntax::text_format::TextFormat;
 use crate::syntax::{closest_match, truncate_value};
 
@@ -29,7 +29,7 @@ const MAX_TIMEOUT_SECONDS: u64 = 3600;
 /// White space as defined by XML.
 const XML_WHITESPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 /// Namespace of the only prefixed attributes that are allowed: they tell editors which schema to use.
-const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// The state of parsing a script.
 pub(super) struct ParseContext<'t> {
@@ -37,7 +37,7 @@ pub(super) struct ParseContext<'t> {
     pub(super) errors: Vec<ScriptError>,
     /// Names of the variables that have a value here: declared, or set by an earlier action.
     pub(super) defined_variables: HashSet<String>,
-    patterns: usize,
+    pattern_count: usize,
 }
 
 impl<'t> ParseContext<'t> {
@@ -46,7 +46,7 @@ impl<'t> ParseContext<'t> {
             line_index: LineIndex::new(text),
             errors: Vec::new(),
             defined_variables: HashSet::new(),
-            patterns: 0,
+            pattern_count: 0,
         }
     }
 
@@ -70,7 +70,7 @@ impl<'t> ParseContext<'t> {
     }
 
     /// Returns the known child elements of `parent`; adds errors for other elements, texts and namespaces.
-    pub(super) fn known_children<'d, 'i>(
+    pub(super) fn allowed_children<'d, 'i>(
         &mut self,
         parent: Node<'d, 'i>,
         known: &[&str],
@@ -84,7 +84,7 @@ impl<'t> ParseContext<'t> {
                 // The text is not quoted: it may be a misplaced secret.
                 let name = parent.tag_name().name();
                 self.add_error_at(child, format!("text is not allowed in `{name}`"));
-            } else if child.is_element() && self.check_child(child, parent.tag_name().name(), known) {
+            } else if child.is_element() && self.is_allowed_child(child, parent.tag_name().name(), known) {
                 found.push(child);
             }
         }
@@ -92,7 +92,7 @@ impl<'t> ParseContext<'t> {
     }
 
     /// Whether `child` has one of these names, and no namespace; adds an error otherwise.
-    pub(super) fn check_child(&mut self, child: Node<'_, '_>, parent: &str, known: &[&str]) -> bool {
+    pub(super) fn is_allowed_child(&mut self, child: Node<'_, '_>, parent: &str, known: &[&str]) -> bool {
         let name = child.tag_name();
         if name.namespace().is_some() {
             self.add_error_at(
@@ -118,7 +118,7 @@ impl<'t> ParseContext<'t> {
     pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&'static str]) {
         for attribute in node.attributes() {
             let name = attribute.name();
-            let schema = attribute.namespace() == Some(SCHEMA_INSTANCE)
+            let schema = attribute.namespace() == Some(XSI_NAMESPACE)
                 && matches!(name, "schemaLocation" | "noNamespaceSchemaLocation");
             if schema || attribute.namespace().is_none() && known.contains(&name) {
                 continue;
@@ -150,7 +150,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         self.context.add_error_at(self.node, message);
     }
 
-    fn range(&self, name: &str) -> Range<usize> {
+    fn attribute_range(&self, name: &str) -> Range<usize> {
         self.node
             .attribute_node(name)
             .map_or(self.node.range(), |attribute: Attribute<'_, '_>| attribute.range())
@@ -163,7 +163,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         message: impl Into<String>,
         hint: Option<String>,
     ) {
-        let offset = self.range(name).start;
+        let offset = self.attribute_range(name).start;
         self.context.add_error(offset, message, hint);
     }
 
@@ -183,7 +183,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns the attribute; adds an error when it is missing or blank.
-    pub(super) fn non_empty_attribute(&mut self, name: &str) -> Option<&'d str> {
+    pub(super) fn non_blank_attribute(&mut self, name: &str) -> Option<&'d str> {
         let value = self.required_attribute(name)?;
         if is_blank(value) {
             self.add_attribute_error(name, format!("`{name}` of `{}` is empty", self.name()), None);
@@ -193,16 +193,16 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns a text with placeholders; adds an error when it is missing or blank.
-    pub(super) fn template(&mut self, name: &str) -> Option<String> {
-        let value = self.non_empty_attribute(name)?;
-        self.check_placeholders(self.range(name).start, value);
+    pub(super) fn non_blank_template(&mut self, name: &str) -> Option<String> {
+        let value = self.non_blank_attribute(name)?;
+        self.check_placeholders(self.attribute_range(name).start, value);
         Some(value.to_owned())
     }
 
     /// Returns a text with placeholders, which may be blank.
-    pub(super) fn raw_template(&mut self, name: &str) -> Option<String> {
+    pub(super) fn required_template(&mut self, name: &str) -> Option<String> {
         let value = self.required_attribute(name)?;
-        self.check_placeholders(self.range(name).start, value);
+        self.check_placeholders(self.attribute_range(name).start, value);
         Some(value.to_owned())
     }
 
@@ -211,7 +211,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         if !text.contains("{{") {
             return;
         }
-        for part in parse(text) {
+        for part in parse_template(text) {
             let TemplatePart::Placeholder(name) = part else { continue };
             if self.context.too_many_errors() {
                 break;
@@ -239,7 +239,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns a display name; empty when it is missing.
-    pub(super) fn display_name(&mut self, name: &str) -> String {
+    pub(super) fn display_name_attribute(&mut self, name: &str) -> String {
         let value = self.attribute(name).unwrap_or_default();
         if value.chars().count() > 255 {
             self.add_attribute_error(name, format!("`{name}` has more than 255 characters"), None);
@@ -248,8 +248,8 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns the name of a variable to set.
-    pub(super) fn variable_name(&mut self, name: &str) -> Option<String> {
-        let value = self.non_empty_attribute(name)?;
+    pub(super) fn variable_name_attribute(&mut self, name: &str) -> Option<String> {
+        let value = self.non_blank_attribute(name)?;
         if TextFormat::Identifier.matches(value) {
             return Some(value.to_owned());
         }
@@ -263,7 +263,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns a boolean attribute: `true` or `false`, also written as `1` and `0`.
-    pub(super) fn flag(&mut self, name: &str, default: bool) -> bool {
+    pub(super) fn bool_attribute(&mut self, name: &str, default: bool) -> bool {
         match self.attribute(name).map(|value| value.trim_matches(XML_WHITESPACE)) {
             None => default,
             Some("true" | "1") => true,
@@ -277,7 +277,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns the value in `choices` that the attribute names.
-    pub(super) fn choice<T: Clone>(&mut self, name: &str, among: &[(&str, T)]) -> Option<T> {
+    pub(super) fn choice_attribute<T: Clone>(&mut self, name: &str, among: &[(&str, T)]) -> Option<T> {
         let text = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         if let Some((_, value)) = among.iter().find(|(word, _)| *word == text) {
             return Some(value.clone());
@@ -291,9 +291,9 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns a duration in seconds with up to three decimals.
-    pub(super) fn seconds(&mut self, name: &str) -> Option<Duration> {
+    pub(super) fn seconds_attribute(&mut self, name: &str) -> Option<Duration> {
         let value = self.attribute(name)?.trim_matches(XML_WHITESPACE);
-        let found = milliseconds(value).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
+        let found = parse_milliseconds(value).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
         if found.is_none() {
             let message = format!(
                 "`{name}` must be seconds from 0.001 to {MAX_TIMEOUT_SECONDS}, with up to three decimals, not `{}`",
@@ -305,7 +305,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns an integer from `min` to `max`; a sign is only allowed where `min` is negative.
-    pub(super) fn number(&mut self, name: &str, min: i64, max: i64) -> Option<i64> {
+    pub(super) fn integer_attribute(&mut self, name: &str, min: i64, max: i64) -> Option<i64> {
         let value = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         let digits = value.strip_prefix('-').unwrap_or(value);
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18;
@@ -322,16 +322,16 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns a required regular expression.
-    pub(super) fn pattern(&mut self, name: &str) -> Option<Pattern> {
-        let value = self.non_empty_attribute(name)?;
+    pub(super) fn regex_attribute(&mut self, name: &str) -> Option<RegexPattern> {
+        let value = self.non_blank_attribute(name)?;
         let regex = self.compile_regex(name, value)?;
-        Some(Pattern(regex))
+        Some(RegexPattern(regex))
     }
 
     /// Compiles `text` of the attribute `name` as a regular expression.
     pub(super) fn compile_regex(&mut self, name: &str, text: &str) -> Option<Regex> {
-        self.context.patterns += 1;
-        if self.context.patterns > MAX_PATTERNS {
+        self.context.pattern_count += 1;
+        if self.context.pattern_count > MAX_PATTERNS {
             let message = format!("there are more than {MAX_PATTERNS} regular expressions in the script");
             self.add_attribute_error(name, message, None);
             return None;
@@ -375,7 +375,7 @@ fn regex_error(error: &regex::Error) -> String {
 }
 
 /// Parses `1.5` as 1500; accepts up to four digits and three decimals only.
-fn milliseconds(text: &str) -> Option<u64> {
+fn parse_milliseconds(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits =
         |text: &str, max: usize| (1..=max).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

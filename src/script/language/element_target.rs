@@ -3,10 +3,10 @@
 use super::action::{ElementTarget, Locator};
 use super::css_selector;
 use super::element::{ElementParser, MAX_EXPRESSION_CHARS};
-use super::vocabulary::{ActionSpec, LOCATORS, TargetRequirement};
+use super::vocabulary::{ActionSpec, LOCATOR_ATTRIBUTES, TargetRequirement};
 use crate::syntax::path;
 use crate::syntax::path::PathError;
-use crate::syntax::template::{TemplatePart, has_placeholders, parse};
+use crate::syntax::template::{TemplatePart, has_placeholders, parse_template};
 
 /// Maximum number of locators of one element.
 const MAX_LOCATORS: usize = 20;
@@ -17,10 +17,10 @@ pub(super) fn parse_target(
     spec: &ActionSpec,
 ) -> Option<ElementTarget> {
     if spec.target == TargetRequirement::None {
-        act.context.known_children(act.node, &[]);
+        act.context.allowed_children(act.node, &[]);
         return None;
     }
-    let by_elements = act.context.known_children(act.node, &["by"]);
+    let by_elements = act.context.allowed_children(act.node, &["by"]);
     let attributes: Vec<&'static str> =
         spec.locators().filter(|name| act.attribute(name).is_some()).collect();
     let name = act.name();
@@ -64,22 +64,22 @@ pub(super) fn parse_target(
         ([], by_elements) => {
             let mut locators = Vec::with_capacity(by_elements.len());
             for node in by_elements {
-                locators.push(parse_by(&mut ElementParser { node: *node, context: act.context }));
+                locators.push(parse_by_element(&mut ElementParser { node: *node, context: act.context }));
             }
             locators.into_iter().collect::<Option<Vec<_>>>().map(|locators| ElementTarget { locators })
         }
     }
 }
 
-fn parse_by(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Locator> {
-    element.context.check_attributes(element.node, &LOCATORS);
-    element.context.known_children(element.node, &[]);
+fn parse_by_element(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Locator> {
+    element.context.check_attributes(element.node, &LOCATOR_ATTRIBUTES);
+    element.context.allowed_children(element.node, &[]);
     let given: Vec<&'static str> =
-        LOCATORS.into_iter().filter(|name| element.attribute(name).is_some()).collect();
+        LOCATOR_ATTRIBUTES.into_iter().filter(|name| element.attribute(name).is_some()).collect();
     if let [one] = given.as_slice() {
         return parse_locator(element, one);
     }
-    element.add_error(format!("`by` needs exactly one of {}", join_names(LOCATORS)));
+    element.add_error(format!("`by` needs exactly one of {}", join_names(LOCATOR_ATTRIBUTES)));
     None
 }
 
@@ -89,7 +89,7 @@ fn join_names(names: impl IntoIterator<Item = &'static str>) -> String {
 
 /// Parses the locator in the attribute `name`.
 fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Option<Locator> {
-    let text = element.template(name)?;
+    let text = element.non_blank_template(name)?;
     if text.chars().count() > MAX_EXPRESSION_CHARS {
         element.add_attribute_error(
             name,
@@ -129,7 +129,7 @@ fn check_with_sample_values(text: &str, check: impl Fn(&str) -> Option<String>) 
             TemplatePart::Text(text) => (*text).to_owned(),
             TemplatePart::Placeholder(_) => value.to_owned(),
         };
-        parse(text).iter().map(part).collect()
+        parse_template(text).iter().map(part).collect()
     };
     let error = check(&with_value("x"))?;
     check(&with_value("1")).and(Some(error))

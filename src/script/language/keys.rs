@@ -1,7 +1,7 @@
 //! The keys of `press`, and their code points (W3C WebDriver 17.4.2).
 
 /// Named keys.
-pub const KEYS: &[(&str, char)] = &[
+pub const NAMED_KEYS: &[(&str, char)] = &[
     ("Enter", '\u{E007}'),
     ("Tab", '\u{E004}'),
     ("Escape", '\u{E00C}'),
@@ -32,7 +32,7 @@ pub const KEYS: &[(&str, char)] = &[
 ];
 
 /// Modifier keys.
-pub const MODIFIERS: &[(&str, char)] =
+pub const MODIFIER_KEYS: &[(&str, char)] =
     &[("Control", '\u{E009}'), ("Shift", '\u{E008}'), ("Alt", '\u{E00A}'), ("Meta", '\u{E03D}')];
 
 /// A key with modifiers, as code points of WebDriver.
@@ -57,7 +57,7 @@ impl KeyChord {
         };
         let mut modifiers = Vec::new();
         for name in prefix.split_terminator('+') {
-            let (_, code) = MODIFIERS.iter().find(|(known, _)| *known == name)?;
+            let (_, code) = MODIFIER_KEYS.iter().find(|(known, _)| *known == name)?;
             if modifiers.contains(code) {
                 return None;
             }
@@ -66,7 +66,7 @@ impl KeyChord {
         let mut letters = last.chars();
         let key = match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => letter,
-            _ => KEYS.iter().find(|(known, _)| *known == last)?.1,
+            _ => NAMED_KEYS.iter().find(|(known, _)| *known == last)?.1,
         };
         Some(Self { modifiers, key })
     }

@@ -18,7 +18,7 @@ mod writer;
 
 pub use action::{
     Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
-    Matcher, OptionSelector, PageProperty, Pattern, WaitCondition, WindowSelector,
+    Matcher, OptionSelector, PageProperty, RegexPattern, WaitCondition, WindowSelector,
 };
-pub use keys::{KEYS, KeyChord, MODIFIERS};
+pub use keys::{KeyChord, MODIFIER_KEYS, NAMED_KEYS};
 pub use script::{Script, ScriptStep, ScriptVariable};

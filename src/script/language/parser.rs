@@ -6,8 +6,8 @@ use super::super::{outline as facts, xml_limits};
 use super::action::Action;
 use super::action_parser;
 use super::element::{ElementParser, ParseContext};
-use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep, ScriptVariable};
-use super::vocabulary::{ACTIONS, ActionSpec};
+use super::script::{DEFAULT_MAX_SKIPPED_ACTIONS, Script, ScriptStep, ScriptVariable};
+use super::vocabulary::{ACTION_SPECS, ActionSpec};
 use crate::script::script_error::ScriptError;
 use crate::syntax::text_format::TextFormat;
 
@@ -27,7 +27,8 @@ impl Script {
 
 fn parse(text: &str) -> Result<Script, Vec<ScriptError>> {
     xml_limits::check(text).map_err(|error| vec![error])?;
-    let options = ParsingOptions { allow_dtd: false, nodes_limit: facts::MAX_NODES, entity_resolver: None };
+    let options =
+        ParsingOptions { allow_dtd: false, nodes_limit: facts::MAX_XML_NODES, entity_resolver: None };
     let document =
         Document::parse_with_options(text, options).map_err(|error| vec![facts::xml_error(&error)])?;
     let mut context = ParseContext::new(text);
@@ -66,19 +67,26 @@ fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scri
             None,
         );
     }
-    let name = element.display_name("name");
-    let skipped =
-        element.attribute("most-skipped").is_some().then(|| element.number("most-skipped", 0, 1000));
+    let name = element.display_name_attribute("name");
+    let skipped = element
+        .attribute("most-skipped")
+        .is_some()
+        .then(|| element.integer_attribute("most-skipped", 0, 1000));
     let most_skipped =
-        skipped.flatten().and_then(|max| u32::try_from(max).ok()).unwrap_or(DEFAULT_MAX_SKIPPED);
-    let children = element.context.known_children(node, &["variable", "step"]);
-    let mut script =
-        Script { name, base: None, max_skipped: most_skipped, variables: Vec::new(), steps: Vec::new() };
+        skipped.flatten().and_then(|max| u32::try_from(max).ok()).unwrap_or(DEFAULT_MAX_SKIPPED_ACTIONS);
+    let children = element.context.allowed_children(node, &["variable", "step"]);
+    let mut script = Script {
+        name,
+        base_url: None,
+        max_skipped_actions: most_skipped,
+        variables: Vec::new(),
+        steps: Vec::new(),
+    };
     for child in children.iter().filter(|child| child.tag_name().name() == "variable") {
         let variable = parse_variable(&mut ElementParser { node: *child, context: element.context });
         script.variables.extend(variable);
     }
-    script.base = parse_base(&mut element);
+    script.base_url = parse_base(&mut element);
     let mut action_count = 0;
     for child in children {
         if element.context.too_many_errors() {
@@ -103,7 +111,7 @@ fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scri
 
 fn parse_base(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
     element.attribute("base")?;
-    let base = element.template("base")?;
+    let base = element.non_blank_template("base")?;
     let start = base.to_ascii_lowercase();
     let is_absolute =
         ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme)) || base.contains("{{");
@@ -115,9 +123,9 @@ fn parse_base(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
 
 fn parse_variable(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ScriptVariable> {
     element.context.check_attributes(element.node, &["name", "value", "protected"]);
-    element.context.known_children(element.node, &[]);
-    let name = element.variable_name("name");
-    let protected = element.flag("protected", false);
+    element.context.allowed_children(element.node, &[]);
+    let name = element.variable_name_attribute("name");
+    let protected = element.bool_attribute("protected", false);
     let value = element.attribute("value").unwrap_or_default().to_owned();
     let name = name?;
     if !element.context.defined_variables.insert(name.clone()) {
@@ -132,11 +140,11 @@ fn parse_step(
     action_count: &mut usize,
 ) -> ScriptStep {
     element.context.check_attributes(element.node, &["name", "timeout"]);
-    let name = element.display_name("name");
+    let name = element.display_name_attribute("name");
     let name = if name.is_empty() { format!("Step {number}") } else { name };
-    let timeout = element.seconds("timeout");
-    let known: Vec<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
-    let children = element.context.known_children(element.node, &known);
+    let timeout = element.seconds_attribute("timeout");
+    let known: Vec<&str> = ACTION_SPECS.iter().map(|spec| spec.name).collect();
+    let children = element.context.allowed_children(element.node, &known);
     if children.is_empty() && !element.node.children().any(|child| child.is_element()) {
         element.add_error("this `step` contains no act");
     }
@@ -152,12 +160,12 @@ fn parse_step(
             }
             break;
         }
-        actions.extend(parse_child(&mut ElementParser { node: child, context: element.context }));
+        actions.extend(parse_action_element(&mut ElementParser { node: child, context: element.context }));
     }
     ScriptStep { name, timeout, actions, position }
 }
 
-fn parse_child(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Action> {
+fn parse_action_element(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Action> {
     let spec = ActionSpec::find(element.name())?;
     action_parser::parse_action(element, spec)
 }

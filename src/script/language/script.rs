@@ -7,7 +7,7 @@ use crate::syntax::node::Position;
 use crate::syntax::template::has_placeholders;
 
 /// Default of `most-skipped`.
-pub(super) const DEFAULT_MAX_SKIPPED: u32 = 5;
+pub(super) const DEFAULT_MAX_SKIPPED_ACTIONS: u32 = 5;
 
 /// A script that can be run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,9 +15,9 @@ pub struct Script {
     /// The display name; empty if it has none.
     pub name: String,
     /// The base of relative URLs of `open`.
-    pub base: Option<String>,
+    pub base_url: Option<String>,
     /// Number of optional actions that may be skipped in one run; one more ends it with status 92.
-    pub max_skipped: u32,
+    pub max_skipped_actions: u32,
     /// The variables, in order.
     pub variables: Vec<ScriptVariable>,
     /// The steps, at least one.
@@ -43,7 +43,7 @@ impl Script {
             kind: ActionKind::Open { url: url.to_owned() },
             optional: false,
             timeout: None,
-            expected: None,
+            expected_effect: None,
             position: Position::default(),
         };
         let step = ScriptStep {
@@ -54,8 +54,8 @@ impl Script {
         };
         Self {
             name: String::new(),
-            base: None,
-            max_skipped: DEFAULT_MAX_SKIPPED,
+            base_url: None,
+            max_skipped_actions: DEFAULT_MAX_SKIPPED_ACTIONS,
             variables,
             steps: vec![step],
         }
@@ -67,7 +67,7 @@ impl Script {
         let is_whole = |url: &str| url.starts_with("{{") || url.contains("://");
         let relative = |action: &&Action| matches!(&action.kind, ActionKind::Open { url } if !is_whole(url));
         let mut acts = self.steps.iter().flat_map(|step| &step.actions);
-        if self.base.is_some() { None } else { acts.find(relative) }
+        if self.base_url.is_some() { None } else { acts.find(relative) }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::action::{ElementState, FrameSelector};
 
 /// Kinds of locators, as attributes of an action or of `by`.
-pub const LOCATORS: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
+pub const LOCATOR_ATTRIBUTES: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
 
 /// Attributes of every action.
 pub const COMMON_ATTRIBUTES: [&str; 2] = ["optional", "timeout"];
@@ -27,7 +27,7 @@ pub enum TargetRequirement {
 pub struct ActionSpec {
     /// The name of its element.
     pub name: &'static str,
-    /// Whether it has a target: then it accepts those of [`LOCATORS`] that are not its own attributes, or `by`.
+    /// Whether it has a target: then it accepts those of [`LOCATOR_ATTRIBUTES`] that are not its own attributes, or `by`.
     pub target: TargetRequirement,
     /// Whether its effect can be waited for (`expect`).
     pub supports_expect: bool,
@@ -45,7 +45,7 @@ const fn spec(
 }
 
 /// All actions.
-pub const ACTIONS: &[ActionSpec] = &[
+pub const ACTION_SPECS: &[ActionSpec] = &[
     spec("open", TargetRequirement::None, true, &["url"]),
     spec("click", TargetRequirement::Required, true, &[]),
     spec("double-click", TargetRequirement::Required, true, &[]),
@@ -107,13 +107,13 @@ impl ActionSpec {
     /// Returns the syntax of the action with this name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
-        ACTIONS.iter().find(|spec| spec.name == name)
+        ACTION_SPECS.iter().find(|spec| spec.name == name)
     }
 
     /// Returns the locators that it accepts as attributes.
     pub fn locators(&self) -> impl Iterator<Item = &'static str> {
         let own = self.attributes;
-        LOCATORS
+        LOCATOR_ATTRIBUTES
             .into_iter()
             .filter(move |locator| self.target != TargetRequirement::None && !own.contains(locator))
     }
@@ -126,7 +126,7 @@ impl ActionSpec {
 }
 
 /// Values of `state`.
-pub(super) const STATES: &[(&str, ElementState)] = &[
+pub(super) const ELEMENT_STATES: &[(&str, ElementState)] = &[
     (ElementState::Present.name(), ElementState::Present),
     (ElementState::Visible.name(), ElementState::Visible),
     (ElementState::Enabled.name(), ElementState::Enabled),
@@ -135,7 +135,7 @@ pub(super) const STATES: &[(&str, ElementState)] = &[
 ];
 
 /// Values of `to` of `switch-frame`.
-pub(super) const FRAMES: &[(&str, FrameSelector)] =
+pub(super) const FRAME_KEYWORDS: &[(&str, FrameSelector)] =
     &[("parent", FrameSelector::Parent), ("top", FrameSelector::Top)];
 
 /// Values of `to` of `switch-window`.
@@ -147,7 +147,7 @@ pub(super) enum WindowKeyword {
     Url,
 }
 
-pub(super) const WINDOWS: &[(&str, WindowKeyword)] = &[
+pub(super) const WINDOW_KEYWORDS: &[(&str, WindowKeyword)] = &[
     ("main", WindowKeyword::Main),
     ("newest", WindowKeyword::Newest),
     ("title", WindowKeyword::Title),

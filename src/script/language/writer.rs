@@ -7,8 +7,8 @@ use super::action::{
     Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
     Matcher, OptionSelector, PageProperty, WaitCondition, WindowSelector,
 };
-use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep};
-use super::vocabulary::{ActionSpec, FRAMES};
+use super::script::{DEFAULT_MAX_SKIPPED_ACTIONS, Script, ScriptStep};
+use super::vocabulary::{ActionSpec, FRAME_KEYWORDS};
 
 impl Script {
     /// Returns the script as XML; [`Script::parse`] returns the same script, except for positions.
@@ -24,12 +24,13 @@ fn write_script(script: &Script) -> String {
     let mut root = XmlElement::new("script");
     root.set_attribute("version", "1");
     root.set_optional_attribute("name", Some(script.name.as_str()).filter(|name| !name.is_empty()));
-    root.set_optional_attribute("base", script.base.as_deref());
+    root.set_optional_attribute("base", script.base_url.as_deref());
     root.set_optional_attribute(
         "most-skipped",
-        (script.max_skipped != DEFAULT_MAX_SKIPPED).then(|| script.max_skipped.to_string()),
+        (script.max_skipped_actions != DEFAULT_MAX_SKIPPED_ACTIONS)
+            .then(|| script.max_skipped_actions.to_string()),
     );
-    root.write_open(&mut out, 0);
+    root.write_start_tag(&mut out, 0);
     for variable in &script.variables {
         let mut tag = XmlElement::new("variable");
         tag.set_attribute("name", &variable.name);
@@ -48,7 +49,7 @@ fn write_step(out: &mut String, step: &ScriptStep) {
     let mut tag = XmlElement::new("step");
     tag.set_attribute("name", &step.name);
     tag.set_optional_attribute("timeout", step.timeout.map(format_seconds));
-    tag.write_open(out, 1);
+    tag.write_start_tag(out, 1);
     for action in &step.actions {
         self::action_element(action).write(out, 2);
     }
@@ -57,12 +58,12 @@ fn write_step(out: &mut String, step: &ScriptStep) {
 
 fn action_element(action: &Action) -> XmlElement {
     let mut tag = XmlElement::new(action.kind.name());
-    set_action(&mut tag, &action.kind);
+    set_action_attributes(&mut tag, &action.kind);
     tag.set_optional_attribute("optional", action.optional.then_some("true"));
     tag.set_optional_attribute("timeout", action.timeout.map(format_seconds));
     tag.set_optional_attribute(
         "expect",
-        action.expected.as_ref().map(|expected| match expected {
+        action.expected_effect.as_ref().map(|expected| match expected {
             ExpectedEffect::LocationChange => "location".to_owned(),
             ExpectedEffect::PageUpdate => "update".to_owned(),
             ExpectedEffect::Event(name) => format!("event:{name}"),
@@ -71,7 +72,7 @@ fn action_element(action: &Action) -> XmlElement {
     tag
 }
 
-fn set_action(tag: &mut XmlElement, action: &ActionKind) {
+fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
     match action {
         ActionKind::Open { url } => tag.set_attribute("url", url),
         ActionKind::Click { target, .. }
@@ -111,15 +112,15 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
         ActionKind::SwitchFrame(choice) => {
             tag.set_optional_attribute(
                 "to",
-                FRAMES.iter().find(|(_, known)| known == choice).map(|(word, _)| word),
+                FRAME_KEYWORDS.iter().find(|(_, known)| known == choice).map(|(word, _)| word),
             );
         }
-        ActionKind::SwitchWindow(choice) => set_window(tag, choice),
+        ActionKind::SwitchWindow(choice) => set_window_attributes(tag, choice),
         ActionKind::CloseWindow | ActionKind::Dialog(DialogResponse::Accept | DialogResponse::Dismiss) => {}
         ActionKind::Dialog(DialogResponse::AcceptWithText(text)) => tag.set_attribute("text", text),
         ActionKind::WaitFor(condition) => self::set_wait_condition(tag, condition),
         ActionKind::Extract { into_variable: into, property: from, pattern } => {
-            set_property(tag, from, true);
+            set_property_attributes(tag, from, true);
             tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
             tag.set_attribute("into", into);
         }
@@ -129,7 +130,7 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
         }
         ActionKind::Screenshot { name } => tag.set_attribute("name", name),
         ActionKind::Assert { property, matcher } => {
-            set_property(tag, property, false);
+            set_property_attributes(tag, property, false);
             tag.set_matcher(matcher);
         }
         ActionKind::AssertElement { target: element, state } => {
@@ -145,7 +146,7 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
     }
 }
 
-fn set_window(tag: &mut XmlElement, choice: &WindowSelector) {
+fn set_window_attributes(tag: &mut XmlElement, choice: &WindowSelector) {
     match choice {
         WindowSelector::Main => tag.set_attribute("to", "main"),
         WindowSelector::Newest => tag.set_attribute("to", "newest"),
@@ -176,7 +177,7 @@ fn set_wait_condition(tag: &mut XmlElement, condition: &WaitCondition) {
 }
 
 /// Writes a property. `extract` says in `from` what it reads; an assertion says so by its own name.
-fn set_property(tag: &mut XmlElement, property: &PageProperty, writes_kind: bool) {
+fn set_property_attributes(tag: &mut XmlElement, property: &PageProperty, writes_kind: bool) {
     let kind = match property {
         PageProperty::Text(target) => {
             if let Some(target) = target {
@@ -212,13 +213,13 @@ struct XmlElement {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
     /// Its `by` elements.
-    by: Vec<(&'static str, String)>,
+    by_elements: Vec<(&'static str, String)>,
     content: Option<String>,
 }
 
 impl XmlElement {
     const fn new(name: &'static str) -> Self {
-        Self { name, attributes: Vec::new(), by: Vec::new(), content: None }
+        Self { name, attributes: Vec::new(), by_elements: Vec::new(), content: None }
     }
 
     fn set_attribute(&mut self, name: &'static str, value: impl ToString) {
@@ -244,8 +245,8 @@ impl XmlElement {
         match locators.pop() {
             Some(only) if locators.is_empty() && supports(only.0) => self.attributes.push(only),
             last => {
-                self.by = locators;
-                self.by.extend(last);
+                self.by_elements = locators;
+                self.by_elements.extend(last);
             }
         }
     }
@@ -269,7 +270,7 @@ impl XmlElement {
     }
 
     /// Writes the start tag without its end, indented by `depth` levels.
-    fn write_start(&self, out: &mut String, depth: usize) {
+    fn write_unclosed_start_tag(&self, out: &mut String, depth: usize) {
         // Writing to a string cannot fail.
         let _ = write!(out, "{:1$}<{2}", "", 2 * depth, self.name);
         for (name, value) in &self.attributes {
@@ -277,20 +278,20 @@ impl XmlElement {
         }
     }
 
-    fn write_open(&self, out: &mut String, depth: usize) {
-        self.write_start(out, depth);
+    fn write_start_tag(&self, out: &mut String, depth: usize) {
+        self.write_unclosed_start_tag(out, depth);
         out.push_str(">\n");
     }
 
     fn write(&self, out: &mut String, depth: usize) {
-        self.write_start(out, depth);
+        self.write_unclosed_start_tag(out, depth);
         if let Some(content) = &self.content {
-            let _ = writeln!(out, ">{}</{}>", escape_code(content), self.name);
-        } else if self.by.is_empty() {
+            let _ = writeln!(out, ">{}</{}>", escape_content(content), self.name);
+        } else if self.by_elements.is_empty() {
             out.push_str("/>\n");
         } else {
             out.push_str(">\n");
-            for (name, value) in &self.by {
+            for (name, value) in &self.by_elements {
                 let _ =
                     writeln!(out, "{:1$}<by {name}=\"{2}\"/>", "", 2 * (depth + 1), escape_attribute(value));
             }
@@ -312,16 +313,16 @@ fn escape_attribute(text: &str) -> String {
             '\n' => out.push_str("&#10;"),
             '\r' => out.push_str("&#13;"),
             '\t' => out.push_str("&#9;"),
-            c => out.push(replace_forbidden(c)),
+            c => out.push(replace_forbidden_char(c)),
         }
     }
     out
 }
 
 /// Escapes code, in a readable form where possible.
-fn escape_code(text: &str) -> String {
+fn escape_content(text: &str) -> String {
     if text.contains(['&', '<']) && !text.contains("]]>") && !text.contains('\r') {
-        return format!("<![CDATA[{}]]>", text.chars().map(replace_forbidden).collect::<String>());
+        return format!("<![CDATA[{}]]>", text.chars().map(replace_forbidden_char).collect::<String>());
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -330,14 +331,14 @@ fn escape_code(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\r' => out.push_str("&#13;"),
-            c => out.push(replace_forbidden(c)),
+            c => out.push(replace_forbidden_char(c)),
         }
     }
     out
 }
 
 /// Replaces characters that are not allowed in XML 1.0 (2.2) by the replacement character.
-const fn replace_forbidden(c: char) -> char {
+const fn replace_forbidden_char(c: char) -> char {
     match c {
         '\t' | '\n' | '\r' => c,
         '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,

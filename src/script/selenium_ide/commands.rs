@@ -9,7 +9,7 @@ use super::super::language::{
 use super::converter::{CommandContext, Converter, WindowRef};
 use super::locators;
 use super::project::SideCommand;
-use super::text::{convert_placeholders, has_keys, js_expression, typing_actions, variable_name};
+use super::text::{contains_key_names, convert_placeholders, js_expression, typing_actions, variable_name};
 
 type ConvertedActions = Result<Vec<ActionKind>, String>;
 
@@ -17,7 +17,7 @@ type ConvertedActions = Result<Vec<ActionKind>, String>;
 const PASSWORD_HINTS: [&str; 4] = ["password", "passwd", "passwort", "pwd"];
 
 /// Converts the command of `cx` to actions; fails with the reason when that is not possible.
-pub(super) fn convert_actions(
+pub(super) fn convert_to_actions(
     converter: &mut Converter<'_>,
     cx: CommandContext<'_>,
     name: &str,
@@ -72,7 +72,7 @@ pub(super) fn convert_actions(
         "selectFrame" => one(ActionKind::SwitchFrame(convert_frame(converter, command)?)),
         "selectWindow" => one(ActionKind::SwitchWindow(convert_window(converter, command)?)),
         "close" => {
-            converter.window = WindowRef::Main;
+            converter.current_window = WindowRef::Main;
             one(ActionKind::CloseWindow)
         }
         "executeScript" | "runScript" => {
@@ -110,7 +110,7 @@ pub(super) fn convert_actions(
 }
 
 /// Returns the time limit of a `waitForElement…` command, which is its value in milliseconds.
-pub(super) fn command_timeout(command: &SideCommand) -> Option<Duration> {
+pub(super) fn wait_timeout(command: &SideCommand) -> Option<Duration> {
     let waits = command.command.trim().starts_with("waitForElement");
     let milliseconds =
         command.value.trim().parse::<u64>().ok().filter(|ms| waits && (1..=3_600_000).contains(ms));
@@ -157,13 +157,13 @@ fn convert_typing(
 ) -> ConvertedActions {
     let command = cx.command;
     let value = &command.value;
-    let mut locators = command.targets.iter().flatten().chain([&command.target]);
+    let mut locators = command.recorded_locators.iter().flatten().chain([&command.target]);
     let secret = locators.any(|text| PASSWORD_HINTS.iter().any(|hint| text.to_lowercase().contains(hint)));
     if secret && !value.is_empty() && !value.contains("${") {
         let text = converter.protected_placeholder(value, cx);
         return Ok(vec![ActionKind::Type { target: field.clone(), text }]);
     }
-    if has_keys(value) {
+    if contains_key_names(value) {
         return typing_actions(field, value);
     }
     let text = convert_placeholders(value);
@@ -201,15 +201,17 @@ fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Resul
     let target = command.target.trim();
     let handle = target.strip_prefix("handle=${").and_then(|rest| rest.strip_suffix('}'));
     let window = match (handle, target.strip_prefix("win_ser_")) {
-        (Some(handle), _) => *converter.windows.get(handle).ok_or("no earlier command stores this handle")?,
+        (Some(handle), _) => {
+            *converter.windows_by_handle.get(handle).ok_or("no earlier command stores this handle")?
+        }
         (None, Some("local")) => WindowRef::Main,
         (None, Some(number)) => WindowRef::Opened(number.parse().map_err(|_| "it does not name a window")?),
         _ => WindowRef::Unknown,
     };
-    converter.window = window;
+    converter.current_window = window;
     Ok(match window {
         WindowRef::Main => WindowSelector::Main,
-        WindowRef::Opened(number) if number == converter.opened_windows => WindowSelector::Newest,
+        WindowRef::Opened(number) if number == converter.opened_window_count => WindowSelector::Newest,
         WindowRef::Opened(number) => WindowSelector::Index(number),
         WindowRef::Unknown => match target.strip_prefix("title=") {
             Some(title) => WindowSelector::Title(Matcher::Equals(convert_placeholders(title))),
@@ -278,7 +280,7 @@ fn target_with_suffix(
 ) -> Result<ElementTarget, String> {
     let found = converter.convert_target(command)?.locators;
     let locators: Vec<Locator> =
-        found.iter().filter_map(|locator| locators::with_suffix(locator, suffix)).collect();
+        found.iter().filter_map(|locator| locators::css_locator_with_suffix(locator, suffix)).collect();
     if locators.is_empty() {
         return Err("it can only be carried over for an element that is found by id, name or CSS".to_owned());
     }
@@ -330,13 +332,14 @@ fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, kind: &st
         }
         "Attribute" => {
             let (target, name) = command.target.rsplit_once('@').ok_or("it names no attribute")?;
-            let element = SideCommand { target: target.to_owned(), targets: Vec::new(), ..command.clone() };
+            let element =
+                SideCommand { target: target.to_owned(), recorded_locators: Vec::new(), ..command.clone() };
             extract(into, PageProperty::Attribute(converter.convert_target(&element)?, name.to_owned()))
         }
         "WindowHandle" => {
-            let window = converter.window;
+            let window = converter.current_window;
             let name = if command.target.trim().is_empty() { &command.value } else { &command.target };
-            converter.windows.insert(name.trim().to_owned(), window);
+            converter.windows_by_handle.insert(name.trim().to_owned(), window);
             Ok(Vec::new())
         }
         _ => Err("the script language has no equivalent".to_owned()),

@@ -10,7 +10,7 @@ use super::project::{SideCommand, SideProject};
 use super::{commands, locators};
 use crate::script::summary::DEFAULT_MAX_STEPS;
 use crate::syntax::node::Position;
-use crate::syntax::template::{TemplatePart, parse};
+use crate::syntax::template::{TemplatePart, parse_template};
 
 /// Maximum number of actions of one converted test: tests that run other tests multiply them.
 const MAX_ACTIONS: usize = 10_000;
@@ -28,11 +28,11 @@ pub(super) fn convert(project: &SideProject, index: usize) -> ImportReport {
         notes: Vec::new(),
         variables: Vec::new(),
         known_variables: BTreeSet::new(),
-        windows: BTreeMap::from([("root".to_owned(), WindowRef::Main)]),
-        opened_windows: 0,
-        window: WindowRef::Main,
+        windows_by_handle: BTreeMap::from([("root".to_owned(), WindowRef::Main)]),
+        opened_window_count: 0,
+        current_window: WindowRef::Main,
         pending_response: None,
-        open_blocks: 0,
+        open_block_count: 0,
         call_stack: Vec::new(),
     };
     converter.convert_test(index);
@@ -48,10 +48,16 @@ impl<'p> Converter<'p> {
                 "it has {steps} steps; a monitor may have {DEFAULT_MAX_STEPS} unless an admin allows more"
             ));
         }
-        let base = Some(self.project.url.trim()).filter(|url| url.starts_with("http")).map(str::to_owned);
+        let base =
+            Some(self.project.base_url.trim()).filter(|url| url.starts_with("http")).map(str::to_owned);
         let name = self.project.tests.get(index).map(|test| truncate_name(&test.name)).unwrap_or_default();
-        let script =
-            Script { name, base, variables: self.variables, steps: self.steps, ..Script::from_url("") };
+        let script = Script {
+            name,
+            base_url: base,
+            variables: self.variables,
+            steps: self.steps,
+            ..Script::from_url("")
+        };
         ImportReport { script: (steps > 0).then_some(script), issues: self.issues, notes: self.notes }
     }
 
@@ -75,12 +81,12 @@ impl<'p> Converter<'p> {
         }
         match name {
             "if" | "while" | "times" | "forEach" | "do" => {
-                self.open_blocks += 1;
+                self.open_block_count += 1;
                 self.report_issue(cx, "control flow cannot be converted; the commands inside are left out");
             }
-            "end" | "repeatIf" if self.open_blocks > 0 => self.open_blocks -= 1,
-            "else" | "elseIf" if self.open_blocks > 0 => {}
-            _ if self.open_blocks > 0 => {
+            "end" | "repeatIf" if self.open_block_count > 0 => self.open_block_count -= 1,
+            "else" | "elseIf" if self.open_block_count > 0 => {}
+            _ if self.open_block_count > 0 => {
                 self.report_issue(cx, "it is inside control flow, which cannot be converted");
             }
             "run" => self.convert_run(cx),
@@ -104,7 +110,7 @@ impl<'p> Converter<'p> {
     }
 
     fn convert_plain_command(&mut self, cx: CommandContext<'p>, name: &str) {
-        let actions = match commands::convert_actions(self, cx, name) {
+        let actions = match commands::convert_to_actions(self, cx, name) {
             Ok(actions) => actions,
             Err(reason) => {
                 self.report_issue(cx, reason);
@@ -116,21 +122,21 @@ impl<'p> Converter<'p> {
         }
         let has_actions = !actions.is_empty();
         for action in actions {
-            if let Err(reason) = self.push_action(action, commands::command_timeout(cx.command)) {
+            if let Err(reason) = self.append_action(action, commands::wait_timeout(cx.command)) {
                 self.report_issue(cx, reason);
                 return;
             }
         }
         if cx.command.opens_window {
-            self.opened_windows += 1;
-            self.windows
-                .insert(cx.command.window_handle_name.clone(), WindowRef::Opened(self.opened_windows));
+            self.opened_window_count += 1;
+            self.windows_by_handle
+                .insert(cx.command.window_handle_name.clone(), WindowRef::Opened(self.opened_window_count));
         }
         if has_actions
             && let Some(response) = self.pending_response.take()
             && !commands::is_dialog_answered_next(cx.following())
         {
-            let pushed = self.push_action(ActionKind::Dialog(response), None);
+            let pushed = self.append_action(ActionKind::Dialog(response), None);
             if let Err(reason) = pushed {
                 self.report_issue(cx, reason);
             }
@@ -154,7 +160,7 @@ impl<'p> Converter<'p> {
     }
 
     /// Adds an action, if the script language accepts it.
-    fn push_action(&mut self, action: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
+    fn append_action(&mut self, action: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
         self.check_action(&action)?;
         if let ActionKind::Extract { into_variable: into, .. }
         | ActionKind::RunJs { into_variable: Some(into), .. } = &action
@@ -162,7 +168,7 @@ impl<'p> Converter<'p> {
             self.known_variables.insert(into.clone());
         }
         if let Some(step) = self.steps.last_mut() {
-            step.actions.push(Action { timeout, ..bare_action(action) });
+            step.actions.push(Action { timeout, ..action_from_kind(action) });
             self.action_count += 1;
         }
         Ok(())
@@ -172,12 +178,12 @@ impl<'p> Converter<'p> {
     pub(super) fn check_action(&self, action: &ActionKind) -> Result<(), String> {
         let step = ScriptStep {
             name: "x".to_owned(),
-            actions: vec![bare_action(action.clone())],
+            actions: vec![action_from_kind(action.clone())],
             ..ScriptStep::default()
         };
         let mut script = Script { steps: vec![step], ..Script::from_url("") };
         let text = script.to_xml();
-        let placeholders: BTreeSet<&str> = parse(&text)
+        let placeholders: BTreeSet<&str> = parse_template(&text)
             .into_iter()
             .filter_map(|part| match part {
                 TemplatePart::Placeholder(name) => {
@@ -195,7 +201,7 @@ impl<'p> Converter<'p> {
 
     /// Returns the target of the command: its locator, and the alternatives recorded with it.
     pub(super) fn convert_target(&self, command: &SideCommand) -> Result<ElementTarget, String> {
-        let others = command.targets.iter().filter_map(|pair| pair.first()).map(String::as_str);
+        let others = command.recorded_locators.iter().filter_map(|pair| pair.first()).map(String::as_str);
         let others = others.filter(|other| *other != command.target);
         let (mut found, mut reason) = (Vec::new(), None);
         for text in std::iter::once(command.target.as_str()).chain(others) {
@@ -242,21 +248,27 @@ impl<'p> Converter<'p> {
 
     pub(super) fn report_issue(&mut self, cx: CommandContext<'_>, reason: impl Into<String>) {
         self.issues.push(ImportIssue {
-            test: cx.test.name.clone(),
-            number: cx.index + 1,
-            command: cx.command.command.trim().to_owned(),
+            test_name: cx.test.name.clone(),
+            command_number: cx.index + 1,
+            command_name: cx.command.command.trim().to_owned(),
             reason: reason.into(),
         });
     }
 
     /// Returns the base of relative URLs.
     pub(super) fn base_url(&self) -> &str {
-        self.project.url.trim()
+        self.project.base_url.trim()
     }
 }
 
-fn bare_action(action: ActionKind) -> Action {
-    Action { kind: action, optional: false, timeout: None, expected: None, position: Position::default() }
+fn action_from_kind(action: ActionKind) -> Action {
+    Action {
+        kind: action,
+        optional: false,
+        timeout: None,
+        expected_effect: None,
+        position: Position::default(),
+    }
 }
 
 /// Truncates a name to 255 characters.

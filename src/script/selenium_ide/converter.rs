@@ -26,13 +26,13 @@ pub(super) struct Converter<'p> {
     pub(super) variables: Vec<ScriptVariable>,
     /// Variables that are declared or set by actions.
     pub(super) known_variables: BTreeSet<String>,
-    pub(super) windows: BTreeMap<String, WindowRef>,
-    pub(super) opened_windows: u32,
-    pub(super) window: WindowRef,
+    pub(super) windows_by_handle: BTreeMap<String, WindowRef>,
+    pub(super) opened_window_count: u32,
+    pub(super) current_window: WindowRef,
     /// The response to the dialog that the next action opens.
     pub(super) pending_response: Option<DialogResponse>,
     /// Number of open control flow blocks.
-    pub(super) open_blocks: usize,
+    pub(super) open_block_count: usize,
     pub(super) call_stack: Vec<usize>,
 }
 

@@ -19,11 +19,11 @@ pub struct ImportReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportIssue {
     /// The name of its test.
-    pub test: String,
+    pub test_name: String,
     /// Its position in the test, from 1.
-    pub number: usize,
+    pub command_number: usize,
     /// The name of the command.
-    pub command: String,
+    pub command_name: String,
     /// The reason, and what the script contains instead.
     pub reason: String,
 }
@@ -31,7 +31,7 @@ pub struct ImportIssue {
 impl fmt::Display for ImportIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let truncate = crate::syntax::truncate_value;
-        write!(f, "test `{}`, command {}", truncate(&self.test), self.number)?;
-        write!(f, " `{}`: {}", truncate(&self.command), self.reason)
+        write!(f, "test `{}`, command {}", truncate(&self.test_name), self.command_number)?;
+        write!(f, " `{}`: {}", truncate(&self.command_name), self.reason)
     }
 }

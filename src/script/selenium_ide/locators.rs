@@ -38,7 +38,7 @@ pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
 }
 
 /// Returns a CSS locator for the element with a suffix, where possible.
-pub(super) fn with_suffix(locator: &Locator, suffix: &str) -> Option<Locator> {
+pub(super) fn css_locator_with_suffix(locator: &Locator, suffix: &str) -> Option<Locator> {
     let attribute = |name: &str, text: &str| {
         let text = text.replace('\\', "\\\\").replace('"', "\\\"");
         Some(Locator::Css(format!("[{name}=\"{text}\"]{suffix}")))

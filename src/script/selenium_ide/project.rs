@@ -16,7 +16,8 @@ pub struct SideProject {
     pub name: String,
     /// The base of relative URLs.
     #[serde(default)]
-    pub(super) url: String,
+    #[serde(rename = "url")]
+    pub(super) base_url: String,
     pub(super) tests: Vec<SideTest>,
 }
 
@@ -42,7 +43,8 @@ pub(super) struct SideCommand {
     pub(super) target: String,
     /// Alternative locators of the target, each with its kind.
     #[serde(default)]
-    pub(super) targets: Vec<Vec<String>>,
+    #[serde(rename = "targets")]
+    pub(super) recorded_locators: Vec<Vec<String>>,
     #[serde(default)]
     pub(super) value: String,
     /// Whether it opens a window, whose handle is stored in a variable.
@@ -55,7 +57,7 @@ pub(super) struct SideCommand {
 /// Why a file is not a project.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct SideError {
+pub struct SideProjectError {
     /// The position in its text.
     pub position: Position,
     /// The message, without a full stop.
@@ -67,20 +69,20 @@ impl SideProject {
     ///
     /// # Errors
     /// Fails with position and reason when it is not a project of Selenium IDE.
-    pub fn parse(text: &str) -> Result<Self, SideError> {
+    pub fn parse(text: &str) -> Result<Self, SideProjectError> {
         let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             let position = Position { line: number(error.line()), column: number(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            SideError {
+            SideProjectError {
                 position,
                 message: format!("not a Selenium IDE project: {}", truncate_value(message)),
             }
         })?;
         match project.version.split('.').next() {
             Some("" | "1" | "2" | "3") => Ok(project),
-            _ => Err(SideError {
+            _ => Err(SideProjectError {
                 position: Position::default(),
                 message: format!("unsupported project version {}", truncate_value(&project.version)),
             }),

@@ -43,7 +43,7 @@ const MAX_KEYS_WHILE_HELD: usize = 50;
 
 /// Converts `${name}` in `text` to `{{name}}`.
 pub(super) fn convert_placeholders(text: &str) -> String {
-    split_variables(text)
+    split_at_variables(text)
         .map(|part| part.map_or_else(|name| format!("{{{{{}}}}}", variable_name(name)), str::to_owned))
         .collect()
 }
@@ -56,7 +56,7 @@ pub(super) fn variable_name(name: &str) -> String {
 }
 
 /// Splits `text` at `${…}`: `Ok` is literal text, `Err` the name of a variable.
-fn split_variables(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
+fn split_at_variables(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -87,7 +87,7 @@ fn leading_variable(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether `text` contains names of keys, such as `${KEY_ENTER}`.
-pub(super) fn has_keys(text: &str) -> bool {
+pub(super) fn contains_key_names(text: &str) -> bool {
     text.contains("${KEY_")
 }
 
@@ -100,7 +100,7 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
         let key = modifiers.iter().copied().chain([key]).collect::<Vec<_>>().join("+");
         ActionKind::Press { key, target: Some(target.clone()) }
     };
-    for part in split_variables(text) {
+    for part in split_at_variables(text) {
         let key = match part {
             Ok(text) if !modifiers.is_empty() => {
                 if text.chars().count() > MAX_KEYS_WHILE_HELD {
@@ -157,7 +157,7 @@ pub(super) fn js_expression(text: &str) -> String {
     let part = |part: Result<&str, &str>| {
         part.map_or_else(|name| format!("{{{{{}}}}}", variable_name(name)), literal)
     };
-    let parts: Vec<String> = split_variables(text).map(part).collect();
+    let parts: Vec<String> = split_at_variables(text).map(part).collect();
     if parts.is_empty() { "\"\"".to_owned() } else { parts.join(" + ") }
 }
 

@@ -9,7 +9,7 @@ use super::account_service::AccountService;
 use super::password::{generate_password, hash_password, validate_login, validate_password};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{CustomerId, Permission, Record, RecordKind, Revision, Role, UserId};
-use crate::schema::typed::record::{UserSettings, read_fields};
+use crate::schema::typed::record::{UserSettings, parse_record_fields};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::MASK;
@@ -52,7 +52,7 @@ pub async fn authorize_user_change(
     let admin = Role::Admin.name();
     let (was, becomes) =
         (before.map(settings_from_record).transpose()?, after.map(user_settings).transpose()?);
-    let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role == admin);
+    let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role_name == admin);
     let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
     if (was_admin || becomes_admin) && !caller.role.allows(Permission::ManageAdmins) {
         return Err(ServiceError::Forbidden(format!(
@@ -77,12 +77,12 @@ pub async fn authorize_user_change(
 
 /// Whether the user is an ADMIN who can log in.
 fn is_active_admin(user: &UserSettings<'_>) -> bool {
-    user.role == Role::Admin.name() && user.can_log_in()
+    user.role_name == Role::Admin.name() && user.can_log_in()
 }
 
 /// Reads the settings of a user to be stored.
 fn user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, ServiceError> {
-    read_fields(fields).map_err(ServiceError::from)
+    parse_record_fields(fields).map_err(ServiceError::from)
 }
 
 async fn has_other_admin(config: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {

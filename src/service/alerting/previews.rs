@@ -13,8 +13,8 @@ use crate::domain::{
 use crate::notify::{MessageRenderer, MessageTemplate};
 use crate::schema::Monitor;
 use crate::schema::field::FieldTable;
-use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
-use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, read_request};
+use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFICATION};
+use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, parse_request_fields};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::resources::{body_of, conflict_error, template};
 use crate::syntax::ValidationError;
@@ -29,16 +29,17 @@ impl AlertService {
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
         caller.require_right(Permission::Edit)?;
-        let fields = body_of(&TEST_NOTIFIER, body)?;
+        let fields = body_of(&TEST_NOTIFICATION, body)?;
         let facts = self.dependencies.accounts.facts(caller.customer).await?;
         let mut errors = Vec::new();
-        let request: TestAlertRequest = parse_request(&TEST_NOTIFIER, &fields)?;
+        let request: TestAlertRequest = parse_request(&TEST_NOTIFICATION, &fields)?;
         let id = request.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: recipient `{id}` does not exist");
             errors.push(conflict_error(body, "recipient_id", message).with_value(id.to_string()));
         }
-        let monitor = self.named_monitor(caller, parse_request(&TEST_NOTIFIER, &fields)?, body, &mut errors);
+        let monitor =
+            self.named_monitor(caller, parse_request(&TEST_NOTIFICATION, &fields)?, body, &mut errors);
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
@@ -102,7 +103,7 @@ fn parse_request<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     fields: &'a Map<String, Value>,
 ) -> Result<T, ServiceError> {
-    read_request(table, fields).map_err(ServiceError::from)
+    parse_request_fields(table, fields).map_err(ServiceError::from)
 }
 
 /// Returns an empty template of the same kind and method.

@@ -125,7 +125,7 @@ impl FactLines {
             }
         }
         self.push("question", value);
-        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", format_grouped(bytes)));
+        let size = dns.response_bytes.map(|bytes| format!("{} bytes", format_grouped(bytes)));
         let ttl = dns.ttl.map(|seconds| format!("TTL {} s", format_grouped(u64::from(seconds))));
         let parts: Vec<String> = size.into_iter().chain(ttl).collect();
         if !parts.is_empty() {

@@ -13,7 +13,7 @@ use super::save::save_all;
 use super::validation_context::AccountValidation;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::reader::{InputFormat, SecretSource};
-use crate::schema::validate::create_with;
+use crate::schema::validate::validate_new_with_secrets;
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::schema::{Monitor, MonitorDocument, Origin};
 use crate::service::caller::{Caller, ServiceError};
@@ -149,9 +149,9 @@ fn decide_all(
     let context = validation.schema_context();
     // Quotas of plans depend on everything that is created and removed here; they are checked when saving.
     let plans: Option<Vec<BillingPlan>> = context
-        .plans
+        .billing_plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
-    let context = ValidationContext { plans: plans.as_deref(), ..context };
+    let context = ValidationContext { billing_plans: plans.as_deref(), ..context };
     let existing = ExistingMonitors::from_monitors(all);
     let (mut decisions, mut faults, mut keys) = (Vec::new(), ErrorCollector::default(), HashSet::new());
     for applied in entries {
@@ -167,7 +167,7 @@ fn decide_all(
             faults.add(&who, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
-        match create_with(
+        match validate_new_with_secrets(
             applied.kind,
             InputFormat::File,
             &applied.body,

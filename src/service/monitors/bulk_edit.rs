@@ -10,7 +10,7 @@ use super::validation_context::AccountValidation;
 use crate::catalog::AccountFacts;
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_BULK_EDIT;
-use crate::schema::typed::request::{UpdateLocationsAction, UpdateLocationsRequest, read_request};
+use crate::schema::typed::request::{UpdateLocationsAction, UpdateLocationsRequest, parse_request_fields};
 use crate::schema::typed::schedule::LocationReference;
 use crate::schema::{Monitor, validate};
 use crate::service::caller::{Caller, ServiceError};
@@ -33,7 +33,7 @@ pub async fn bulk_edit(
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&MONITOR_BULK_EDIT, body)?;
-    let request: UpdateLocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
+    let request: UpdateLocationsRequest = parse_request_fields(&MONITOR_BULK_EDIT, &fields)?;
     let append = request.update_locations_action == UpdateLocationsAction::Append;
     let is_shared = |name: &str| !(ENVELOPE_FIELDS.contains(&name) || append && name == "locations");
     let entries = body.entries().iter().filter(|(key, _)| is_shared(&key.name)).cloned().collect();
@@ -48,7 +48,8 @@ pub async fn bulk_edit(
         } else {
             &shared
         };
-        match validate::patch(&old.document, InputFormat::V3, patched, &validation.schema_context()) {
+        match validate::validate_change(&old.document, InputFormat::V3, patched, &validation.schema_context())
+        {
             Ok(accepted) => Some(accepted),
             Err(errors) => {
                 faults.add_all(&monitor_label(old.id), errors);

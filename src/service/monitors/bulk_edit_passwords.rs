@@ -9,7 +9,7 @@ use crate::domain::constant_time_eq;
 use crate::schema::field::{Field, FieldType};
 use crate::schema::table::FieldTable;
 use crate::schema::table::requests::PASSWORD_BULK_EDIT;
-use crate::schema::typed::request::{ReplaceTextRequest, read_request};
+use crate::schema::typed::request::{ReplaceTextRequest, parse_request_fields};
 use crate::schema::validate::ValidatedDocument;
 use crate::schema::{Monitor, MonitorDocument, SecretMode, table};
 use crate::service::caller::{Caller, ServiceError};
@@ -27,7 +27,7 @@ pub async fn bulk_edit_passwords(
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&PASSWORD_BULK_EDIT, body)?;
-    let request: ReplaceTextRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
+    let request: ReplaceTextRequest<'_> = parse_request_fields(&PASSWORD_BULK_EDIT, &fields)?;
     let masked: Vec<ValidationError> =
         [("current_value", request.current_value), ("new_value", request.new_value)]
             .into_iter()
@@ -50,7 +50,7 @@ fn replace_in_monitor(
     _: &AccountValidation,
     collector: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
-    let request: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
+    let request: ReplaceTextRequest<'_> = match parse_request_fields(&PASSWORD_BULK_EDIT, fields) {
         Ok(request) => request,
         Err(error) => {
             collector.add_all(&monitor_label(old.id), [error.into()]);
@@ -102,7 +102,7 @@ impl SecretReplacer<'_> {
     fn replace_in_field(&mut self, field: &Field, path: &str, value: &mut Value) {
         match (&field.field_type, value) {
             (FieldType::Object(inner), Value::Object(values)) => self.replace_in_object(inner, path, values),
-            (FieldType::List { items: FieldType::Object(inner), .. }, Value::Array(items)) => {
+            (FieldType::List { item_type: FieldType::Object(inner), .. }, Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Value::Object(values) = item {
                         self.replace_in_object(inner, &format!("{path}[{index}]"), values);
@@ -122,7 +122,7 @@ impl SecretReplacer<'_> {
                         ));
                     }
                     FieldType::Text { format, .. } if !format.matches(self.new) => {
-                        let message = format!("`{path}` must be {}", format.expected());
+                        let message = format!("`{path}` must be {}", format.requirement());
                         self.errors.push(ValidationError::new(
                             ValidationErrorKind::Format,
                             path,

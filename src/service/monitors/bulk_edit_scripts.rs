@@ -9,11 +9,11 @@ use crate::domain::MonitorType;
 use crate::schema::field::FieldType;
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::SCRIPT_BULK_EDIT;
-use crate::schema::typed::request::{ReplaceTextRequest, read_request};
+use crate::schema::typed::request::{ReplaceTextRequest, parse_request_fields};
 use crate::schema::validate::ValidatedDocument;
 use crate::schema::{Monitor, table, validate};
 use crate::script::language::Script;
-use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask};
+use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask_secrets};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
@@ -51,7 +51,7 @@ fn replace_in_monitor(
     faults: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
     let who = monitor_label(old.id);
-    let request: ReplaceTextRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
+    let request: ReplaceTextRequest<'_> = match parse_request_fields(&SCRIPT_BULK_EDIT, fields) {
         Ok(request) => request,
         Err(error) => {
             faults.add_all(&who, [error.into()]);
@@ -60,7 +60,8 @@ fn replace_in_monitor(
     };
     let (current, new) = (request.current_value, request.new_value);
     let script = old.document.script().unwrap_or_default();
-    let script = if old.monitor_type() == MonitorType::BrowserScript { mask(script) } else { script.into() };
+    let script =
+        if old.monitor_type() == MonitorType::BrowserScript { mask_secrets(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {
         faults.add(
@@ -105,7 +106,7 @@ fn replace_in_monitor(
         return None;
     }
     let body = Node::from(json!({"script": script}));
-    match validate::patch(&old.document, InputFormat::V3, &body, &validation.schema_context()) {
+    match validate::validate_change(&old.document, InputFormat::V3, &body, &validation.schema_context()) {
         Ok(accepted) => Some(accepted),
         Err(errors) => {
             faults.add_all(&who, errors);

@@ -117,7 +117,7 @@ impl ChangeSet {
             modified_by: caller.login.to_string(),
             ..MonitorMetadata::default()
         };
-        if document.is_set("script") {
+        if document.differs_from_default("script") {
             record_script_change(&mut metadata, caller, now);
         }
         let customer = caller.customer;

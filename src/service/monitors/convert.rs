@@ -19,7 +19,7 @@ use crate::syntax::node::Node;
 ///
 /// # Errors
 /// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
-/// already; otherwise like [`super::patch`].
+/// already; otherwise like [`super::validate_change`].
 pub async fn convert_to_steps(
     context: &MonitorContext,
     caller: &Caller,
@@ -47,8 +47,12 @@ pub async fn convert_to_steps(
         "assertions": document.value("assertions").unwrap_or(&json!([])),
     });
     let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
-    let accepted =
-        validate::patch(document, InputFormat::V3, &Node::from(body), &validation.schema_context())?;
+    let accepted = validate::validate_change(
+        document,
+        InputFormat::V3,
+        &Node::from(body),
+        &validation.schema_context(),
+    )?;
     let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
     let step =
         MonitorChange::Update { action: "convert-api", old: Box::new(old), document, metadata, origin: None };

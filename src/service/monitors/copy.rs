@@ -13,7 +13,7 @@ use super::validation_context::AccountValidation;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_CLONE;
-use crate::schema::typed::request::{CloneRequest, read_request};
+use crate::schema::typed::request::{CloneRequest, parse_request_fields};
 use crate::schema::{Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::store::{ConfigChange, NewRecord, Pagination, RecordFilter};
@@ -39,13 +39,14 @@ pub async fn copy(
     let validation = AccountValidation::new(context, caller).await?;
     let old = find_own(&context.dependencies.monitors, caller, id)?;
     let fields = request_fields(&MONITOR_CLONE, body)?;
-    let request: CloneRequest<'_> = read_request(&MONITOR_CLONE, &fields)?;
+    let request: CloneRequest<'_> = parse_request_fields(&MONITOR_CLONE, &fields)?;
     let name = match request.name {
         Some(name) => name.to_owned(),
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
     let named = Node::from(json!({"name": name}));
-    let accepted = validate::patch(&old.document, InputFormat::V3, &named, &validation.schema_context())?;
+    let accepted =
+        validate::validate_change(&old.document, InputFormat::V3, &named, &validation.schema_context())?;
     let document = Arc::new(accepted.document);
     let monitors = save_all(
         context,

@@ -26,7 +26,7 @@ pub async fn create(
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_shared().await;
     let validation = AccountValidation::new(context, caller).await?;
-    let accepted = validate::create(kind, form, body, &validation.schema_context())?;
+    let accepted = validate::validate_new(kind, form, body, &validation.schema_context())?;
     let document = Arc::new(accepted.document);
     let step = MonitorChange::Create { action: "create", origin: Origin::Api, document };
     let monitors = save_all(context, caller, vec![step]).await?;

@@ -39,7 +39,7 @@ pub async fn patch(
         return Err(ServiceError::NotFound);
     }
     let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
-    let accepted = validate::patch(&old.document, form, body, &validation.schema_context())?;
+    let accepted = validate::validate_change(&old.document, form, body, &validation.schema_context())?;
     let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, validation.facts())?);
     let metadata = (*old.metadata).clone();
     let step =
@@ -51,7 +51,7 @@ pub async fn patch(
 /// Removes a monitor; its results follow retention.
 ///
 /// # Errors
-/// Like [`patch`].
+/// Like [`validate_change`].
 pub async fn delete(
     context: &MonitorContext,
     caller: &Caller,
@@ -79,9 +79,10 @@ fn without_echoed_defaults(
     }
     let home_location = facts.location_pool(old).first().copied().map(LocationId);
     let defaults = facts.default_locations.iter().copied().map(LocationId);
-    let same_home =
-        !old.document.is_set("home_location") && document.settings().schedule.home_location == home_location;
-    let same_pool = !old.document.is_set("locations") && document.location_ids().into_iter().eq(defaults);
+    let same_home = !old.document.differs_from_default("home_location")
+        && document.settings().schedule.home_location == home_location;
+    let same_pool =
+        !old.document.differs_from_default("locations") && document.location_ids().into_iter().eq(defaults);
     if !same_home && !same_pool {
         return Ok(document);
     }

@@ -126,7 +126,7 @@ fn future_blackouts(
     for record in records {
         // The parent of a notifier blackout is a recipient, whose id may equal that of a monitor.
         let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { continue };
-        let is_for_monitor = blackout.kind != BlackoutKind::Notifier;
+        let is_for_monitor = blackout.kind != BlackoutKind::RecipientNotifications;
         let Some(monitor) = record.parent_id.filter(|_| is_for_monitor) else { continue };
         let thru = blackout.thru_date.and_then(parse_local_time);
         if blackout.persistent || thru.is_some_and(|thru| thru > now) {
@@ -209,8 +209,8 @@ impl MonitorJson<'_> {
             "script_created" => json!(format_utc(metadata.script_created?)),
             "script_modified" => json!(format_utc(metadata.script_modified?)),
             "script_modified_by_user" => json!(metadata.script_modified_by),
-            "transaction_steps" => json!(self.script.as_ref()?.steps),
-            "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
+            "transaction_steps" => json!(self.script.as_ref()?.step_count),
+            "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.action_count)),
             "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptSummary::is_transaction)),
             "script_status" => json!(self.script_status()),
             "script_replayed_successfully" => json!(

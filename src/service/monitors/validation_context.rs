@@ -33,6 +33,6 @@ impl AccountValidation {
 
     /// Returns the context for the schema rules.
     pub(super) fn schema_context(&self) -> ValidationContext<'_> {
-        ValidationContext { plans: self.plans.as_deref(), ..self.facts.validation_context(self.role) }
+        ValidationContext { billing_plans: self.plans.as_deref(), ..self.facts.validation_context(self.role) }
     }
 }

@@ -13,7 +13,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let read = blackout::create(body, to_local(cx.now, &cx.facts.time_zone));
+    let read = blackout::validate_new(body, to_local(cx.now, &cx.facts.time_zone));
     let (mut fields, mut errors) = match read {
         Ok(fields) => (fields, Vec::new()),
         Err(errors) => (Map::new(), errors),
@@ -56,7 +56,7 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
     }
     let mut before = old.fields.clone();
     before.insert("assoc_id".to_owned(), json!(old.parent_id));
-    let mut fields = blackout::patch(&before, body)?;
+    let mut fields = blackout::validate_change(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and create another";
         return Err(invalid(conflict_error(body, "assoc_id", message)));

@@ -35,7 +35,7 @@ impl ResourceService {
         // The monitors must not be removed before their blackouts are stored.
         let _monitors = self.dependencies.monitors.lock_shared().await;
         let cx = self.context(caller, kind).await?;
-        let request = blackout::bulk_edit(body, to_local(cx.now, &cx.facts.time_zone))?;
+        let request = blackout::validate_bulk_edit(body, to_local(cx.now, &cx.facts.time_zone))?;
         let monitors = named_monitors(&cx, &request)?;
         let new = [
             ("update_one_time", "one_time_blackouts", false),
@@ -88,7 +88,10 @@ impl ResourceService {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let is_selected = if blackout.persistent { weekly } else { once };
             let is_attached = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
-            is_selected && is_attached && blackout.kind != BlackoutKind::Notifier && !is_past(cx, record)
+            is_selected
+                && is_attached
+                && blackout.kind != BlackoutKind::RecipientNotifications
+                && !is_past(cx, record)
         };
         Ok(found.items.into_iter().filter(is_replaced).collect())
     }

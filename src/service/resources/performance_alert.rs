@@ -48,7 +48,7 @@ fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Va
     };
     let (window, interval) = (
         fields.get("window").and_then(Value::as_i64).unwrap_or_default(),
-        i64::from(monitor.document.settings().schedule.interval),
+        i64::from(monitor.document.settings().schedule.interval_minutes),
     );
     if window >= interval {
         return Vec::new();

@@ -11,7 +11,7 @@ use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
 use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
-use crate::schema::typed::record::{RecipientSettings, read_fields};
+use crate::schema::typed::record::{RecipientSettings, parse_record_fields};
 use crate::service::caller::ServiceError;
 use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
 use crate::syntax::node::Node;
@@ -97,7 +97,7 @@ fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
 
 /// Checks that the address fits the method and that required fields are present.
 fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), ServiceError> {
-    let settings: RecipientSettings<'_> = read_fields(fields)?;
+    let settings: RecipientSettings<'_> = parse_record_fields(fields)?;
     let (address, method) = (settings.recipient, settings.method);
     let mut errors: Vec<ValidationError> = Vec::new();
     if masked_address(address).as_deref() == Some(address) {
@@ -227,8 +227,8 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
 fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
     let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.facts.time_zone);
     let subject = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
-    let upcoming = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
-        TimeWindow::Once { until: thru, .. } => thru > now,
+    let upcoming = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.time_window {
+        TimeWindow::Once { end: thru, .. } => thru > now,
         TimeWindow::Weekly { .. } => true,
     });
     upcoming.map(|window| window.id).collect()

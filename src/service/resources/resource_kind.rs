@@ -79,7 +79,7 @@ static EVENT: ResourceKind = ResourceKind {
     ..editor_kind(RecordKind::Event, &requests::EVENT)
 };
 static TEST: ResourceKind =
-    ResourceKind { is_cached: false, ..editor_kind(RecordKind::Test, &records::TEST) };
+    ResourceKind { is_cached: false, ..editor_kind(RecordKind::Test, &records::ON_DEMAND_TEST) };
 static RECIPIENT: ResourceKind = editor_kind(RecordKind::Recipient, &alerting::RECIPIENT);
 static GROUP: ResourceKind = ResourceKind {
     references_monitors: true,

@@ -8,7 +8,7 @@ use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::domain::{Permission, Record, UserId};
 use crate::schema::table::records::USER;
-use crate::schema::typed::record::{UserSettings, read_fields};
+use crate::schema::typed::record::{UserSettings, parse_record_fields};
 use crate::service::accounts::{
     authorize_user_change, hash_password, login_key, validate_login, validate_password,
 };
@@ -100,5 +100,5 @@ fn first_restricted_change(old: &Map<String, Value>, new: &Map<String, Value>) -
 }
 
 fn is_active(fields: &Map<String, Value>) -> bool {
-    read_fields(fields).is_ok_and(|user: UserSettings<'_>| user.can_log_in())
+    parse_record_fields(fields).is_ok_and(|user: UserSettings<'_>| user.can_log_in())
 }

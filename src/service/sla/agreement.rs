@@ -65,7 +65,7 @@ impl Agreement {
         from: Timestamp,
         thru: Timestamp,
     ) -> SlaScope {
-        let zone = calendar.zone();
+        let zone = calendar.time_zone();
         let ranges_of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
             self.periods

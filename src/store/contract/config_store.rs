@@ -10,7 +10,7 @@ use super::future::StoreFuture;
 use super::monitors::{NewMonitor, StoredMonitor};
 use super::records::NewRecord;
 
-/// One change. Changes with an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when
+/// One change. Changes with an expected revision fail with [`StoreError::StaleCheck`](crate::domain::StoreError::Stale) when
 /// the newest revision is another one, or the object does not exist.
 #[derive(Clone, Debug)]
 pub enum ConfigChange {

@@ -75,7 +75,7 @@ pub struct LocationStep {
     /// Axis of the step.
     pub axis: Axis,
     /// Test for the nodes of the axis.
-    pub test: NodeTest,
+    pub node_test: NodeTest,
     /// Predicates for these nodes.
     pub predicates: Vec<Expr>,
 }

@@ -38,25 +38,25 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, String> {
             None | Some(Token::Operator(_) | Token::Punctuation("@" | "::" | "(" | "[" | ","))
         );
         let (token, end) = match first {
-            '"' | '\'' => literal(rest, first)?,
-            '0'..='9' => number(rest)?,
-            '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => number(rest)?,
-            _ if is_name_start(first) => name(rest, after_operand),
+            '"' | '\'' => lex_literal(rest, first)?,
+            '0'..='9' => lex_number(rest)?,
+            '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => lex_number(rest)?,
+            _ if is_name_start(first) => lex_name(rest, after_operand),
             '*' if !after_operand => (Token::Wildcard, 1),
             '$' => return Err("variables are not known in an XPath".to_owned()),
-            _ => punctuation(rest).ok_or_else(|| format!("`{first}` is not understood"))?,
+            _ => lex_punctuation(rest).ok_or_else(|| format!("`{first}` is not understood"))?,
         };
         found.push(token);
         rest = &rest[end..];
     }
 }
 
-fn literal(rest: &str, quote: char) -> Result<(Token, usize), String> {
+fn lex_literal(rest: &str, quote: char) -> Result<(Token, usize), String> {
     let end = rest[1..].find(quote).ok_or("a text has no closing quote")?;
     Ok((Token::Literal(rest[1..=end].into()), end + 2))
 }
 
-fn number(rest: &str) -> Result<(Token, usize), String> {
+fn lex_number(rest: &str) -> Result<(Token, usize), String> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = digits(rest);
     let decimals = rest[whole..].strip_prefix('.').map(digits);
@@ -65,8 +65,8 @@ fn number(rest: &str) -> Result<(Token, usize), String> {
     Ok((Token::Number(number), end))
 }
 
-fn name(rest: &str, after_operand: bool) -> (Token, usize) {
-    let end = name_end(rest);
+fn lex_name(rest: &str, after_operand: bool) -> (Token, usize) {
+    let end = name_length(rest);
     let name = &rest[..end];
     if after_operand && let Some(operator) = NAMED_OPERATORS.into_iter().find(|operator| *operator == name) {
         return (Token::Operator(operator), end);
@@ -75,14 +75,14 @@ fn name(rest: &str, after_operand: bool) -> (Token, usize) {
     match after.strip_prefix(':').and_then(|after| after.chars().next()) {
         Some('*') => (Token::PrefixWildcard(name.into()), end + 2),
         Some(first) if is_name_start(first) => {
-            let local = &after[1..=name_end(&after[1..])];
+            let local = &after[1..=name_length(&after[1..])];
             (Token::PrefixedName(name.into(), local.into()), end + 1 + local.len())
         }
         _ => (Token::Name(name.into()), end),
     }
 }
 
-fn punctuation(rest: &str) -> Option<(Token, usize)> {
+fn lex_punctuation(rest: &str) -> Option<(Token, usize)> {
     if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
         return Some((Token::Operator(operator), operator.len()));
     }
@@ -97,7 +97,7 @@ fn is_name_start(c: char) -> bool {
 }
 
 /// Returns the length in bytes of the name at the start of `text`; its first character must begin a name.
-fn name_end(text: &str) -> usize {
+fn name_length(text: &str) -> usize {
     let outside = |c: char| !(is_name_start(c) || c.is_ascii_digit() || c == '-' || c == '.');
     text.find(outside).unwrap_or(text.len())
 }

@@ -7,7 +7,7 @@ use super::expression::{
 use super::lexer::{Token, tokenize};
 
 /// The binary operators, by increasing precedence.
-const PRECEDENCE: [&[&str]; 6] =
+const OPERATORS_BY_PRECEDENCE: [&[&str]; 6] =
     [&["or"], &["and"], &["=", "!="], &["<", "<=", ">", ">="], &["+", "-"], &["*", "div", "mod"]];
 
 /// An expression, and its namespace prefixes.
@@ -28,10 +28,10 @@ pub fn parse(text: &str) -> Result<ParsedXPath, String> {
         return Err("it is empty".to_owned());
     }
     let mut parser = Parser { tokens, position: 0 };
-    let expr = parser.binary(0)?;
+    let expr = parser.parse_binary(0)?;
     match parser.peek() {
         None => Ok((expr, prefixes)),
-        Some(token) => Err(format!("{} does not belong there", describe(token))),
+        Some(token) => Err(format!("{} does not belong there", describe_token(token))),
     }
 }
 
@@ -69,25 +69,25 @@ impl Parser {
     }
 
     fn describe_next(&self) -> String {
-        self.peek().map_or("the end".to_owned(), describe)
+        self.peek().map_or("the end".to_owned(), describe_token)
     }
 
-    fn binary(&mut self, level: usize) -> Result<Expr, String> {
-        let Some(operators) = PRECEDENCE.get(level) else { return self.unary() };
-        let mut left = self.binary(level + 1)?;
+    fn parse_binary(&mut self, level: usize) -> Result<Expr, String> {
+        let Some(operators) = OPERATORS_BY_PRECEDENCE.get(level) else { return self.parse_unary() };
+        let mut left = self.parse_binary(level + 1)?;
         while let Some(operator) = self.eat_operator(operators) {
-            let right = self.binary(level + 1)?;
+            let right = self.parse_binary(level + 1)?;
             left = binary_expr(operator, Box::new(left), Box::new(right));
         }
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Expr, String> {
+    fn parse_unary(&mut self) -> Result<Expr, String> {
         let (mut any, mut negative) = (false, false);
         while self.eat_operator(&["-"]).is_some() {
             (any, negative) = (true, !negative);
         }
-        let value = self.union()?;
+        let value = self.parse_union()?;
         Ok(match (any, negative) {
             (false, _) => value,
             (true, true) => Expr::Negate(Box::new(value)),
@@ -96,10 +96,10 @@ impl Parser {
         })
     }
 
-    fn union(&mut self) -> Result<Expr, String> {
-        let mut left = self.path()?;
+    fn parse_union(&mut self) -> Result<Expr, String> {
+        let mut left = self.parse_path()?;
         while self.eat_operator(&["|"]).is_some() {
-            let right = self.path()?;
+            let right = self.parse_path()?;
             if !left.returns_node_set() || !right.returns_node_set() {
                 return Err("`|` needs nodes on both sides".to_owned());
             }
@@ -108,19 +108,19 @@ impl Parser {
         Ok(left)
     }
 
-    fn path(&mut self) -> Result<Expr, String> {
+    fn parse_path(&mut self) -> Result<Expr, String> {
         if self.eat_operator(&["/"]).is_some() {
-            let steps = if self.begins_step() { self.steps(Vec::new())? } else { Vec::new() };
+            let steps = if self.is_at_step() { self.parse_steps(Vec::new())? } else { Vec::new() };
             return Ok(Expr::Path(PathStart::Root, steps));
         }
         if self.eat_operator(&["//"]).is_some() {
-            return Ok(Expr::Path(PathStart::Root, self.steps(vec![descendant_or_self_step()])?));
+            return Ok(Expr::Path(PathStart::Root, self.parse_steps(vec![descendant_or_self_step()])?));
         }
-        if !self.begins_primary() {
-            return Ok(Expr::Path(PathStart::ContextNode, self.steps(Vec::new())?));
+        if !self.is_at_primary() {
+            return Ok(Expr::Path(PathStart::ContextNode, self.parse_steps(Vec::new())?));
         }
-        let mut value = self.primary()?;
-        let predicates = self.predicates()?;
+        let mut value = self.parse_primary()?;
+        let predicates = self.parse_predicates()?;
         if !predicates.is_empty() {
             require_node_set(&value, "`[`")?;
             value = Expr::Filter(Box::new(value), predicates);
@@ -131,21 +131,21 @@ impl Parser {
             Some(_) => Vec::new(),
         };
         require_node_set(&value, "`/`")?;
-        Ok(Expr::Path(PathStart::Expr(Box::new(value)), self.steps(first)?))
+        Ok(Expr::Path(PathStart::Expr(Box::new(value)), self.parse_steps(first)?))
     }
 
-    fn begins_primary(&self) -> bool {
+    fn is_at_primary(&self) -> bool {
         match self.peek() {
             Some(Token::Literal(_) | Token::Number(_) | Token::Punctuation("(")) => true,
             Some(Token::Name(name)) => {
                 self.tokens.get(self.position + 1) == Some(&Token::Punctuation("("))
-                    && node_type(name).is_none()
+                    && node_type_test(name).is_none()
             }
             _ => false,
         }
     }
 
-    fn begins_step(&self) -> bool {
+    fn is_at_step(&self) -> bool {
         use Token::{Name, PrefixWildcard, PrefixedName, Punctuation, Wildcard};
         matches!(
             self.peek(),
@@ -153,30 +153,30 @@ impl Parser {
         )
     }
 
-    fn primary(&mut self) -> Result<Expr, String> {
+    fn parse_primary(&mut self) -> Result<Expr, String> {
         let token = self.peek().cloned();
         self.position += 1;
         match token {
             Some(Token::Literal(text)) => Ok(Expr::Literal(text)),
             Some(Token::Number(number)) => Ok(Expr::Number(number)),
-            Some(Token::Name(name)) => self.call(&name),
+            Some(Token::Name(name)) => self.parse_call(&name),
             _ => {
-                let inner = self.binary(0)?;
+                let inner = self.parse_binary(0)?;
                 self.expect(")")?;
                 Ok(inner)
             }
         }
     }
 
-    fn call(&mut self, name: &str) -> Result<Expr, String> {
+    fn parse_call(&mut self, name: &str) -> Result<Expr, String> {
         let function =
             XPathFunction::of(name).ok_or_else(|| format!("the function `{name}` is not known"))?;
         self.expect("(")?;
         let mut arguments = Vec::new();
         if !self.eat_punctuation(")") {
-            arguments.push(self.binary(0)?);
+            arguments.push(self.parse_binary(0)?);
             while self.eat_punctuation(",") {
-                arguments.push(self.binary(0)?);
+                arguments.push(self.parse_binary(0)?);
             }
             self.expect(")")?;
         }
@@ -190,18 +190,18 @@ impl Parser {
         Ok(Expr::Call(function, arguments))
     }
 
-    fn predicates(&mut self) -> Result<Vec<Expr>, String> {
+    fn parse_predicates(&mut self) -> Result<Vec<Expr>, String> {
         let mut found = Vec::new();
         while self.eat_punctuation("[") {
-            found.push(self.binary(0)?);
+            found.push(self.parse_binary(0)?);
             self.expect("]")?;
         }
         Ok(found)
     }
 
-    fn steps(&mut self, mut steps: Vec<LocationStep>) -> Result<Vec<LocationStep>, String> {
+    fn parse_steps(&mut self, mut steps: Vec<LocationStep>) -> Result<Vec<LocationStep>, String> {
         loop {
-            steps.push(self.step()?);
+            steps.push(self.parse_step()?);
             match self.eat_operator(&["/", "//"]) {
                 None => return Ok(steps),
                 Some("//") => steps.push(descendant_or_self_step()),
@@ -210,19 +210,27 @@ impl Parser {
         }
     }
 
-    fn step(&mut self) -> Result<LocationStep, String> {
+    fn parse_step(&mut self) -> Result<LocationStep, String> {
         if self.eat_punctuation(".") {
-            return Ok(LocationStep { axis: Axis::SelfNode, test: NodeTest::Node, predicates: Vec::new() });
+            return Ok(LocationStep {
+                axis: Axis::SelfNode,
+                node_test: NodeTest::Node,
+                predicates: Vec::new(),
+            });
         }
         if self.eat_punctuation("..") {
-            return Ok(LocationStep { axis: Axis::Parent, test: NodeTest::Node, predicates: Vec::new() });
+            return Ok(LocationStep {
+                axis: Axis::Parent,
+                node_test: NodeTest::Node,
+                predicates: Vec::new(),
+            });
         }
-        let axis = self.axis()?;
-        let test = self.test()?;
-        Ok(LocationStep { axis, test, predicates: self.predicates()? })
+        let axis = self.parse_axis()?;
+        let test = self.parse_node_test()?;
+        Ok(LocationStep { axis, node_test: test, predicates: self.parse_predicates()? })
     }
 
-    fn axis(&mut self) -> Result<Axis, String> {
+    fn parse_axis(&mut self) -> Result<Axis, String> {
         if self.eat_punctuation("@") {
             return Ok(Axis::Attribute);
         }
@@ -233,22 +241,22 @@ impl Parser {
         Ok(axis)
     }
 
-    fn test(&mut self) -> Result<NodeTest, String> {
+    fn parse_node_test(&mut self) -> Result<NodeTest, String> {
         let Some(token) = self.peek().cloned() else { return Err("a step is missing at the end".to_owned()) };
         self.position += 1;
         match token {
             Token::Wildcard => Ok(NodeTest::Wildcard),
             Token::PrefixWildcard(prefix) => Ok(NodeTest::PrefixWildcard(prefix)),
             Token::PrefixedName(prefix, name) => Ok(NodeTest::Named(Some(prefix), name)),
-            Token::Name(name) => match node_type(&name) {
-                Some(test) if self.eat_punctuation("(") => self.node_type(test),
+            Token::Name(name) => match node_type_test(&name) {
+                Some(test) if self.eat_punctuation("(") => self.parse_node_type_arguments(test),
                 _ => Ok(NodeTest::Named(None, name)),
             },
-            other => Err(format!("a step is missing before {}", describe(&other))),
+            other => Err(format!("a step is missing before {}", describe_token(&other))),
         }
     }
 
-    fn node_type(&mut self, test: NodeTest) -> Result<NodeTest, String> {
+    fn parse_node_type_arguments(&mut self, test: NodeTest) -> Result<NodeTest, String> {
         let named = match (&test, self.peek().cloned()) {
             (NodeTest::ProcessingInstruction(_), Some(Token::Literal(name))) => {
                 self.position += 1;
@@ -280,10 +288,10 @@ fn binary_expr(operator: &str, left: Box<Expr>, right: Box<Expr>) -> Expr {
 
 /// Returns the step that `//` stands for.
 fn descendant_or_self_step() -> LocationStep {
-    LocationStep { axis: Axis::DescendantOrSelf, test: NodeTest::Node, predicates: Vec::new() }
+    LocationStep { axis: Axis::DescendantOrSelf, node_test: NodeTest::Node, predicates: Vec::new() }
 }
 
-fn node_type(name: &str) -> Option<NodeTest> {
+fn node_type_test(name: &str) -> Option<NodeTest> {
     match name {
         "node" => Some(NodeTest::Node),
         "text" => Some(NodeTest::Text),
@@ -297,7 +305,7 @@ fn require_node_set(value: &Expr, what: &str) -> Result<(), String> {
     if value.returns_node_set() { Ok(()) } else { Err(format!("{what} needs nodes before it")) }
 }
 
-fn describe(token: &Token) -> String {
+fn describe_token(token: &Token) -> String {
     match token {
         Token::Punctuation(text) | Token::Operator(text) => format!("`{text}`"),
         Token::Number(number) => format!("`{number}`"),

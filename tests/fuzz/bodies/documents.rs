@@ -2,18 +2,18 @@
 //! gives the same document, and makes a probe.
 
 use serde_json::Value;
-use vigie::probe::{ProbeSettings, build};
+use vigie::probe::{ProbeBuildContext, build_probe};
 use vigie::schema::SecretMode;
-use vigie::schema::monitor_file::{KeyPolicy, load};
+use vigie::schema::monitor_file::{KeyPolicy, parse_monitor_files};
 use vigie::schema::reader::{InputFormat, reject_secret_sources};
-use vigie::schema::validate::create;
+use vigie::schema::validate::validate_new;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::syntax::node::Node;
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let context = ValidationContext::default();
-    let found = load(
+    let found = parse_monitor_files(
         &[("a.yaml".to_owned(), text.to_owned())],
         KeyPolicy::Optional,
         &context,
@@ -26,9 +26,9 @@ pub fn run(data: &[u8]) {
     for monitor in found.monitors {
         let document = monitor.document;
         let stored = Node::from(Value::Object(document.to_stored(SecretMode::Revealed)));
-        let again = create(document.monitor_type(), InputFormat::File, &stored, &context);
+        let again = validate_new(document.monitor_type(), InputFormat::File, &stored, &context);
         let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);
-        let _ = build(&document, &ProbeSettings::default());
+        let _ = build_probe(&document, &ProbeBuildContext::default());
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use vigie::domain::MonitorType;
 use vigie::schema::reader::InputFormat;
-use vigie::schema::validate::{create, patch};
+use vigie::schema::validate::{validate_new, validate_change};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{SecretMode, legacy};
 use vigie::syntax::node::Node;
@@ -14,25 +14,25 @@ pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let body = Node::from(value);
-    let context = ValidationContext { default_locations: &[1, 2, 3], ..ValidationContext::default() };
+    let context = ValidationContext { default_location_ids: &[1, 2, 3], ..ValidationContext::default() };
     let kind = MonitorType::ALL[usize::from(choice) % MonitorType::ALL.len()];
-    if let Ok(accepted) = create(kind, InputFormat::V3, &body, &context) {
+    if let Ok(accepted) = validate_new(kind, InputFormat::V3, &body, &context) {
         let document = accepted.document;
         let returned = Node::from(Value::Object(document.to_json(SecretMode::Revealed)));
-        let again = patch(&document, InputFormat::V3, &returned, &context);
+        let again = validate_change(&document, InputFormat::V3, &returned, &context);
         let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);
     }
     let Ok(kind) = legacy::type_to_create(&body) else { return };
-    match create(kind, InputFormat::Legacy, &body, &context) {
+    match validate_new(kind, InputFormat::Legacy, &body, &context) {
         Ok(accepted) => {
             let document = accepted.document;
             let returned =
                 Node::from(Value::Object(legacy::record_from_document(&document, SecretMode::Revealed)));
-            let again = patch(&document, InputFormat::Legacy, &returned, &context);
+            let again = validate_change(&document, InputFormat::Legacy, &returned, &context);
             let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
             assert_eq!(again.document, document);
         }
-        Err(errors) => assert!(errors.iter().all(|error| !error.to_legacy().1.is_empty())),
+        Err(errors) => assert!(errors.iter().all(|error| !error.legacy_status().1.is_empty())),
     }
 }

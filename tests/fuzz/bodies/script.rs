@@ -4,7 +4,7 @@
 
 use vigie::script::language::Script;
 use vigie::script::selenium_ide::SideProject;
-use vigie::script::{ScriptSummary, mask, restore_masked};
+use vigie::script::{ScriptSummary, mask_secrets, restore_masked_secrets};
 use vigie::syntax::node::Position;
 
 pub fn run(data: &[u8]) {
@@ -32,10 +32,10 @@ pub fn run(data: &[u8]) {
 
 fn check_script(text: &str, script: Script) {
     let facts = ScriptSummary::parse(text).expect("what can be played is a script");
-    assert_eq!(facts.steps, script.steps.len());
-    assert_eq!(facts.events, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
-    let masked = mask(text).into_owned();
-    assert_eq!(restore_masked(&masked, Some(text)).as_deref(), Ok(text));
+    assert_eq!(facts.step_count, script.steps.len());
+    assert_eq!(facts.action_count, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
+    let masked = mask_secrets(text).into_owned();
+    assert_eq!(restore_masked_secrets(&masked, Some(text)).as_deref(), Ok(text));
     let again = Script::parse(&script.to_xml()).expect("what is written can be read");
     assert_eq!(without_positions(again), without_positions(script));
 }

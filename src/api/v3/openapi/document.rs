@@ -116,12 +116,16 @@ fn schemas(operations: &[Operation]) -> Map<String, Value> {
     schemas.insert("Errors".to_owned(), responses::error_schema());
     for operation in operations {
         match operation.body {
-            BodySpec::Create(table) => json_schema::add_schema(table, SchemaRole::Create, &mut schemas),
-            BodySpec::Patch(table) => json_schema::add_schema(table, SchemaRole::Patch, &mut schemas),
+            BodySpec::Create(table) => {
+                json_schema::add_component_schema(table, SchemaRole::Create, &mut schemas)
+            }
+            BodySpec::Patch(table) => {
+                json_schema::add_component_schema(table, SchemaRole::Patch, &mut schemas)
+            }
             BodySpec::None | BodySpec::Schema(_) => {}
         }
         for table in operation.response.tables() {
-            json_schema::add_schema(table, SchemaRole::Response, &mut schemas);
+            json_schema::add_component_schema(table, SchemaRole::Response, &mut schemas);
         }
         if let ResponseSpec::Schema(schema) = &operation.response {
             responses::extract_components(schema, &mut schemas);

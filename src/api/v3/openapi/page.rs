@@ -326,7 +326,7 @@ fn field_row(field: &Field) -> Vec<String> {
     }
     let value = match field.field_type {
         FieldType::Object(table) => table_link(table),
-        FieldType::List { items: FieldType::Object(table), max, .. } => {
+        FieldType::List { item_type: FieldType::Object(table), max, .. } => {
             format!("list of {}, at most {max}", table_link(table))
         }
         ref kind => render_prose(&describe_type(kind)),

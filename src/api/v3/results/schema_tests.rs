@@ -94,7 +94,7 @@ fn full_result() -> CheckResult {
                 signed: true,
                 recursion_available: true,
                 truncated: true,
-                answer_bytes: Some(1),
+                response_bytes: Some(1),
                 ttl: Some(1),
                 ..DnsFacts::default()
             })),

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::pop::{build_opening, open_mailbox, quit_after_failure};
+use super::super::pop::{build_session_setup, open_mailbox, try_quit_after_failure};
 use super::message_search::{MAX_MESSAGES, MessageSearch, SearchOutcome};
 use crate::domain::{Failure, FailureKind, MailFacts};
 use crate::probe::contract::ProbeContext;
-use crate::probe::mail::mail_account::MailAccount;
+use crate::probe::mail::mail_account::MailServerTarget;
 use crate::protocol::LineSession;
-use crate::protocol::pop3::{Mailbox, MessageEntry, Opening};
+use crate::protocol::pop3::{Mailbox, MessageEntry, SessionSetup};
 
 /// Bytes that one session may read: a list of a million unique-ids, and headers.
 const MAX_SESSION_BYTES: usize = 128 * 1024 * 1024;
@@ -22,20 +22,20 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// One poll of the mailbox.
 pub(super) struct MailboxPoll<'a> {
     pub(super) session: LineSession<'a>,
-    opening: Option<Opening>,
+    session_setup: Option<SessionSetup>,
     /// Number of stale messages that were deleted.
-    pub(super) deleted_stale: u32,
+    pub(super) deleted_stale_count: u32,
 }
 
 /// How a poll ended.
 #[derive(Debug)]
 pub(super) enum PollOutcome {
     /// The message is not there. With `has_unexamined`, some messages were not examined yet.
-    NotFound { more: bool },
+    NotFound { has_unexamined: bool },
     /// Another session has the mailbox open, or the server asks to retry later.
     Locked,
     /// The message was found at `found_at`, was read and marked as deleted at `fetched_at`, and was then deleted.
-    Fetched { found: Instant, fetched: Instant },
+    Delivered { found_at: Instant, fetched_at: Instant },
     /// The poll failed.
     Failed(Failure),
 }
@@ -45,36 +45,40 @@ impl<'a> MailboxPoll<'a> {
     pub(super) fn new(cx: ProbeContext<'a>) -> Self {
         let mut session = LineSession::new(cx.net, cx.deadline);
         session.set_read_limit(MAX_SESSION_BYTES);
-        Self { session, opening: None, deleted_stale: 0 }
+        Self { session, session_setup: None, deleted_stale_count: 0 }
     }
 
     /// Returns the facts about the server.
     pub(super) fn facts(&self) -> MailFacts {
-        self.opening.as_ref().map(Opening::facts).unwrap_or_default()
+        self.session_setup.as_ref().map(SessionSetup::facts).unwrap_or_default()
     }
 
     /// Whether the mailbox was opened.
-    pub(super) fn was_opened(&self) -> bool {
+    pub(super) fn opened_mailbox(&self) -> bool {
         self.facts().mailbox_messages.is_some()
     }
 
     /// Returns the minimum delay between logins that the server requires, in seconds.
-    pub(super) fn login_delay(&self) -> Option<u64> {
-        self.opening.as_ref().and_then(Opening::login_delay)
+    pub(super) fn min_login_delay_seconds(&self) -> Option<u64> {
+        self.session_setup.as_ref().and_then(SessionSetup::login_delay)
     }
 
     /// Opens the mailbox of `account` and runs `search` in it.
-    pub(super) async fn run(&mut self, account: &MailAccount, search: &mut MessageSearch<'_>) -> PollOutcome {
-        let opening = self.opening.insert(build_opening(account));
+    pub(super) async fn run(
+        &mut self,
+        account: &MailServerTarget,
+        search: &mut MessageSearch<'_>,
+    ) -> PollOutcome {
+        let opening = self.session_setup.insert(build_session_setup(account));
         let outcome = open_mailbox(account, &mut self.session, opening).await;
         let is_locked = opening.should_retry_later();
         let poll_outcome = match outcome {
             Err(_) if is_locked => PollOutcome::Locked,
             Err(failure) => PollOutcome::Failed(failure),
-            Ok(()) => match self.poll(search).await {
+            Ok(()) => match self.search_mailbox(search).await {
                 Ok(poll_outcome) => poll_outcome,
                 Err(failure) => {
-                    quit_after_failure(&mut self.session, &failure).await;
+                    try_quit_after_failure(&mut self.session, &failure).await;
                     PollOutcome::Failed(failure)
                 }
             },
@@ -83,21 +87,26 @@ impl<'a> MailboxPoll<'a> {
         poll_outcome
     }
 
-    async fn poll(&mut self, search: &mut MessageSearch<'_>) -> Result<PollOutcome, Failure> {
+    async fn search_mailbox(&mut self, search: &mut MessageSearch<'_>) -> Result<PollOutcome, Failure> {
         let count = self.facts().mailbox_messages.unwrap_or_default();
         let mut mailbox = Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.retain_listed(&listed);
-        let SearchOutcome { own, stale, more, broken } = search.run(&mut mailbox, &listed, None).await?;
+        let SearchOutcome {
+            own_message: own,
+            stale_messages: stale,
+            has_unexamined: more,
+            is_session_broken: broken,
+        } = search.run(&mut mailbox, &listed, None).await?;
         if broken {
             // Nothing was marked as deleted, and no command can be sent any more: close the connection.
-            return Ok(PollOutcome::NotFound { more });
+            return Ok(PollOutcome::NotFound { has_unexamined: more });
         }
         let Some((index, message)) = own else {
             let deleted = delete_stale(&mut mailbox, &stale).await?;
             let quit = timeout(QUIT_TIMEOUT, mailbox.quit()).await;
-            self.deleted_stale = if matches!(quit, Ok(Ok(()))) { deleted } else { 0 };
-            return Ok(PollOutcome::NotFound { more });
+            self.deleted_stale_count = if matches!(quit, Ok(Ok(()))) { deleted } else { 0 };
+            return Ok(PollOutcome::NotFound { has_unexamined: more });
         };
         let seen = Instant::now();
         if let Err(failure) = fetch_and_delete(search, &mut mailbox, &message).await {
@@ -108,19 +117,19 @@ impl<'a> MailboxPoll<'a> {
         }
         let fetched = Instant::now();
         let mut deleted = delete_stale(&mut mailbox, &stale).await?;
-        if !search.own_only {
+        if !search.skips_stale {
             let older = listed.get(index + 1..).unwrap_or_default();
             let rest = search.run(&mut mailbox, older, Some(fetched + STALE_SEARCH_TIMEOUT)).await?;
-            if rest.broken {
+            if rest.is_session_broken {
                 // Without QUIT nothing is deleted: the next poll does it, and looks for the own message only.
-                search.own_only = true;
-                return Ok(PollOutcome::NotFound { more: true });
+                search.skips_stale = true;
+                return Ok(PollOutcome::NotFound { has_unexamined: true });
             }
-            deleted += delete_stale(&mut mailbox, &rest.stale).await?;
+            deleted += delete_stale(&mut mailbox, &rest.stale_messages).await?;
         }
         mailbox.quit().await?;
-        self.deleted_stale = deleted;
-        Ok(PollOutcome::Fetched { found: seen, fetched })
+        self.deleted_stale_count = deleted;
+        Ok(PollOutcome::Delivered { found_at: seen, fetched_at: fetched })
     }
 }
 
@@ -129,7 +138,7 @@ async fn fetch_and_delete(
     mailbox: &mut Mailbox<'_, '_>,
     message: &MessageEntry,
 ) -> Result<(), Failure> {
-    search.fetch_own(mailbox, message).await?;
+    search.fetch_and_verify_own(mailbox, message).await?;
     mailbox.delete(message.number).await
 }
 

@@ -4,55 +4,62 @@ use std::collections::HashSet;
 
 use tokio::time::Instant;
 
-use super::token::{Owner, TOKEN_HEADER, TokenSigner};
+use super::token::{MessageOrigin, TOKEN_HEADER, TokenSigner};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
 use crate::protocol::pop3::{HeaderScanner, Mailbox, MessageEntry, ReadOutcome};
 
 /// Maximum number of messages that are examined, newest first (behaviour.md 4).
 pub(super) const MAX_MESSAGES: usize = 200;
 /// Longest message header that is read, in bytes. That of our messages has a few thousand, with all that servers add.
-const MAX_HEAD_BYTES: usize = 2 * 1024 * 1024;
+const MAX_HEADER_BYTES: usize = 2 * 1024 * 1024;
 /// Longest whole message that is read, in bytes: the own one, and others on servers without TOP.
 const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 /// Bytes that are read in one session; the next session reads the rest.
-const MAX_SESSION_BYTES: usize = 16 * 1024 * 1024;
+const MAX_SEARCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// The search, with the messages that were examined already.
 #[derive(Debug)]
 pub(super) struct MessageSearch<'a> {
-    tokens: &'a TokenSigner,
-    own: &'a str,
-    now: Timestamp,
+    token_signer: &'a TokenSigner,
+    own_token: &'a str,
+    sent_at: Timestamp,
     /// Messages of others, by number and unique-id. At most [`MAX_MESSAGES`].
-    others: HashSet<MessageEntry>,
+    foreign_messages: HashSet<MessageEntry>,
     /// Whether the server refused TOP.
-    without_top: bool,
+    is_top_refused: bool,
     /// Whether only the message of this check is looked for, since another message broke the session.
-    pub(super) own_only: bool,
+    pub(super) skips_stale: bool,
 }
 
 /// The result of one pass.
 #[derive(Debug, Default)]
 pub(super) struct SearchOutcome {
     /// The message of this check, with its index in the list.
-    pub(super) own: Option<(usize, MessageEntry)>,
+    pub(super) own_message: Option<(usize, MessageEntry)>,
     /// Messages of earlier checks, older than a day.
-    pub(super) stale: Vec<MessageEntry>,
+    pub(super) stale_messages: Vec<MessageEntry>,
     /// Whether some messages were not examined yet.
-    pub(super) more: bool,
+    pub(super) has_unexamined: bool,
     /// Whether a message that is too long is still being received, so that no command can be sent.
-    pub(super) broken: bool,
+    pub(super) is_session_broken: bool,
 }
 
 impl<'a> MessageSearch<'a> {
     /// Creates a search for the message with the token `own`, sent at `now`.
     pub(super) fn new(tokens: &'a TokenSigner, own: &'a str, now: Timestamp) -> Self {
-        Self { tokens, own, now, others: HashSet::new(), without_top: false, own_only: false }
+        Self {
+            token_signer: tokens,
+            own_token: own,
+            sent_at: now,
+            foreign_messages: HashSet::new(),
+            is_top_refused: false,
+            skips_stale: false,
+        }
     }
 
     /// Forgets messages that are no longer in `listed`.
     pub(super) fn retain_listed(&mut self, listed: &[MessageEntry]) {
-        self.others.retain(|message| listed.contains(message));
+        self.foreign_messages.retain(|message| listed.contains(message));
     }
 
     /// Examines `listed` until the own message is found, or `until` has passed.
@@ -65,26 +72,26 @@ impl<'a> MessageSearch<'a> {
         let mut outcome = SearchOutcome::default();
         let mut bytes_read = 0;
         for (index, message) in listed.iter().enumerate() {
-            if self.others.contains(message) {
+            if self.foreign_messages.contains(message) {
                 continue;
             }
-            if bytes_read > MAX_SESSION_BYTES || until.is_some_and(|until| Instant::now() > until) {
-                outcome.more = true;
+            if bytes_read > MAX_SEARCH_BYTES || until.is_some_and(|until| Instant::now() > until) {
+                outcome.has_unexamined = true;
                 return Ok(outcome);
             }
             let mut scanner = HeaderScanner::new(TOKEN_HEADER);
             let ending = self.read_head(mailbox, message, &mut scanner).await?;
             bytes_read += scanner.bytes();
-            match self.owner(ending, &scanner) {
-                Owner::Own => {
-                    outcome.own = Some((index, message.clone()));
+            match self.classify(ending, &scanner) {
+                MessageOrigin::ThisCheck => {
+                    outcome.own_message = Some((index, message.clone()));
                     return Ok(outcome);
                 }
-                Owner::Stale => outcome.stale.push(message.clone()),
-                Owner::Other => self.mark_seen(message),
+                MessageOrigin::StaleCheck => outcome.stale_messages.push(message.clone()),
+                MessageOrigin::Other => self.remember_foreign(message),
             }
             if ending == ReadOutcome::TooLong {
-                (outcome.more, outcome.broken) = (true, true);
+                (outcome.has_unexamined, outcome.is_session_broken) = (true, true);
                 return Ok(outcome);
             }
         }
@@ -92,7 +99,7 @@ impl<'a> MessageSearch<'a> {
     }
 
     /// Reads the whole `message` and verifies that it is the message of this check, before it is deleted.
-    pub(super) async fn fetch_own(
+    pub(super) async fn fetch_and_verify_own(
         &self,
         mailbox: &mut Mailbox<'_, '_>,
         message: &MessageEntry,
@@ -106,22 +113,28 @@ impl<'a> MessageSearch<'a> {
             ReadOutcome::TooLong => {
                 fail(FailureKind::ResponseTooLarge, "the message came back with more than 1 MiB")
             }
-            ReadOutcome::Complete if self.owner(ReadOutcome::Complete, &scanner) == Owner::Own => Ok(()),
+            ReadOutcome::Complete
+                if self.classify(ReadOutcome::Complete, &scanner) == MessageOrigin::ThisCheck =>
+            {
+                Ok(())
+            }
             ReadOutcome::Complete => {
                 fail(FailureKind::ResponseInvalid, "RETR gives another message than TOP; nothing was deleted")
             }
         }
     }
 
-    fn owner(&self, ending: ReadOutcome, scanner: &HeaderScanner) -> Owner {
+    fn classify(&self, ending: ReadOutcome, scanner: &HeaderScanner) -> MessageOrigin {
         let value = scanner.single_value().filter(|_| ending == ReadOutcome::Complete);
-        value.map_or(Owner::Other, |value| self.tokens.classify(&value, self.own, self.now))
+        value.map_or(MessageOrigin::Other, |value| {
+            self.token_signer.classify(&value, self.own_token, self.sent_at)
+        })
     }
 
     /// Message numbers are only valid in one session, so messages without unique-id are not remembered.
-    fn mark_seen(&mut self, message: &MessageEntry) {
+    fn remember_foreign(&mut self, message: &MessageEntry) {
         if !message.uid.is_empty() {
-            self.others.insert(message.clone());
+            self.foreign_messages.insert(message.clone());
         }
     }
 
@@ -132,12 +145,12 @@ impl<'a> MessageSearch<'a> {
         message: &MessageEntry,
         scanner: &mut HeaderScanner,
     ) -> Result<ReadOutcome, Failure> {
-        if !self.without_top {
-            let ending = mailbox.top(message.number, scanner, MAX_HEAD_BYTES).await?;
+        if !self.is_top_refused {
+            let ending = mailbox.top(message.number, scanner, MAX_HEADER_BYTES).await?;
             if ending != ReadOutcome::Refused {
                 return Ok(ending);
             }
-            self.without_top = true;
+            self.is_top_refused = true;
         }
         match mailbox.size(message.number).await? {
             Some(size) if size <= MAX_MESSAGE_BYTES as u64 => {

@@ -9,15 +9,15 @@ const FIRST_DELAY: Duration = Duration::from_millis(200);
 /// Longest delay between polls: the precision of the transit time of a slow message.
 const MAX_DELAY: Duration = Duration::from_secs(15);
 /// Time reserved for the last poll, beside twice the duration of the longest poll so far.
-const FINAL_RESERVE: Duration = Duration::from_millis(250);
+const FINAL_POLL_RESERVE: Duration = Duration::from_millis(250);
 
 /// The times of polls, until there is no time left for another.
 #[derive(Debug)]
 pub(super) struct PollSchedule {
-    end: Instant,
-    delay: Duration,
+    deadline: Instant,
+    next_delay: Duration,
     /// The shortest delay that the server allows (LOGIN-DELAY, RFC 2449 6.5).
-    min: Duration,
+    min_delay: Duration,
     longest_poll: Duration,
     is_last: bool,
 }
@@ -25,15 +25,21 @@ pub(super) struct PollSchedule {
 impl PollSchedule {
     /// Creates a schedule that ends at `end`.
     pub(super) fn new(end: Instant) -> Self {
-        Self { end, delay: FIRST_DELAY, min: Duration::ZERO, longest_poll: Duration::ZERO, is_last: false }
+        Self {
+            deadline: end,
+            next_delay: FIRST_DELAY,
+            min_delay: Duration::ZERO,
+            longest_poll: Duration::ZERO,
+            is_last: false,
+        }
     }
 
     /// Returns the time of the next poll; `None` when there is no time for it. The last poll is as late as possible.
     pub(super) fn next_poll(&mut self, now: Instant) -> Option<Instant> {
-        let reserve = self.longest_poll * 2 + FINAL_RESERVE;
-        let latest = self.end.checked_sub(reserve).filter(|latest| *latest > now && !self.is_last)?;
-        let next = now + self.delay.max(self.min);
-        self.delay = (self.delay * 2).min(MAX_DELAY);
+        let reserve = self.longest_poll * 2 + FINAL_POLL_RESERVE;
+        let latest = self.deadline.checked_sub(reserve).filter(|latest| *latest > now && !self.is_last)?;
+        let next = now + self.next_delay.max(self.min_delay);
+        self.next_delay = (self.next_delay * 2).min(MAX_DELAY);
         self.is_last = next >= latest;
         Some(next.min(latest))
     }
@@ -42,13 +48,13 @@ impl PollSchedule {
     pub(super) fn record_poll(&mut self, duration: Duration, min: Option<u64>) {
         self.longest_poll = self.longest_poll.max(duration);
         if let Some(seconds) = min {
-            self.min = Duration::from_secs(seconds);
+            self.min_delay = Duration::from_secs(seconds);
         }
     }
 
     /// Makes the next poll follow soon, since some messages were not examined yet.
-    pub(super) fn poll_soon(&mut self) {
-        self.delay = FIRST_DELAY;
+    pub(super) fn reset_delay(&mut self) {
+        self.next_delay = FIRST_DELAY;
     }
 }
 
@@ -92,7 +98,7 @@ mod tests {
         for _ in 0..8 {
             schedule.next_poll(start).unwrap();
         }
-        schedule.poll_soon();
+        schedule.reset_delay();
         assert_eq!(schedule.next_poll(start), Some(start + FIRST_DELAY));
     }
 }

@@ -8,7 +8,8 @@ use super::mailbox_poll::{MailboxPoll, PollOutcome};
 use super::message_search::MessageSearch;
 use super::poll_schedule::PollSchedule;
 use super::report::{
-    RoundTripState, build_observation, fetching_failure, not_delivered_failure, sending_failure, to_micros,
+    RoundTripState, build_round_trip_observation, not_delivered_failure, to_micros, with_fetch_context,
+    with_send_context,
 };
 use super::send::AcceptedMessage;
 use super::token::TokenSigner;
@@ -16,10 +17,10 @@ use super::{message, send};
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, RoundTripFacts};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::mail::mail_account::MailAccount;
-use crate::probe::mail::pop::PORTS as POP_PORTS;
-use crate::probe::service_target::parse_service;
-use crate::probe::settings::ProbeSettings;
+use crate::probe::mail::mail_account::MailServerTarget;
+use crate::probe::mail::pop::DEFAULT_PORTS as POP_PORTS;
+use crate::probe::service_target::parse_service_endpoint;
+use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
 use crate::protocol::auth::Credentials;
 use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
@@ -27,19 +28,19 @@ use crate::schema::typed::mail::RoundTripSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports of SMTP without and with implicit TLS (RFC 8314 7.3).
-const SMTP_PORTS: (u16, u16) = (25, 465);
+const DEFAULT_SMTP_PORTS: (u16, u16) = (25, 465);
 
 #[derive(Debug)]
 pub(super) struct RoundTripProbe {
-    smtp: MailAccount,
-    pub(super) pop: MailAccount,
-    email: String,
-    hello: Option<Arc<str>>,
-    tokens: TokenSigner,
+    smtp_target: MailServerTarget,
+    pub(super) pop_target: MailServerTarget,
+    email_address: String,
+    configured_ehlo_name: Option<Arc<str>>,
+    token_signer: TokenSigner,
 }
 
 /// Builds the probe of a validated `email-round-trip` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
     match RoundTripProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -47,26 +48,31 @@ pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettin
 }
 
 impl RoundTripProbe {
-    fn new(document: &MonitorDocument, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
-        let round_trip: RoundTripSettings<'_> = document.to_typed()?;
+    fn new(document: &MonitorDocument, settings: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+        let round_trip: RoundTripSettings<'_> = document.deserialize()?;
         let email = round_trip.email.trim();
         let user = round_trip.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
         let credentials =
             Credentials { user, password: round_trip.email_password.unwrap_or_default().to_owned() };
         let account = |host, schemes, ports| {
-            MailAccount::new(document, parse_service(host, None, None, schemes, ports), schemes, (None, None))
+            MailServerTarget::new(
+                document,
+                parse_service_endpoint(host, None, None, schemes, ports),
+                schemes,
+                (None, None),
+            )
         };
         let pop = account(round_trip.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
-        let smtp = account(round_trip.smtp_hostname, SMTP_SCHEMES, SMTP_PORTS)?;
+        let smtp = account(round_trip.smtp_hostname, SMTP_SCHEMES, DEFAULT_SMTP_PORTS)?;
         Ok(Self {
-            smtp: MailAccount {
+            smtp_target: MailServerTarget {
                 credentials: Some(credentials.clone()).filter(|login| !login.password.is_empty()),
                 ..smtp
             },
-            pop: MailAccount { credentials: Some(credentials), ..pop },
-            email: email.to_owned(),
-            hello: settings.ehlo_name.clone(),
-            tokens: TokenSigner::new(settings.keyring.as_ref(), settings.monitor),
+            pop_target: MailServerTarget { credentials: Some(credentials), ..pop },
+            email_address: email.to_owned(),
+            configured_ehlo_name: settings.ehlo_name.clone(),
+            token_signer: TokenSigner::new(settings.keyring.as_ref(), settings.monitor_id),
         })
     }
 }
@@ -77,36 +83,38 @@ impl Probe for RoundTripProbe {
     }
 
     /// Returns the SMTP server: a probe has only one target host, so the POP3 server has no limit of its own.
-    fn target(&self) -> Option<&str> {
-        Some(self.smtp.host())
+    fn target_host(&self) -> Option<&str> {
+        Some(self.smtp_target.host())
     }
 }
 
 impl RoundTripProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
-        if !self.email.is_ascii() {
-            let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email);
+        if !self.email_address.is_ascii() {
+            let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email_address);
             return Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
         }
         let (started, now) = (Instant::now(), cx.clock.now());
-        let token = self.tokens.issue(now);
-        let (message, message_id) = message::compose(&self.email, &token, now);
+        let token = self.token_signer.issue_token(now);
+        let (message, message_id) = message::compose(&self.email_address, &token, now);
         let facts = RoundTripFacts { message_id, ..RoundTripFacts::default() };
         let mut session = LineSession::new(cx.net, cx.deadline);
         let mut mail = MailFacts::default();
-        let hello = self.hello.as_deref();
-        let sent = send::send(&self.smtp, hello, &mut session, message, cx.clock, &mut mail).await;
+        let hello = self.configured_ehlo_name.as_deref();
+        let sent =
+            send::send_message(&self.smtp_target, hello, &mut session, message, cx.clock, &mut mail).await;
         session.close().await;
         match sent {
             Err(failure) => {
-                let failure = sending_failure(failure, &self.smtp);
-                let mut observation = self.smtp.to_observation(started, session, Err(failure), mail);
+                let failure = with_send_context(failure, &self.smtp_target);
+                let mut observation =
+                    self.smtp_target.build_observation(started, session, Err(failure), mail);
                 observation.facts.round_trip = Some(Box::new(facts));
                 observation
             }
             Ok(accepted) => {
                 let state = RoundTripState::after_send(started, facts, &accepted, &session, &mail);
-                let search = MessageSearch::new(&self.tokens, &token, now);
+                let search = MessageSearch::new(&self.token_signer, &token, now);
                 self.poll_mailbox(cx, state, search, &accepted).await
             }
         }
@@ -126,33 +134,45 @@ impl RoundTripProbe {
             sleep_until(next).await;
             let started = Instant::now();
             let mut poll = MailboxPoll::new(cx);
-            let outcome = poll.run(&self.pop, &mut search).await;
-            schedule.record_poll(started.elapsed(), poll.login_delay());
-            state.facts.deleted_stale += poll.deleted_stale;
-            state.facts.mailbox_polls += u32::from(poll.was_opened());
+            let outcome = poll.run(&self.pop_target, &mut search).await;
+            schedule.record_poll(started.elapsed(), poll.min_login_delay_seconds());
+            state.facts.deleted_stale += poll.deleted_stale_count;
+            state.facts.mailbox_polls += u32::from(poll.opened_mailbox());
             match outcome {
-                PollOutcome::NotFound { more: true } => schedule.poll_soon(),
-                PollOutcome::NotFound { more: false } => {}
+                PollOutcome::NotFound { has_unexamined: true } => schedule.reset_delay(),
+                PollOutcome::NotFound { has_unexamined: false } => {}
                 PollOutcome::Locked => state.facts.mailbox_locked += 1,
                 PollOutcome::Failed(failure) => {
-                    let failure = fetching_failure(failure, &self.pop);
-                    return build_observation(
-                        &self.pop,
-                        started - message.accepted,
+                    let failure = with_fetch_context(failure, &self.pop_target);
+                    return build_round_trip_observation(
+                        &self.pop_target,
+                        started - message.accepted_instant,
                         state,
                         poll,
                         Err(failure),
                     );
                 }
-                PollOutcome::Fetched { found: seen, fetched } => {
-                    state.facts.trip_transit_us = to_micros(seen - message.accepted);
+                PollOutcome::Delivered { found_at: seen, fetched_at: fetched } => {
+                    state.facts.trip_transit_us = to_micros(seen - message.accepted_instant);
                     state.facts.trip_fetch_us = to_micros(fetched - seen);
-                    return build_observation(&self.pop, started - message.accepted, state, poll, Ok(()));
+                    return build_round_trip_observation(
+                        &self.pop_target,
+                        started - message.accepted_instant,
+                        state,
+                        poll,
+                        Ok(()),
+                    );
                 }
             }
             last = poll;
         }
         let failure = not_delivered_failure(message, &state.facts);
-        build_observation(&self.pop, message.accepted.elapsed(), state, last, Err(failure))
+        build_round_trip_observation(
+            &self.pop_target,
+            message.accepted_instant.elapsed(),
+            state,
+            last,
+            Err(failure),
+        )
     }
 }

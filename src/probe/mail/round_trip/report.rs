@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::super::super::service_target::session_observation;
+use super::super::super::service_target::build_session_observation;
 use super::mailbox_poll::MailboxPoll;
 use super::send::AcceptedMessage;
 use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts};
-use crate::probe::mail::mail_account::{MailAccount, redact_facts};
+use crate::probe::mail::mail_account::{MailServerTarget, redact_facts};
 use crate::protocol::LineSession;
 
 /// The state of a round trip after the message was accepted.
@@ -31,9 +31,9 @@ impl RoundTripState {
         mail: &MailFacts,
     ) -> Self {
         Self {
-            facts: RoundTripFacts { trip_send_us: to_micros(message.accepted - started), ..facts },
+            facts: RoundTripFacts { trip_send_us: to_micros(message.accepted_instant - started), ..facts },
             started,
-            phases: session.trace.phases,
+            phases: session.connect_trace.phases,
             transcript: session.transcript.to_capture(),
             password_in_clear: mail.password_in_clear,
         }
@@ -42,8 +42,8 @@ impl RoundTripState {
 
 /// Builds the observation of a round trip that ended with `poll`, `transit` after the message was accepted. Of earlier
 /// polls only the time is reported, as part of the transit.
-pub(super) fn build_observation(
-    pop: &MailAccount,
+pub(super) fn build_round_trip_observation(
+    pop: &MailServerTarget,
     transit: Duration,
     state: RoundTripState,
     poll: MailboxPoll<'_>,
@@ -55,11 +55,11 @@ pub(super) fn build_observation(
     let mut session = poll.session;
     if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
         // The time since the message was accepted is part of the transit already.
-        session.trace.phases = Phases::default();
+        session.connect_trace.phases = Phases::default();
     }
-    let outcome = outcome.map_err(|failure| pop.with_tls_hint(failure, &session.trace));
+    let outcome = outcome.map_err(|failure| pop.with_tls_hint(failure, &session.connect_trace));
     let failed = outcome.is_err();
-    let mut observation = session_observation(state.started, session, outcome);
+    let mut observation = build_session_observation(state.started, session, outcome);
     observation.phases.merge(&state.phases);
     observation.phases.add(Phase::Transit, transit);
     observation.facts.mail = mail.map(Box::new);
@@ -72,8 +72,8 @@ pub(super) fn build_observation(
 
 /// Returns the failure of a message that did not arrive.
 pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
-    let (when, reply) = (message.accepted_at, &message.reply);
-    let waited = message.accepted.elapsed().as_secs_f64();
+    let (when, reply) = (message.accepted_wall_time, &message.reply);
+    let waited = message.accepted_instant.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let locked = match facts.mailbox_locked {
         0 => String::new(),
@@ -92,12 +92,12 @@ pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTrip
 
 /// Adds to `failure`, which occurred before the message was accepted, that sending failed. Phases such as `auth`
 /// occur in the SMTP and the POP3 session, so the detail names the session.
-pub(super) fn sending_failure(failure: Failure, smtp: &MailAccount) -> Failure {
+pub(super) fn with_send_context(failure: Failure, smtp: &MailServerTarget) -> Failure {
     with_prefix(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
 }
 
 /// Adds to `failure` of a poll whether fetching or, after the message was fetched, deleting failed.
-pub(super) fn fetching_failure(failure: Failure, pop: &MailAccount) -> Failure {
+pub(super) fn with_fetch_context(failure: Failure, pop: &MailServerTarget) -> Failure {
     let action = match failure.phase {
         Phase::Delete | Phase::Quit => "deleting by POP3 at",
         _ => "fetching by POP3 from",

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout};
 use super::super::smtp::ehlo_name;
 use crate::clock::Clock;
 use crate::domain::{Failure, MailFacts, Phase, Timestamp};
-use crate::probe::mail::mail_account::MailAccount;
+use crate::probe::mail::mail_account::MailServerTarget;
 use crate::protocol::smtp::{OutgoingMessage, SmtpOptions, SmtpSession};
 use crate::protocol::{LineProtocol, LineSession, ProtocolAction};
 
@@ -17,17 +17,17 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// A message that the server accepted.
 #[derive(Debug)]
 pub(super) struct AcceptedMessage {
-    pub(super) accepted: Instant,
+    pub(super) accepted_instant: Instant,
     /// The time of acceptance as wall time.
-    pub(super) accepted_at: Timestamp,
+    pub(super) accepted_wall_time: Timestamp,
     /// The server's reply; many contain the queue id for its log.
     pub(super) reply: String,
 }
 
 /// Sends `message`. Logs in if the server offers a login; a server that requires a login refuses the message otherwise
 /// (fields.md 3).
-pub(super) async fn send(
-    account: &MailAccount,
+pub(super) async fn send_message(
+    account: &MailServerTarget,
     configured_name: Option<&str>,
     session: &mut LineSession<'_>,
     message: OutgoingMessage,
@@ -37,10 +37,10 @@ pub(super) async fn send(
     account.connect(session).await?;
     let mut smtp = SmtpSession::new(SmtpOptions {
         ehlo_name: ehlo_name(configured_name, session),
-        implicit_tls: account.service.implicit_tls,
+        implicit_tls: account.service_endpoint.implicit_tls,
         require_tls: account.require_tls,
         credentials: account.credentials.clone(),
-        mechanism: account.mechanism,
+        mechanism: account.auth_mechanism,
         message: Some(message),
     })
     .with_optional_login();
@@ -51,24 +51,25 @@ pub(super) async fn send(
 
 /// Like [`LineSession::run`], but the message counts as accepted at the server's reply, not at QUIT.
 async fn deliver(
-    account: &MailAccount,
+    account: &MailServerTarget,
     session: &mut LineSession<'_>,
     smtp: &mut SmtpSession,
     clock: &dyn Clock,
 ) -> Result<AcceptedMessage, Failure> {
     loop {
-        let (line, action) = session.step(smtp, account.host(), &account.options).await?;
+        let (line, action) = session.step(smtp, account.host(), &account.tls_options).await?;
         if smtp.delivered {
             let reply = crate::domain::replace_control_chars(&session.transcript.redact(&line));
-            let message = AcceptedMessage { accepted: Instant::now(), accepted_at: clock.now(), reply };
-            let phases = session.trace.phases;
+            let message =
+                AcceptedMessage { accepted_instant: Instant::now(), accepted_wall_time: clock.now(), reply };
+            let phases = session.connect_trace.phases;
             if let ProtocolAction::SendLine(quit) = action
                 && session.send(&quit).await.is_ok()
             {
                 let _ = timeout(QUIT_TIMEOUT, session.read_line(Phase::Quit)).await;
             }
             // Leave out the phases of QUIT: that time counts as transit of the message.
-            session.trace.phases = phases;
+            session.connect_trace.phases = phases;
             return Ok(message);
         }
         if let ProtocolAction::SendLine(line) = action {

@@ -11,7 +11,7 @@ use crate::vault::{Keyring, SIGNATURE_BYTES};
 /// The header that carries the token.
 pub(super) const TOKEN_HEADER: &str = "X-Vigie-Trip";
 /// The purpose of the signatures.
-const PURPOSE: &str = "vigie/mail-trip/1";
+const SIGNING_PURPOSE: &str = "vigie/mail-trip/1";
 /// Age from which a message of an earlier check is stale.
 const STALE_AFTER: Duration = Duration::from_hours(24);
 
@@ -20,16 +20,16 @@ const STALE_AFTER: Duration = Duration::from_hours(24);
 #[derive(Clone, Debug)]
 pub(super) struct TokenSigner {
     keyring: Arc<Keyring>,
-    monitor: MonitorId,
+    monitor_id: MonitorId,
 }
 
 /// The owner of a message, by the value of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum MessageOrigin {
     /// This check.
-    Own,
+    ThisCheck,
     /// An earlier check of this monitor, more than a day ago.
-    Stale,
+    StaleCheck,
     /// Any other sender, including other monitors and recent checks.
     Other,
 }
@@ -37,51 +37,51 @@ pub(super) enum Owner {
 impl TokenSigner {
     /// Creates the signer of `monitor`. Without a keyring, tokens are signed by a key of this process alone.
     pub(super) fn new(keyring: Option<&Arc<Keyring>>, monitor: MonitorId) -> Self {
-        static OWN: OnceLock<Arc<Keyring>> = OnceLock::new();
-        let own = || OWN.get_or_init(|| Arc::new(Keyring::ephemeral()));
-        Self { keyring: Arc::clone(keyring.unwrap_or_else(own)), monitor }
+        static PROCESS_KEYRING: OnceLock<Arc<Keyring>> = OnceLock::new();
+        let own = || PROCESS_KEYRING.get_or_init(|| Arc::new(Keyring::ephemeral()));
+        Self { keyring: Arc::clone(keyring.unwrap_or_else(own)), monitor_id: monitor }
     }
 
     /// Issues a new token at the time `now`.
-    pub(super) fn issue(&self, now: Timestamp) -> String {
+    pub(super) fn issue_token(&self, now: Timestamp) -> String {
         let mut nonce = [0; 8];
         // Two locations may send in the same microsecond. If the system has no random numbers, the time still
         // distinguishes all others.
         let _ = rand::fill(&mut nonce);
         let head = format!("{}.{:016x}", now.as_micros(), u64::from_be_bytes(nonce));
-        let signature = self.keyring.sign(PURPOSE, self.signed(&head).as_bytes());
-        format!("{head}.{}", hexadecimal(&signature))
+        let signature = self.keyring.sign(SIGNING_PURPOSE, self.signed_text(&head).as_bytes());
+        format!("{head}.{}", to_hex(&signature))
     }
 
     /// Returns the owner of the message with `value` in its header, examined at `now` by the check that sent `own`.
-    pub(super) fn classify(&self, value: &str, own: &str, now: Timestamp) -> Owner {
-        let Some(sent_at) = self.sent_at(value) else { return Owner::Other };
+    pub(super) fn classify(&self, value: &str, own: &str, now: Timestamp) -> MessageOrigin {
+        let Some(sent_at) = self.verified_issue_time(value) else { return MessageOrigin::Other };
         if crate::domain::constant_time_eq(value, own) {
-            Owner::Own
+            MessageOrigin::ThisCheck
         } else if now.since(sent_at) > STALE_AFTER {
-            Owner::Stale
+            MessageOrigin::StaleCheck
         } else {
-            Owner::Other
+            MessageOrigin::Other
         }
     }
 
     /// Returns when the token `value` of this monitor was issued; `None` when it is invalid. The comparison takes
     /// constant time.
-    fn sent_at(&self, value: &str) -> Option<Timestamp> {
+    fn verified_issue_time(&self, value: &str) -> Option<Timestamp> {
         let (head, signature) = value.rsplit_once('.')?;
         let (micros, _) = head.split_once('.')?;
-        let signature = bytes(signature)?;
-        let signed = self.signed(head);
-        let is_valid = self.keyring.verify(PURPOSE, signed.as_bytes(), &signature);
+        let signature = parse_hex_signature(signature)?;
+        let signed = self.signed_text(head);
+        let is_valid = self.keyring.verify(SIGNING_PURPOSE, signed.as_bytes(), &signature);
         is_valid.then(|| micros.parse().ok().map(Timestamp::from_micros)).flatten()
     }
 
-    fn signed(&self, head: &str) -> String {
-        format!("{} {head}", self.monitor)
+    fn signed_text(&self, head: &str) -> String {
+        format!("{} {head}", self.monitor_id)
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+fn to_hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -89,7 +89,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-fn bytes(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
+fn parse_hex_signature(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
     let mut bytes = [0; SIGNATURE_BYTES];
     if text.len() != 2 * SIGNATURE_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -116,30 +116,34 @@ mod tests {
     fn own_and_stale_messages_are_recognised() {
         let keyring = Arc::new(Keyring::ephemeral());
         let tokens = tokens(&keyring, 7);
-        let own = tokens.issue(NOW);
-        assert_eq!(tokens.classify(&own, &own, NOW), Owner::Own);
+        let own = tokens.issue_token(NOW);
+        assert_eq!(tokens.classify(&own, &own, NOW), MessageOrigin::ThisCheck);
         for (age, owner) in [
-            (Duration::ZERO, Owner::Other),
-            (Duration::from_hours(24), Owner::Other),
-            (Duration::from_secs(24 * 3600 + 1), Owner::Stale),
-            (Duration::from_hours(24 * 400), Owner::Stale),
+            (Duration::ZERO, MessageOrigin::Other),
+            (Duration::from_hours(24), MessageOrigin::Other),
+            (Duration::from_secs(24 * 3600 + 1), MessageOrigin::StaleCheck),
+            (Duration::from_hours(24 * 400), MessageOrigin::StaleCheck),
         ] {
-            assert_eq!(tokens.classify(&tokens.issue(NOW - age), &own, NOW), owner, "{age:?}");
+            assert_eq!(tokens.classify(&tokens.issue_token(NOW - age), &own, NOW), owner, "{age:?}");
         }
-        let ahead = tokens.issue(NOW + Duration::from_hours(48));
-        assert_eq!(tokens.classify(&ahead, &own, NOW), Owner::Other, "the clock may have been set back");
+        let ahead = tokens.issue_token(NOW + Duration::from_hours(48));
+        assert_eq!(
+            tokens.classify(&ahead, &own, NOW),
+            MessageOrigin::Other,
+            "the clock may have been set back"
+        );
     }
 
     #[test]
     fn messages_of_others_are_not_own() {
         let keyring = Arc::new(Keyring::ephemeral());
         let mine = tokens(&keyring, 7);
-        let own = mine.issue(NOW);
+        let own = mine.issue_token(NOW);
         let old = NOW - Duration::from_hours(48);
         let stranger = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
         for (other, reason) in [
-            (tokens(&keyring, 8).issue(old), "of another monitor"),
-            (stranger.issue(old), "of another installation"),
+            (tokens(&keyring, 8).issue_token(old), "of another monitor"),
+            (stranger.issue_token(old), "of another installation"),
             (own.replacen("1795", "1695", 1), "its time was changed"),
             (own.to_uppercase(), "in capitals"),
             (format!("{own}00"), "longer"),
@@ -148,27 +152,27 @@ mod tests {
             ("..".to_owned(), "points"),
             ("1.2.é".to_owned(), "not ASCII"),
         ] {
-            assert_eq!(mine.classify(&other, &own, NOW), Owner::Other, "{reason}: {other}");
+            assert_eq!(mine.classify(&other, &own, NOW), MessageOrigin::Other, "{reason}: {other}");
         }
-        assert_ne!(mine.issue(NOW), own, "two messages of one microsecond are the same");
+        assert_ne!(mine.issue_token(NOW), own, "two messages of one microsecond are the same");
     }
 
     #[test]
     fn tokens_from_before_a_key_rotation_stay_valid() {
         let keyring = Arc::new(Keyring::ephemeral());
         let tokens = tokens(&keyring, 7);
-        let before = tokens.issue(NOW - Duration::from_hours(48));
+        let before = tokens.issue_token(NOW - Duration::from_hours(48));
         keyring.rotate().unwrap();
-        let own = tokens.issue(NOW);
-        assert_eq!(tokens.classify(&before, &own, NOW), Owner::Stale);
-        assert_eq!(tokens.classify(&own, &own, NOW), Owner::Own);
+        let own = tokens.issue_token(NOW);
+        assert_eq!(tokens.classify(&before, &own, NOW), MessageOrigin::StaleCheck);
+        assert_eq!(tokens.classify(&own, &own, NOW), MessageOrigin::ThisCheck);
     }
 
     #[test]
     fn without_a_keyring_the_process_has_a_key_of_its_own() {
         let (one, two) = (TokenSigner::new(None, MonitorId(0)), TokenSigner::new(None, MonitorId(0)));
-        let own = one.issue(NOW);
-        assert_eq!(two.classify(&own, &own, NOW), Owner::Own);
+        let own = one.issue_token(NOW);
+        assert_eq!(two.classify(&own, &own, NOW), MessageOrigin::ThisCheck);
     }
 
     proptest! {
@@ -176,7 +180,7 @@ mod tests {
         #[test]
         fn any_value_that_was_not_signed_belongs_to_others(value in "[0-9a-f.]{0,120}|\\PC{0,80}") {
             let tokens = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
-            prop_assert_eq!(tokens.classify(&value, &value, NOW), Owner::Other);
+            prop_assert_eq!(tokens.classify(&value, &value, NOW), MessageOrigin::Other);
         }
     }
 }

@@ -10,14 +10,14 @@ use url::{Position, Url};
 
 use super::redirect::display_url;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::word_set::WordSet;
+use crate::syntax::word_set::SubstringSet;
 
 /// Whether a header field of this name carries a credential. There is no complete list of such names: `Authorization`,
 /// `Cookie`, `X-Api-Key`, `X-Auth-Token` and others are recognised by the words in them, which include all of
 /// [`is_sensitive_header`](crate::redaction::sensitive_names::is_sensitive_header).
 #[must_use]
 pub fn is_secret_header(name: &HeaderName) -> bool {
-    static WORDS: WordSet<9> = WordSet::new([
+    static WORDS: SubstringSet<9> = SubstringSet::new([
         "auth",
         "cookie",
         "credential",
@@ -28,7 +28,7 @@ pub fn is_secret_header(name: &HeaderName) -> bool {
         "signature",
         "token",
     ]);
-    WORDS.matches(name.as_str().as_bytes())
+    WORDS.occurs_in(name.as_str().as_bytes())
 }
 
 /// The inputs of the message of an exchange.

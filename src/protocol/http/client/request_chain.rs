@@ -16,7 +16,7 @@ use super::redirect;
 use super::redirect::display_url;
 use super::request::{RequestContext, RequestSpec};
 use crate::domain::{Failure, FailureKind, HeaderList, Phase, Phases, RedirectHop};
-use crate::net::{ConnectTrace, ResetOnClose, TlsOptions, set_reset_on_close};
+use crate::net::{ConnectionTrace, ResetOnClose, TlsOptions, set_reset_on_close};
 use crate::protocol::http::body::ResponseBody;
 use crate::protocol::http::exchange::{HttpProtocol, ResponseHead, send_request};
 use crate::protocol::http::http3::send_http3_request;
@@ -32,7 +32,7 @@ pub struct RequestChain<'a> {
     pub(super) request: &'a RequestSpec,
     jar: &'a mut CookieJar,
     /// Connection and phases of the exchange in progress.
-    pub trace: ConnectTrace,
+    pub trace: ConnectionTrace,
     /// The URL of the next exchange.
     pub(super) url: Url,
     pub(super) method: Method,
@@ -62,7 +62,7 @@ pub struct ChainTrace {
     /// Sums over all exchanges.
     pub phases: Phases,
     /// The last exchange, whose phases are part of the sums.
-    pub trace: ConnectTrace,
+    pub trace: ConnectionTrace,
     /// The redirects that were followed.
     pub redirects: Vec<RedirectHop>,
 }
@@ -74,7 +74,7 @@ impl<'a> RequestChain<'a> {
             client,
             request,
             jar,
-            trace: ConnectTrace::default(),
+            trace: ConnectionTrace::default(),
             url: request.url.clone(),
             method: request.method.clone(),
             has_body: request.body.is_some(),

@@ -20,7 +20,8 @@ pub struct AccountSettings<'a> {
     /// Name at the start of alerts.
     pub brand: &'a str,
     /// Days before the expiry of a certificate at which warnings start; `None` for the setting of the server.
-    pub certificate_days: Option<u32>,
+    #[serde(rename = "certificate_days")]
+    pub certificate_warning_days: Option<u32>,
 }
 
 /// The name of an account.
@@ -56,7 +57,8 @@ pub struct UserSettings<'a> {
     /// Display name.
     pub name: &'a str,
     /// Name of the role.
-    pub role: &'a str,
+    #[serde(rename = "role")]
+    pub role_name: &'a str,
     /// Whether the user may log in.
     pub enabled: bool,
     /// Whether an admin locked the user.
@@ -70,7 +72,8 @@ impl UserSettings<'_> {
     /// A role that this build does not know.
     pub fn role(&self) -> Result<Role, InvalidSettings> {
         let expected = || format!("it must be one of `{}`", Role::NAMES.join("`, `"));
-        Role::from_name(self.role).ok_or_else(|| InvalidSettings::new("role", Some(self.role), &expected()))
+        Role::from_name(self.role_name)
+            .ok_or_else(|| InvalidSettings::new("role", Some(self.role_name), &expected()))
     }
 
     /// Whether the user may log in now.

@@ -28,9 +28,12 @@ pub struct BlackoutSettings<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum BlackoutKind {
     /// Runs of a monitor.
-    Monitor,
+    #[serde(rename = "Monitor")]
+    MonitorRuns,
     /// Alerts of a monitor.
-    Alert,
+    #[serde(rename = "Alert")]
+    MonitorAlerts,
     /// Notifications to a recipient.
-    Notifier,
+    #[serde(rename = "Notifier")]
+    RecipientNotifications,
 }

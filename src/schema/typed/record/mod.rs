@@ -15,7 +15,7 @@ pub use account::{
 pub use blackout::{BlackoutKind, BlackoutSettings};
 pub use certificate::{CertificateKind, CertificateSettings};
 pub use performance_alert::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
-pub use read::{RecordSettings, read_fields, read_record};
+pub use read::{RecordSettings, parse_record, parse_record_fields};
 pub use recipient::{
     IdReference, NotifierGroupMonitorSettings, NotifierGroupSettings, RecipientSettings, StatusReference,
     TemplateSettings,

@@ -11,9 +11,11 @@ pub struct PerformanceAlertSettings {
     /// Static: mean seconds; dynamic: percent above the mean of the last days.
     pub threshold: f64,
     /// Dynamic: number of days that the reference mean covers.
-    pub days: u32,
+    #[serde(rename = "days")]
+    pub reference_days: u32,
     /// Minutes that the mean covers.
-    pub window: u32,
+    #[serde(rename = "window")]
+    pub window_minutes: u32,
     /// Severity.
     pub level: AlertLevel,
     /// Step whose duration is compared; `None` for the whole check.

@@ -28,15 +28,17 @@ pub trait RecordSettings<'a>: Deserialize<'a> {
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
-pub fn read_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, InvalidSettings> {
-    read_fields(&record.fields)
+pub fn parse_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, InvalidSettings> {
+    parse_record_fields(&record.fields)
 }
 
-/// Like [`read_record`], from fields alone.
+/// Like [`parse_record`], from fields alone.
 ///
 /// # Errors
-/// As [`read_record`].
-pub fn read_fields<'a, T: RecordSettings<'a>>(fields: &'a Map<String, Value>) -> Result<T, InvalidSettings> {
+/// As [`parse_record`].
+pub fn parse_record_fields<'a, T: RecordSettings<'a>>(
+    fields: &'a Map<String, Value>,
+) -> Result<T, InvalidSettings> {
     deserialize_fields(T::table(), &|_, field| fields.get(field.name))
 }
 
@@ -57,7 +59,7 @@ settings_of! {
     LocationSettings<'a> = records::LOCATION_RECORD;
     CertificateSettings<'a> = records::CERTIFICATE;
     PropertySettings<'a> = records::PROPERTY;
-    TestSettings = records::TEST;
+    TestSettings = records::ON_DEMAND_TEST;
     BlackoutSettings<'a> = requests::BLACKOUT;
     EventSettings<'a> = requests::EVENT;
     RecipientSettings<'a> = alerting::RECIPIENT;
