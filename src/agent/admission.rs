@@ -27,8 +27,8 @@ impl Default for AdmissionLimits {
 }
 
 impl AdmissionLimits {
-    fn for_class(&self, weight: ConcurrencyClass) -> usize {
-        match weight {
+    fn for_class(&self, class: ConcurrencyClass) -> usize {
+        match class {
             ConcurrencyClass::Light => self.max_light,
             ConcurrencyClass::Heavy => self.max_heavy,
         }
@@ -110,24 +110,26 @@ impl AdmissionQueue {
     pub fn enqueue(
         &mut self,
         ticket: TicketId,
-        weight: ConcurrencyClass,
+        class: ConcurrencyClass,
         target: Option<TargetKey>,
     ) -> Result<(), AdmissionQueueFull> {
         debug_assert!(!self.tickets.contains_key(&ticket), "ticket {ticket} was offered twice");
         if self.waiting_count() >= self.limits.max_waiting
-            && !(self.waiting_count() == 0 && self.has_capacity(weight, target))
+            && !(self.waiting_count() == 0 && self.has_capacity(class, target))
         {
             return Err(AdmissionQueueFull);
         }
-        let age = self.next_sequence;
+        let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.tickets.insert(ticket, Ticket { concurrency_class: weight, target, queue_position: Some(age) });
+        self.tickets
+            .insert(ticket, Ticket { concurrency_class: class, target, queue_position: Some(sequence) });
         match target {
-            Some(key) if self.must_queue_at_target(key, weight) => {
-                self.targets.entry(key).or_default().waiting_by_class[weight as usize].insert(age, ticket);
+            Some(key) if self.must_queue_at_target(key, class) => {
+                self.targets.entry(key).or_default().waiting_by_class[class as usize]
+                    .insert(sequence, ticket);
             }
             _ => {
-                self.ready_by_class[weight as usize].insert(age, ticket);
+                self.ready_by_class[class as usize].insert(sequence, ticket);
             }
         }
         Ok(())
@@ -136,21 +138,21 @@ impl AdmissionQueue {
     /// Admits the longest waiting check that the limits allow; `None` when there is none.
     pub fn admit_next(&mut self) -> Option<TicketId> {
         while self.running_count() < self.limits.max_running {
-            let (weight, age, ticket) = CONCURRENCY_CLASSES
+            let (weight, sequence, ticket) = CONCURRENCY_CLASSES
                 .into_iter()
                 .filter(|&weight| self.running_by_class[weight as usize] < self.limits.for_class(weight))
                 .filter_map(|weight| {
                     self.ready_by_class[weight as usize]
                         .first_key_value()
-                        .map(|(&age, &ticket)| (weight, age, ticket))
+                        .map(|(&sequence, &ticket)| (weight, sequence, ticket))
                 })
-                .min_by_key(|&(_, age, _)| age)?;
-            self.ready_by_class[weight as usize].remove(&age);
+                .min_by_key(|&(_, sequence, _)| sequence)?;
+            self.ready_by_class[weight as usize].remove(&sequence);
             let entry = self.tickets.get_mut(&ticket)?;
             if let Some(key) = entry.target {
                 let target = self.targets.entry(key).or_default();
                 if target.running >= self.limits.max_per_target {
-                    target.waiting_by_class[weight as usize].insert(age, ticket);
+                    target.waiting_by_class[weight as usize].insert(sequence, ticket);
                     continue;
                 }
                 target.running += 1;
@@ -167,9 +169,9 @@ impl AdmissionQueue {
         let Some(entry) = self.tickets.remove(&ticket) else { return };
         let class = entry.concurrency_class as usize;
         let target = entry.target.and_then(|key| self.targets.get_mut(&key));
-        if let Some(age) = entry.queue_position {
-            if let (None, Some(target)) = (self.ready_by_class[class].remove(&age), target) {
-                target.waiting_by_class[class].remove(&age);
+        if let Some(sequence) = entry.queue_position {
+            if let (None, Some(target)) = (self.ready_by_class[class].remove(&sequence), target) {
+                target.waiting_by_class[class].remove(&sequence);
             }
         } else {
             self.running_by_class[class] -= 1;

@@ -26,8 +26,8 @@ pub async fn run_attempt(
 ) -> Observation {
     let (started, started_at) = (Instant::now(), cx.clock.now());
     let deadline = Deadline { at: started + assignment.attempt_timeout, timeout: assignment.attempt_timeout };
-    let bounded = AssertUnwindSafe(run_until_deadline(assignment, cx, cancel, deadline));
-    let mut observation = match bounded.catch_unwind().await {
+    let attempt = AssertUnwindSafe(run_until_deadline(assignment, cx, cancel, deadline));
+    let mut observation = match attempt.catch_unwind().await {
         Ok(observation) => observation,
         Err(payload) => panic_observation(assignment, payload.as_ref()),
     };
@@ -51,17 +51,24 @@ const STALL_MARGIN: Duration = Duration::from_secs(2);
 
 async fn run_until_deadline(
     assignment: &Assignment,
-    execution: &ExecutionContext,
+    execution_context: &ExecutionContext,
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
-    let net = execution.net.with_scope(assignment.egress_scope);
-    let cx = ProbeContext::new(&net, deadline, cancel, execution.clock.as_ref());
-    let last_loaded_at =
-        || execution.full_page_times.last_loaded_at(assignment.monitor_id).or(assignment.last_full_page_at);
-    let full_page_at = if execution.is_on_demand { None } else { last_loaded_at() };
-    let cx =
-        ProbeContext { record_exchanges: execution.record_exchanges, last_full_page_at: full_page_at, ..cx };
+    let net = execution_context.net.with_scope(assignment.egress_scope);
+    let cx = ProbeContext::new(&net, deadline, cancel, execution_context.clock.as_ref());
+    let last_loaded_at = || {
+        execution_context
+            .full_page_times
+            .last_loaded_at(assignment.monitor_id)
+            .or(assignment.last_full_page_at)
+    };
+    let full_page_at = if execution_context.is_on_demand { None } else { last_loaded_at() };
+    let cx = ProbeContext {
+        record_exchanges: execution_context.record_exchanges,
+        last_full_page_at: full_page_at,
+        ..cx
+    };
     tokio::select! {
         biased;
         // Poll the probe first: its own report of a timeout or cancellation has more details.

@@ -23,15 +23,17 @@ pub async fn run_check(
 ) -> CheckResult {
     let started_at = cx.clock.now();
     let mut observations = Vec::with_capacity(1);
-    let mut starts = Vec::with_capacity(1);
+    let mut attempt_starts = Vec::with_capacity(1);
     let mut captures = Vec::new();
-    for number in 1..=2 {
-        starts.push(if number == 1 { started_at } else { cx.clock.now() });
+    for attempt_number in 1..=2 {
+        attempt_starts.push(if attempt_number == 1 { started_at } else { cx.clock.now() });
         let mut observation = run_attempt(assignment, cx, cancel).await;
-        captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
-        let retries = assignment.retries_failure && should_retry(&observation);
+        captures.extend(
+            std::mem::take(&mut observation.captures).into_iter().map(|capture| (attempt_number, capture)),
+        );
+        let must_retry = assignment.retries_failure && should_retry(&observation);
         observations.push(observation);
-        if !retries {
+        if !must_retry {
             break;
         }
     }
@@ -45,21 +47,23 @@ pub async fn run_check(
         }
         verdict = judge::evaluate_attempts(&observations);
     }
-    let numbered = (1_u8..).zip(starts).zip(&observations);
+    let numbered = (1_u8..).zip(attempt_starts).zip(&observations);
     let attempts = numbered
-        .map(|((number, start), observation)| Attempt::from_observation(number, start, observation))
+        .map(|((attempt_number, start), observation)| {
+            Attempt::from_observation(attempt_number, start, observation)
+        })
         .collect();
     let captures = prefix_attempt_numbers(captures, observations.len());
-    let last = observations.pop().unwrap_or_default();
-    if last.details.page.is_some() && !cx.is_on_demand {
+    let last_observation = observations.pop().unwrap_or_default();
+    if last_observation.details.page.is_some() && !cx.is_on_demand {
         cx.full_page_times.record_load(assignment.monitor_id, started_at);
     }
     CheckResult {
         total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
-        address: last.address,
+        address: last_observation.address,
         attempts,
-        facts: last.facts,
-        details: last.details,
+        facts: last_observation.facts,
+        details: last_observation.details,
         captures,
         ..CheckResult::without_attempts(assignment.check_metadata(), planned_at, started_at, verdict)
     }
@@ -82,9 +86,9 @@ pub fn suppressed_by_blackout_result(
 }
 
 /// Returns the captures of all attempts; if there were two, the name of each has its attempt number.
-fn prefix_attempt_numbers(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
+fn prefix_attempt_numbers(captures: Vec<(u8, Capture)>, attempt_count: usize) -> Vec<Capture> {
     let with_number = |(number, mut capture): (u8, Capture)| {
-        if attempts > 1 {
+        if attempt_count > 1 {
             capture.name = format!("attempt-{number}-{}", capture.name);
         }
         capture

@@ -41,17 +41,17 @@ impl ConnectivityDetector {
     /// Creates a detector with `targets`; `None` without any: failures are then never attributed to isolation.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
-        let (probe_lock, seen) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, connect_lock: probe_lock, state: seen })
+        let (probe_lock, state) = (tokio::sync::Mutex::default(), Mutex::default());
+        (!targets.is_empty()).then_some(Self { targets, net, clock, connect_lock: probe_lock, state })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
-        let failed_at = Instant::now();
+        let now = Instant::now();
         let _lock = self.connect_lock.lock().await;
         let state = *self.state();
         let reached = match state.last_connect {
-            Some((probed_at, reached)) if probed_at >= failed_at => reached,
+            Some((probed_at, reached)) if probed_at >= now => reached,
             _ => self.connect_to_targets().await,
         };
         !reached || self.state().last_isolated_at.is_some_and(|at| at >= start)
@@ -78,11 +78,12 @@ impl ConnectivityDetector {
         });
         let reached = attempts.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
         let mut state = self.state();
-        let before = state.last_connect.replace((started_at, reached)).is_none_or(|(_, reached)| reached);
+        let was_reached =
+            state.last_connect.replace((started_at, reached)).is_none_or(|(_, reached)| reached);
         if !reached {
             state.last_isolated_at = Some(self.clock.now());
         }
-        if before != reached {
+        if was_reached != reached {
             log_reachability_change(reached);
         }
         reached

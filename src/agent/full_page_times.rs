@@ -11,20 +11,20 @@ use crate::sync::{Mutex, MutexGuard};
 pub struct FullPageTimes(Mutex<HashMap<MonitorId, Timestamp>>);
 
 impl FullPageTimes {
-    /// Returns the start of the last check of `monitor` that loaded the objects.
+    /// Returns the start of the last check of `monitor_id` that loaded the objects.
     #[must_use]
-    pub fn last_loaded_at(&self, monitor: MonitorId) -> Option<Timestamp> {
-        self.lock().get(&monitor).copied()
+    pub fn last_loaded_at(&self, monitor_id: MonitorId) -> Option<Timestamp> {
+        self.lock().get(&monitor_id).copied()
     }
 
-    /// Records that the check of `monitor` that started at `started_at` loaded the objects.
-    pub fn record_load(&self, monitor: MonitorId, started_at: Timestamp) {
-        self.lock().insert(monitor, started_at);
+    /// Records that the check of `monitor_id` that started at `started_at` loaded the objects.
+    pub fn record_load(&self, monitor_id: MonitorId, started_at: Timestamp) {
+        self.lock().insert(monitor_id, started_at);
     }
 
     /// Forgets a removed monitor.
-    pub fn remove(&self, monitor: MonitorId) {
-        self.lock().remove(&monitor);
+    pub fn remove(&self, monitor_id: MonitorId) {
+        self.lock().remove(&monitor_id);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MonitorId, Timestamp>> {

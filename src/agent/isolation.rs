@@ -34,7 +34,7 @@ fn targets_loopback(assignment: &Assignment, observations: &[Observation]) -> bo
     if let Some(address) = observations.iter().rev().find_map(|observation| observation.address) {
         return address.ip().to_canonical().is_loopback();
     }
-    let target = assignment.probe.target_host().unwrap_or_default();
-    let is_localhost = target == "localhost" || target.ends_with(".localhost");
-    is_localhost || target.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+    let target_host = assignment.probe.target_host().unwrap_or_default();
+    let is_localhost = target_host == "localhost" || target_host.ends_with(".localhost");
+    is_localhost || target_host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }

@@ -35,15 +35,15 @@ pub const MAX_SERIES_PER_MONITOR: usize = 4;
 
 impl MissedRunBacklog {
     /// Adds `series` of a monitor with the slots of `slot_grid`.
-    pub fn push(&mut self, series: MissedRunSeries, grid: &LocationSlotGrid) {
+    pub fn push(&mut self, series: MissedRunSeries, slot_grid: &LocationSlotGrid) {
         let id = series.assignment.monitor_id;
         let waiting = self.series_by_monitor.entry(id).or_default();
         if waiting.is_empty() {
             self.monitor_order.push_back(id);
         }
-        let full = waiting.len() >= MAX_SERIES_PER_MONITOR;
+        let is_full = waiting.len() >= MAX_SERIES_PER_MONITOR;
         match waiting.back_mut() {
-            Some(last) if full || last.is_continued_by(&series, grid) => last.merge(&series),
+            Some(last) if is_full || last.is_continued_by(&series, slot_grid) => last.merge(&series),
             _ => waiting.push_back(series),
         }
     }
@@ -69,10 +69,10 @@ impl MissedRunBacklog {
 }
 
 impl MissedRunSeries {
-    fn is_continued_by(&self, next: &Self, grid: &LocationSlotGrid) -> bool {
+    fn is_continued_by(&self, next: &Self, slot_grid: &LocationSlotGrid) -> bool {
         self.reason == next.reason
             && self.assignment.revision == next.assignment.revision
-            && grid.next_slot_after(self.slots.last) == next.slots.first
+            && slot_grid.next_slot_after(self.slots.last) == next.slots.first
     }
 
     fn merge(&mut self, next: &Self) {
@@ -83,12 +83,12 @@ impl MissedRunSeries {
     /// Converts the series to its record.
     #[must_use]
     pub fn to_result(&self) -> CheckResult {
-        let missed = MissedRuns {
+        let missed_runs = MissedRuns {
             reason: self.reason,
             slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
             last_planned_at: self.slots.last,
         };
-        CheckResult::missed(self.assignment.check_metadata(), self.slots.first, self.detected_at, missed)
+        CheckResult::missed(self.assignment.check_metadata(), self.slots.first, self.detected_at, missed_runs)
     }
 }
 

@@ -111,37 +111,39 @@ struct PendingShutdown {
 
 impl Runner {
     async fn run(mut self) {
-        let (mut starts, mut finished, mut command) = (Vec::new(), Vec::new(), None);
+        let (mut checks_to_start, mut finished_indices, mut command) = (Vec::new(), Vec::new(), None);
         loop {
             let now = self.execution_context.clock.now();
             if let Some(gap) = self.stall_detector.record_heartbeat(now) {
                 tracing::warn!(gap_s = gap.as_secs(), "the process stalled or its clock jumped");
             }
             // Tick first, so that all due slots are handled before finished checks and commands.
-            let more_due = self.run_queue.tick(now, &mut starts);
-            for index in finished.drain(..) {
-                self.cancel_tokens.remove(&index);
-                self.run_queue.on_check_finished(index, now, &mut starts);
+            let has_more_due = self.run_queue.tick(now, &mut checks_to_start);
+            for monitor_index in finished_indices.drain(..) {
+                self.cancel_tokens.remove(&monitor_index);
+                self.run_queue.on_check_finished(monitor_index, now, &mut checks_to_start);
             }
             if let Some(command) = command.take() {
                 self.handle_command(command, now);
             }
             self.apply_changes(now);
-            self.run_queue.collect_admitted(now, &mut starts);
-            for start in starts.drain(..) {
+            self.run_queue.collect_admitted(now, &mut checks_to_start);
+            for start in checks_to_start.drain(..) {
                 self.spawn_check(start);
             }
             self.update_gauges();
             if self.may_end() {
                 break;
             }
-            let busy = more_due || self.pending_changes.is_some();
-            let wait =
-                self.run_queue.next_timer_at().map_or(MAX_SLEEP, |wake| wake.since(now).min(MAX_SLEEP));
-            let cancel_at = self.pending_shutdown.as_ref().map(|stopping| stopping.cancel_at);
+            let busy = has_more_due || self.pending_changes.is_some();
+            let sleep_time = self
+                .run_queue
+                .next_timer_at()
+                .map_or(MAX_SLEEP, |timer_at| timer_at.since(now).min(MAX_SLEEP));
+            let cancel_at = self.pending_shutdown.as_ref().map(|shutdown| shutdown.cancel_at);
             tokio::select! {
                 () = tokio::task::yield_now(), if busy => {}
-                _ = self.finished_receiver.recv_many(&mut finished, MAX_CHANGES_PER_TICK) => {}
+                _ = self.finished_receiver.recv_many(&mut finished_indices, MAX_CHANGES_PER_TICK) => {}
                 received = self.commands.recv(), if self.pending_changes.is_none() && !self.all_handles_dropped => {
                     self.all_handles_dropped = received.is_none();
                     command = Some(received.unwrap_or_else(shutdown_now_command));
@@ -152,7 +154,7 @@ impl Runner {
                     }
                 }
                 () = sleep_until_or_forever(cancel_at), if !self.cancel_all.is_cancelled() => self.cancel_all.cancel(),
-                () = self.execution_context.clock.sleep(wait), if !busy => {}
+                () = self.execution_context.clock.sleep(sleep_time), if !busy => {}
             }
         }
         self.finish_shutdown().await;
@@ -178,8 +180,8 @@ impl Runner {
     }
 
     fn apply_changes(&mut self, now: Timestamp) {
-        let Some(mut applying) = self.pending_changes.take() else { return };
-        for change in applying.changes.by_ref().take(MAX_CHANGES_PER_TICK) {
+        let Some(mut pending) = self.pending_changes.take() else { return };
+        for change in pending.changes.by_ref().take(MAX_CHANGES_PER_TICK) {
             match change {
                 AssignmentChange::Upsert(assignment) => self.run_queue.upsert(assignment, now),
                 AssignmentChange::Remove { monitor_id, cancel_running: cancel } => {
@@ -193,12 +195,12 @@ impl Runner {
                 }
             }
         }
-        if applying.changes.len() > 0 {
-            self.pending_changes = Some(applying);
+        if pending.changes.len() > 0 {
+            self.pending_changes = Some(pending);
         } else {
             // Update the gauges at once, so that they show a new plan before the first of its checks.
             self.last_gauge_update = None;
-            let _ = applying.done_sender.send(());
+            let _ = pending.done_sender.send(());
         }
     }
 
@@ -207,7 +209,7 @@ impl Runner {
             monitor_index: index,
             assignment,
             planned_at,
-            location_start_at: due_at,
+            location_start_at,
             on_demand_reply: reply,
         } = start;
         let cancel = self.cancel_all.child_token();
@@ -233,14 +235,14 @@ impl Runner {
             };
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
-                None => delivery.deliver_result(result, due_at).await,
+                None => delivery.deliver_result(result, location_start_at).await,
             }
         });
     }
 
-    fn begin_shutdown(&mut self, limit: Duration, done: oneshot::Sender<()>) {
+    fn begin_shutdown(&mut self, timeout: Duration, done: oneshot::Sender<()>) {
         self.run_queue.stop();
-        let cancel_at = Instant::now() + limit;
+        let cancel_at = Instant::now() + timeout;
         let stopping =
             self.pending_shutdown.get_or_insert(PendingShutdown { cancel_at, done_senders: Vec::new() });
         stopping.cancel_at = stopping.cancel_at.min(cancel_at);
@@ -314,8 +316,11 @@ impl Drop for FinishGuard {
 }
 
 /// Delivers the missed series, one after the other.
-async fn deliver_missed_series(mut missed: mpsc::Receiver<MissedRunSeries>, delivery: ResultDelivery) {
-    while let Some(series) = missed.recv().await {
+async fn deliver_missed_series(
+    mut missed_receiver: mpsc::Receiver<MissedRunSeries>,
+    delivery: ResultDelivery,
+) {
+    while let Some(series) = missed_receiver.recv().await {
         delivery.deliver_result(series.to_result(), series.slots.first).await;
     }
 }
@@ -328,8 +333,8 @@ struct ResultDelivery {
 
 impl ResultDelivery {
     /// Delivers `result`; the check was due at this location at `location_start_at`.
-    async fn deliver_result(&self, result: CheckResult, due_at: Timestamp) {
-        self.metrics.record_result_due_at(&result, due_at);
+    async fn deliver_result(&self, result: CheckResult, location_start_at: Timestamp) {
+        self.metrics.record_result_due_at(&result, location_start_at);
         let monitor_id = result.monitor_id;
         if AssertUnwindSafe(self.sink.deliver(result)).catch_unwind().await.is_err() {
             tracing::error!(

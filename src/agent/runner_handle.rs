@@ -91,9 +91,9 @@ impl RunnerHandle {
 
     /// Starts no more checks, waits up to `timeout` for running ones, and cancels the rest. Returns once the sink has
     /// accepted every result, including those of cancelled checks as unknown, and all missed runs.
-    pub async fn shutdown(&self, limit: Duration) {
+    pub async fn shutdown(&self, timeout: Duration) {
         // An error means that it has already shut down.
-        let _ = self.send_command(|done| RunnerCommand::Shutdown { timeout: limit, done }).await;
+        let _ = self.send_command(|done| RunnerCommand::Shutdown { timeout, done }).await;
     }
 
     async fn send_command<T>(

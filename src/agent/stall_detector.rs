@@ -29,13 +29,14 @@ impl StallDetector {
 
     /// Records a heartbeat at `now`; returns the length of the gap, if the process stalled.
     pub fn record_heartbeat(&self, now: Timestamp) -> Option<Duration> {
-        let last = Timestamp::from_micros(self.last_heartbeat_us.swap(now.as_micros(), Ordering::Relaxed));
-        if now < last {
-            tracing::warn!(back_s = last.since(now).as_secs(), "the clock was set back");
+        let last_heartbeat =
+            Timestamp::from_micros(self.last_heartbeat_us.swap(now.as_micros(), Ordering::Relaxed));
+        if now < last_heartbeat {
+            tracing::warn!(back_s = last_heartbeat.since(now).as_secs(), "the clock was set back");
             // The end of the last gap may now be in the future, and must not affect failures until then.
             self.stalled_until_us.fetch_min(now.as_micros(), Ordering::Relaxed);
         }
-        let gap = now.since(last);
+        let gap = now.since(last_heartbeat);
         if gap <= STALL_THRESHOLD {
             return None;
         }
@@ -46,8 +47,9 @@ impl StallDetector {
     /// Whether the process stalled at some time between `start` and `now`.
     #[must_use]
     pub fn was_stalled_since(&self, start: Timestamp, now: Timestamp) -> bool {
-        let last = Timestamp::from_micros(self.last_heartbeat_us.load(Ordering::Relaxed));
-        now.since(last) > STALL_THRESHOLD || self.stalled_until_us.load(Ordering::Relaxed) > start.as_micros()
+        let last_heartbeat = Timestamp::from_micros(self.last_heartbeat_us.load(Ordering::Relaxed));
+        now.since(last_heartbeat) > STALL_THRESHOLD
+            || self.stalled_until_us.load(Ordering::Relaxed) > start.as_micros()
     }
 }
 

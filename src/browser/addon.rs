@@ -68,18 +68,18 @@ fn zip_archive(files: &[(&str, String)]) -> Vec<u8> {
     for (name, text) in files {
         let offset = to_u32(archive.len());
         // Version, flags, method (stored), time and date of 1980, checksum, size twice, lengths of the names.
-        let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
-        common.extend(crc32(text.as_bytes()).to_le_bytes());
-        common.extend(to_u32(text.len()).to_le_bytes());
-        common.extend(to_u32(text.len()).to_le_bytes());
-        common.extend(to_u32(name.len()).to_le_bytes().iter().take(2));
-        common.extend([0, 0]);
+        let mut shared_header = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
+        shared_header.extend(crc32(text.as_bytes()).to_le_bytes());
+        shared_header.extend(to_u32(text.len()).to_le_bytes());
+        shared_header.extend(to_u32(text.len()).to_le_bytes());
+        shared_header.extend(to_u32(name.len()).to_le_bytes().iter().take(2));
+        shared_header.extend([0, 0]);
         archive.extend(b"PK\x03\x04");
-        archive.extend(&common);
+        archive.extend(&shared_header);
         archive.extend(name.bytes());
         archive.extend(text.bytes());
         directory.extend(b"PK\x01\x02\x14\x00");
-        directory.extend(&common);
+        directory.extend(&shared_header);
         // No comment, first disk, no attributes.
         directory.extend([0; 10]);
         directory.extend(offset.to_le_bytes());

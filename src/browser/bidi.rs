@@ -42,20 +42,25 @@ impl BidiConnection {
     ///
     /// # Errors
     /// Fails with the reason as text.
-    pub(super) async fn connect(address: &str, within: Duration, longest: usize) -> Result<Self, String> {
+    pub(super) async fn connect(
+        address: &str,
+        timeout: Duration,
+        max_message_bytes: usize,
+    ) -> Result<Self, String> {
         let connection = async {
             let url = Url::parse(address).map_err(|error| format!("`{address}`: {error}"))?;
             let host = url.host_str().unwrap_or("127.0.0.1");
             let port = url.port_or_known_default().unwrap_or(80);
             let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
-            let config =
-                WebSocketConfig::default().max_message_size(Some(longest)).max_frame_size(Some(longest));
+            let config = WebSocketConfig::default()
+                .max_message_size(Some(max_message_bytes))
+                .max_frame_size(Some(max_message_bytes));
             let (reader, writer) = stream.into_split();
-            let stream = join(FrameLimiter::new(reader, longest), writer);
+            let stream = join(FrameLimiter::new(reader, max_message_bytes), writer);
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(config)).await;
             Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last_command_id: 0 })
         };
-        tokio::time::timeout(within, connection)
+        tokio::time::timeout(timeout, connection)
             .await
             .unwrap_or_else(|_| Err("the connection timed out".to_owned()))
     }

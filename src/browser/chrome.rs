@@ -73,22 +73,22 @@ pub(super) struct LocalBrowser<'a> {
     pub(super) use_sandbox: bool,
 }
 
-/// Returns the capabilities of a session that uses the proxy at `proxy`; `local` is set for a browser of this host.
+/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `local_browser` is set for a browser of this host.
 pub(super) fn session_capabilities(
     session_options: &SessionOptions,
-    proxy: std::net::SocketAddr,
-    local: Option<&LocalBrowser<'_>>,
+    proxy_address: std::net::SocketAddr,
+    local_browser: Option<&LocalBrowser<'_>>,
 ) -> Capabilities {
     let mut options = json!({
-        "args": command_line_arguments(session_options, proxy, local),
+        "args": command_line_arguments(session_options, proxy_address, local_browser),
         "prefs": preferences(),
         // Block pop-ups, as browsers do for users, and do not announce automation to pages.
         "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
         "mobileEmulation": mobile_emulation(&session_options.emulation),
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
-    if let Some(local) = local {
-        options["binary"] = json!(local.binaries.browser_path);
+    if let Some(local_browser) = local_browser {
+        options["binary"] = json!(local_browser.binaries.browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("chrome"));
@@ -105,15 +105,15 @@ pub(super) fn session_capabilities(
 
 fn command_line_arguments(
     options: &SessionOptions,
-    proxy: std::net::SocketAddr,
-    local: Option<&LocalBrowser<'_>>,
+    proxy_address: std::net::SocketAddr,
+    local_browser: Option<&LocalBrowser<'_>>,
 ) -> Vec<String> {
     let (width, height) = options.emulation.viewport;
     let mut arguments: Vec<String> = COMMAND_LINE_FLAGS.iter().map(ToString::to_string).collect();
-    arguments.push(format!("--proxy-server=http://{proxy}"));
+    arguments.push(format!("--proxy-server=http://{proxy_address}"));
     arguments.push("--proxy-bypass-list=<-loopback>".to_owned());
     // The proxy resolves names.
-    arguments.push(format!("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {}", proxy.ip()));
+    arguments.push(format!("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {}", proxy_address.ip()));
     arguments.push(format!("--window-size={width},{height}"));
     if !options.headful {
         arguments.push("--headless=new".to_owned());
@@ -121,9 +121,9 @@ fn command_line_arguments(
     if let Some(user_agent) = &options.emulation.user_agent {
         arguments.push(format!("--user-agent={user_agent}"));
     }
-    if let Some(local) = local {
-        arguments.push(format!("--user-data-dir={}", local.profile.data_dir().display()));
-        if !local.use_sandbox {
+    if let Some(local_browser) = local_browser {
+        arguments.push(format!("--user-data-dir={}", local_browser.profile.data_dir().display()));
+        if !local_browser.use_sandbox {
             arguments.push("--no-sandbox".to_owned());
         }
     }

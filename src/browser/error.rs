@@ -115,16 +115,16 @@ impl WebDriverError {
 
 /// Returns the browser's name of the error from the driver's message about an error page.
 fn error_page_name(message: &str) -> Option<String> {
-    let prefix_of = |text: &str, fits: fn(char) -> bool| -> Option<String> {
-        Some(text.chars().take_while(|&c| fits(c)).take(64).collect::<String>())
+    let leading_chars = |text: &str, is_allowed: fn(char) -> bool| -> Option<String> {
+        Some(text.chars().take_while(|&c| is_allowed(c)).take(64).collect::<String>())
             .filter(|code| !code.is_empty())
     };
     if let Some((_, rest)) = message.split_once("net::") {
-        return prefix_of(rest, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        return leading_chars(rest, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     }
     let (_, rest) =
         message.split_once("about:neterror?e=").or_else(|| message.split_once("about:certerror?e="))?;
-    prefix_of(rest, |c| c.is_ascii_alphanumeric())
+    leading_chars(rest, |c| c.is_ascii_alphanumeric())
 }
 
 /// Returns the text of the dialog in the driver's message: `… {Alert text : Sure?}`, `… Dialog text: "Sure?"`.

@@ -13,7 +13,7 @@ pub(super) fn launch_failure(kind: FailureKind, detail: impl Into<String>) -> Fa
 }
 
 /// Converts the error of a session that was not created, and adds the driver's output.
-pub(super) fn session_not_created_failure(error: &NewSessionError, printed: &str) -> Failure {
+pub(super) fn session_not_created_failure(error: &NewSessionError, driver_output: &str) -> Failure {
     let message = match error {
         NewSessionError::SessionNotCreated(error) => error.message.to_string(),
         // The other errors are about the driver, and their messages come from the library.
@@ -27,23 +27,30 @@ pub(super) fn session_not_created_failure(error: &NewSessionError, printed: &str
         let detail = format!("the driver does not match the browser version: {message}");
         return launch_failure(FailureKind::BrowserMissing, detail);
     }
-    launch_failure(FailureKind::BrowserFailed, with_driver_output(&message, printed))
+    launch_failure(FailureKind::BrowserFailed, with_driver_output(&message, driver_output))
 }
 
 /// Converts the error of a command that prepared the session.
-pub(super) fn prepare_session_failure(error: &CmdError, printed: &str) -> Failure {
-    launch_failure(FailureKind::BrowserFailed, with_driver_output(&first_line(&error.to_string()), printed))
+pub(super) fn prepare_session_failure(error: &CmdError, driver_output: &str) -> Failure {
+    launch_failure(
+        FailureKind::BrowserFailed,
+        with_driver_output(&first_line(&error.to_string()), driver_output),
+    )
 }
 
 /// Whether a driver with this output ended because its port was in use. Chromedriver looks for a port that is free in
 /// one address family, and then uses it in the other.
-pub(super) fn is_port_in_use(printed: &str) -> bool {
-    printed.contains("Address already in use") || printed.contains("port not available")
+pub(super) fn is_port_in_use(driver_output: &str) -> bool {
+    driver_output.contains("Address already in use") || driver_output.contains("port not available")
 }
 
-/// Returns `reply` with the driver's output, if there is any.
-pub(super) fn with_driver_output(reply: &str, printed: &str) -> String {
-    if printed.is_empty() { reply.to_owned() } else { format!("{reply}; the driver printed: {printed}") }
+/// Returns `message` with the driver's output, if there is any.
+pub(super) fn with_driver_output(message: &str, driver_output: &str) -> String {
+    if driver_output.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{message}; the driver printed: {driver_output}")
+    }
 }
 
 fn first_line(text: &str) -> String {

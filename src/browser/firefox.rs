@@ -114,14 +114,14 @@ pub(super) fn parse_driver_port(line: &str) -> Option<u16> {
     rest.trim().parse().ok().filter(|&port| port != 0)
 }
 
-/// Returns the capabilities of a session that uses the proxy at `proxy`; `binaries` is set for a browser of this host.
+/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `binaries` is set for a browser of this host.
 pub(super) fn session_capabilities(
     session_options: &SessionOptions,
-    proxy: SocketAddr,
+    proxy_address: SocketAddr,
     binaries: Option<&BrowserBinaries>,
 ) -> Capabilities {
     let arguments: &[&str] = if session_options.headful { &[] } else { &["-headless"] };
-    let mut options = json!({ "args": arguments, "prefs": preferences(session_options, proxy) });
+    let mut options = json!({ "args": arguments, "prefs": preferences(session_options, proxy_address) });
     if let Some(binaries) = binaries {
         options["binary"] = json!(binaries.browser_path);
     }
@@ -138,7 +138,7 @@ pub(super) fn session_capabilities(
     capabilities
 }
 
-fn preferences(options: &SessionOptions, proxy: SocketAddr) -> Value {
+fn preferences(options: &SessionOptions, proxy_address: SocketAddr) -> Value {
     let mut preferences = serde_json::Map::new();
     preferences.extend(DISABLED_PREFS.iter().map(|name| (name.to_string(), json!(false))));
     preferences.extend(ENABLED_PREFS.iter().map(|name| (name.to_string(), json!(true))));
@@ -146,8 +146,8 @@ fn preferences(options: &SessionOptions, proxy: SocketAddr) -> Value {
     preferences.extend(TEXT_PREFS.iter().map(|(name, address)| (name.to_string(), json!(address))));
     let mut preferences = Value::Object(preferences);
     for protocol in ["http", "ssl"] {
-        preferences[format!("network.proxy.{protocol}")] = json!(proxy.ip().to_string());
-        preferences[format!("network.proxy.{protocol}_port")] = json!(proxy.port());
+        preferences[format!("network.proxy.{protocol}")] = json!(proxy_address.ip().to_string());
+        preferences[format!("network.proxy.{protocol}_port")] = json!(proxy_address.port());
     }
     preferences["layout.css.devPixelsPerPx"] = json!(options.emulation.device_pixel_ratio.to_string());
     if options.emulation.mobile_layout {
@@ -177,29 +177,38 @@ pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Re
     if let Some(address) = bidi_url(client).filter(|_| emulation.mobile_layout) {
         return set_viewport(client, address, emulation.viewport).await;
     }
-    let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
-    let frame = client.execute(frame, Vec::new()).await?;
-    let side = |at: usize| frame[at].as_u64().and_then(|side| u32::try_from(side).ok()).unwrap_or(0);
+    let frame_size = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
+    let frame_size = client.execute(frame_size, Vec::new()).await?;
+    let frame_pixels = |index: usize| {
+        frame_size[index].as_u64().and_then(|frame_pixels| u32::try_from(frame_pixels).ok()).unwrap_or(0)
+    };
     let (width, height) = emulation.viewport;
-    client.set_window_size(width.saturating_add(side(0)), height.saturating_add(side(1))).await
+    client
+        .set_window_size(width.saturating_add(frame_pixels(0)), height.saturating_add(frame_pixels(1)))
+        .await
 }
 
 /// Sets the page size by `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). Its response comes when the
 /// page has exactly that size, which a page that is laid out wide and scaled down never has; such a page is recognised
 /// by its aspect ratio.
-async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
+async fn set_viewport(
+    client: &Client,
+    bidi_address: &str,
+    (width, height): (u32, u32),
+) -> Result<(), CmdError> {
     let window = client.window().await?;
     let to_error =
         |reason: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {reason}")));
-    let mut bidi = BidiConnection::connect(address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(to_error)?;
+    let mut bidi =
+        BidiConnection::connect(bidi_address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(to_error)?;
     let viewport =
         json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });
     bidi.send_command("browsingContext.setViewport", viewport).await.map_err(to_error)?;
     let resized = async {
         loop {
             let size = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
-            let side = |at: usize| size[at].as_u64().unwrap_or_default();
-            if has_aspect_ratio((side(0), side(1)), (width.into(), height.into())) {
+            let page_pixels = |index: usize| size[index].as_u64().unwrap_or_default();
+            if has_aspect_ratio((page_pixels(0), page_pixels(1)), (width.into(), height.into())) {
                 return Ok(());
             }
             tokio::time::sleep(POLL_INTERVAL).await;

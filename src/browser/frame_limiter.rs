@@ -65,15 +65,15 @@ impl FrameFilter {
                         self.begin_frame(&head, length);
                     }
                 }
-                FrameState::Payload(left, is_kept) => {
-                    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                FrameState::Payload(remaining, is_passed_on) => {
+                    let count = usize::try_from(*remaining).unwrap_or(usize::MAX).min(bytes.len());
                     let (part, rest) = bytes.split_at(count);
-                    if *is_kept {
+                    if *is_passed_on {
                         self.output.extend_from_slice(part);
                     }
-                    *left -= count as u64;
+                    *remaining -= count as u64;
                     bytes = rest;
-                    if *left == 0 {
+                    if *remaining == 0 {
                         self.state = FrameState::FrameHeader(Vec::new());
                     }
                 }
@@ -81,18 +81,22 @@ impl FrameFilter {
         }
     }
 
-    /// Starts the frame with this `head`.
-    fn begin_frame(&mut self, head: &[u8], length: u64) {
-        let (kind, is_final) = (head[0] & 0x0f, head[0] & FIN_BIT != 0);
-        let is_control = kind & CONTROL_OPCODE_BIT != 0;
+    /// Starts the frame with this `header`.
+    fn begin_frame(&mut self, header: &[u8], length: u64) {
+        let (opcode, is_final) = (header[0] & 0x0f, header[0] & FIN_BIT != 0);
+        let is_control = opcode & CONTROL_OPCODE_BIT != 0;
         if !is_control {
-            let before = if kind == 0 { self.message_bytes } else { 0 };
-            self.message_bytes = before.saturating_add(length);
+            let earlier_bytes = if opcode == 0 { self.message_bytes } else { 0 };
+            self.message_bytes = earlier_bytes.saturating_add(length);
         }
-        let is_kept = is_control || self.message_bytes <= self.max_message_bytes;
-        self.output.push(if kind == TEXT_OPCODE { head[0] ^ TEXT_OPCODE | BINARY_OPCODE } else { head[0] });
-        if is_kept {
-            self.output.extend_from_slice(&head[1..]);
+        let is_passed_on = is_control || self.message_bytes <= self.max_message_bytes;
+        self.output.push(if opcode == TEXT_OPCODE {
+            header[0] ^ TEXT_OPCODE | BINARY_OPCODE
+        } else {
+            header[0]
+        });
+        if is_passed_on {
+            self.output.extend_from_slice(&header[1..]);
         } else {
             self.output.push(0);
         }
@@ -102,7 +106,7 @@ impl FrameFilter {
         self.state = if length == 0 {
             FrameState::FrameHeader(Vec::new())
         } else {
-            FrameState::Payload(length, is_kept)
+            FrameState::Payload(length, is_passed_on)
         };
     }
 }
@@ -128,12 +132,12 @@ pub(super) struct FrameLimiter<S> {
 }
 
 impl<S> FrameLimiter<S> {
-    /// Creates a limiter that passes messages of up to `max` bytes.
-    pub(super) fn new(stream: S, max: usize) -> Self {
+    /// Creates a limiter that passes messages of up to `max_message_bytes` bytes.
+    pub(super) fn new(stream: S, max_message_bytes: usize) -> Self {
         let filter = FrameFilter {
             state: FrameState::Handshake(0),
             message_bytes: 0,
-            max_message_bytes: max as u64,
+            max_message_bytes: max_message_bytes as u64,
             output: Vec::new(),
         };
         Self { stream, filter, output_position: 0 }
@@ -158,9 +162,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameLimiter<S> {
             }
             this.filter.push(read.filled());
         }
-        let left = &this.filter.output[this.output_position..];
-        let count = left.len().min(output.remaining());
-        output.put_slice(&left[..count]);
+        let remaining = &this.filter.output[this.output_position..];
+        let count = remaining.len().min(output.remaining());
+        output.put_slice(&remaining[..count]);
         this.output_position += count;
         Poll::Ready(Ok(()))
     }

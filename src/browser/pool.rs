@@ -69,21 +69,21 @@ impl BrowserPool {
     /// Creates a pool, without starting a browser or creating a file yet.
     #[must_use]
     pub fn new(config: BrowserPoolConfig) -> Self {
-        let total =
+        let total_memory_bytes =
             config.max_memory_bytes_total.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
-        let fitting = total.unwrap_or(0) / config.max_memory_bytes_per_browser.max(1);
-        let max = u32::try_from(fitting.clamp(1, 1000)).unwrap_or(1);
+        let browsers_in_memory = total_memory_bytes.unwrap_or(0) / config.max_memory_bytes_per_browser.max(1);
+        let capacity = u32::try_from(browsers_in_memory.clamp(1, 1000)).unwrap_or(1);
         let default_folder =
             || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
         let folder = config.profiles_folder.clone().unwrap_or_else(default_folder);
         // Drivers have another working directory, so the path must be absolute.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        let permits = Arc::new(Semaphore::new(max as usize));
+        let permits = Arc::new(Semaphore::new(capacity as usize));
         Self {
             config,
             profiles_folder: folder,
             browser_permits: permits,
-            capacity: max,
+            capacity,
             orphans_reaped: OnceCell::new(),
             process_table: Arc::default(),
             protected_drivers: ProtectedDrivers::default(),
@@ -146,20 +146,20 @@ impl BrowserPool {
     pub fn proxy_config(
         &self,
         options: &SessionOptions,
-        blocked: BlockedHosts,
+        blocked_hosts: BlockedHosts,
     ) -> Result<ForwardProxyConfig, Failure> {
-        let standard = ForwardProxyConfig::default();
-        let (listen, peers) = match self.find_remote(options.browser_kind) {
+        let defaults = ForwardProxyConfig::default();
+        let (listen_address, allowed_clients) = match self.find_remote(options.browser_kind) {
             None => {
-                (standard.listen, AllowedClients::User(OsUser::lookup(self.config.os_user.as_deref())?.uid))
+                (defaults.listen, AllowedClients::User(OsUser::lookup(self.config.os_user.as_deref())?.uid))
             }
             Some(remote) => {
-                let listen = remote.forward_proxy_address.ok_or_else(|| {
+                let listen_address = remote.forward_proxy_address.ok_or_else(|| {
                     let detail = "`browser.remote`: `forward_host` is required to enforce the \
                                   egress policy of this location";
                     launch_failure(FailureKind::NotConfigured, detail)
                 })?;
-                (listen, AllowedClients::Networks(remote.client_networks.clone()))
+                (listen_address, AllowedClients::Networks(remote.client_networks.clone()))
             }
         };
         let tls = intercepts_tls(options).then(|| TlsOptions {
@@ -170,11 +170,11 @@ impl BrowserPool {
         });
         let (family, proxy, trace) = (options.address_family, options.upstream_proxy_id, options.trace_id);
         Ok(ForwardProxyConfig {
-            listen,
-            allowed_clients: peers,
+            listen: listen_address,
+            allowed_clients,
             family,
             upstream_proxy_id: proxy,
-            blocked_hosts: blocked,
+            blocked_hosts,
             intercept_tls: tls,
             trace,
         })
@@ -202,19 +202,19 @@ impl BrowserPool {
         &self,
         options: &SessionOptions,
         net: &Net,
-        forward: &ForwardProxy,
+        forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenBrowser, Failure> {
-        let time = self.config.start_timeout.min(deadline.remaining());
+        let start_timeout = self.config.start_timeout.min(deadline.remaining());
         let opened = match self.find_remote(options.browser_kind) {
             Some(remote) => {
-                let start_deadline = Deadline::within(time);
+                let start_deadline = Deadline::within(start_timeout);
                 let client = async {
                     let client = remote::open_remote_session(
                         remote,
                         options,
                         net,
-                        forward,
+                        forward_proxy,
                         &self.protected_drivers,
                         start_deadline,
                     )
@@ -228,45 +228,47 @@ impl BrowserPool {
                 let client = client.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, "")))?;
                 (client, BrowserProcess::remote(), None)
             }
-            None => self.open_local(options, forward, deadline).await?,
+            None => self.open_local(options, forward_proxy, deadline).await?,
         };
-        let (client, process, driver) = opened;
+        let (client, process, driver_address) = opened;
         let facts = browser_facts(&client, options).await;
-        Ok(OpenBrowser { driver_client: client, facts, browser_process: process, driver_address: driver })
+        Ok(OpenBrowser { driver_client: client, facts, browser_process: process, driver_address })
     }
 
     async fn open_local(
         &self,
         options: &SessionOptions,
-        forward: &ForwardProxy,
+        forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<(Client, BrowserProcess, Option<SocketAddr>), Failure> {
         self.reap_orphans_once().await;
         let binaries = binaries::find_binaries(&self.config, options.browser_kind)?;
-        let account = OsUser::lookup(self.config.os_user.as_deref())?;
+        let os_user = OsUser::lookup(self.config.os_user.as_deref())?;
         let permit = self.acquire_permit(deadline).await?;
         let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
-        let profile = self.create_profile(&account)?;
-        let launch = BrowserLaunch { pool: self, options, binaries: &binaries, os_user: account };
-        let (group, log) = launch.start_driver(&profile)?;
-        let local = chrome::LocalBrowser {
+        let profile = self.create_profile(&os_user)?;
+        let browser_launch = BrowserLaunch { pool: self, options, binaries: &binaries, os_user };
+        let (process_group, driver_log) = browser_launch.start_driver(&profile)?;
+        let local_browser = chrome::LocalBrowser {
             binaries: &binaries,
             profile: &profile,
-            use_sandbox: launch.uses_sandbox(),
+            use_sandbox: browser_launch.uses_sandbox(),
         };
         let capabilities = match options.browser_kind {
-            BrowserKind::Chrome => chrome::session_capabilities(options, forward.address(), Some(&local)),
-            _ => firefox::session_capabilities(options, forward.address(), Some(&binaries)),
+            BrowserKind::Chrome => {
+                chrome::session_capabilities(options, forward_proxy.address(), Some(&local_browser))
+            }
+            _ => firefox::session_capabilities(options, forward_proxy.address(), Some(&binaries)),
         };
-        let guard = ProcessGuard { process_group: Some(group), profile, browser_permit: permit };
+        let guard = ProcessGuard { process_group: Some(process_group), profile, browser_permit: permit };
         let mut process = BrowserProcess::new(
             guard,
-            Some(log),
+            Some(driver_log),
             self.config.max_memory_bytes_per_browser,
             Arc::clone(&self.process_table),
         );
         let session = async {
-            let port = launch.wait_for_driver(&mut process).await?;
+            let port = browser_launch.wait_for_driver(&mut process).await?;
             process.protect_ports().await;
             let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
             builder.capabilities(capabilities);
@@ -275,13 +277,13 @@ impl BrowserPool {
             let connect = builder.connect(&address);
             let connected = tokio::select! {
                 connected = connect => connected,
-                lost = process.wait_for_failure() => return Err(lost),
+                browser_failure = process.wait_for_failure() => return Err(browser_failure),
             };
             let client = connected
                 .map_err(|error| failure::session_not_created_failure(&error, &process.driver_output()))?;
             let prepared = tokio::select! {
                 prepared = self.prepare_session(&client, options) => prepared,
-                lost = process.wait_for_failure() => return Err(lost),
+                browser_failure = process.wait_for_failure() => return Err(browser_failure),
             };
             prepared.map_err(|error| failure::prepare_session_failure(&error, &process.driver_output()))?;
             Ok((client, driver))
@@ -345,10 +347,10 @@ impl BrowserPool {
         }
     }
 
-    fn create_profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
+    fn create_profile(&self, os_user: &OsUser) -> Result<BrowserProfile, Failure> {
         let folder = &self.profiles_folder;
-        let created = browser_profile::create_root(folder, account)
-            .and_then(|()| BrowserProfile::create(folder, account));
+        let created = browser_profile::create_root(folder, os_user)
+            .and_then(|()| BrowserProfile::create(folder, os_user));
         created.map_err(|error| {
             let detail = format!("`browser.folder`: `{}` cannot be used: {error}", folder.display());
             launch_failure(FailureKind::NotConfigured, detail)
@@ -421,25 +423,25 @@ impl BrowserLaunch<'_> {
     }
 }
 
-fn start_timeout_failure(within: Deadline, printed: &str) -> Failure {
-    let detail = format!("not ready within {} s", within.timeout.as_secs_f32());
-    launch_failure(FailureKind::BrowserTimedOut, failure::with_driver_output(&detail, printed))
+fn start_timeout_failure(start_deadline: Deadline, driver_output: &str) -> Failure {
+    let detail = format!("not ready within {} s", start_deadline.timeout.as_secs_f32());
+    launch_failure(FailureKind::BrowserTimedOut, failure::with_driver_output(&detail, driver_output))
 }
 
 fn reap_orphans(folder: &Path) -> usize {
     // Without the folder there are no orphans.
     let Ok(orphaned) = BrowserProfile::find_orphans(folder) else { return 0 };
-    let found = orphaned.len();
+    let count = orphaned.len();
     for profile in orphaned {
-        let token = profile.name().to_owned();
+        let profile_name = profile.name().to_owned();
         if !process_group::kill_orphans(&profile) {
-            tracing::warn!(profile = token, "failed to end the processes of a browser");
+            tracing::warn!(profile = profile_name, "failed to end the processes of a browser");
         }
         if let Err(error) = profile.remove() {
-            tracing::warn!(profile = token, %error, "failed to remove the profile of a browser");
+            tracing::warn!(profile = profile_name, %error, "failed to remove the profile of a browser");
         }
     }
-    found
+    count
 }
 
 fn display_path(path: &Path) -> String {
@@ -450,9 +452,10 @@ fn display_path(path: &Path) -> String {
 async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFacts {
     let capabilities = client.capabilities();
     // This is information only; the check continues without it.
-    let agent = client.execute("return navigator.userAgent", Vec::new());
-    let agent = tokio::time::timeout(USER_AGENT_QUERY_TIMEOUT, agent).await.ok().and_then(Result::ok);
-    let text = |name: &str| {
+    let user_agent = client.execute("return navigator.userAgent", Vec::new());
+    let user_agent =
+        tokio::time::timeout(USER_AGENT_QUERY_TIMEOUT, user_agent).await.ok().and_then(Result::ok);
+    let capability = |name: &str| {
         capabilities
             .and_then(|capabilities| capabilities.get(name))
             .and_then(Value::as_str)
@@ -460,18 +463,21 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
     };
     let driver = match options.browser_kind {
         BrowserKind::Chrome => {
-            let own = capabilities
+            let driver_version = capabilities
                 .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
-            format!("chromedriver {}", own.unwrap_or_default().split(' ').next().unwrap_or_default())
+            format!(
+                "chromedriver {}",
+                driver_version.unwrap_or_default().split(' ').next().unwrap_or_default()
+            )
         }
-        BrowserKind::Firefox => format!("geckodriver {}", text("moz:geckodriverVersion")),
+        BrowserKind::Firefox => format!("geckodriver {}", capability("moz:geckodriverVersion")),
         BrowserKind::InternetExplorer => String::new(),
     };
     BrowserFacts {
         name: options.browser_kind.name().to_owned(),
-        version: text("browserVersion").to_owned(),
+        version: capability("browserVersion").to_owned(),
         driver: driver.trim().to_owned(),
-        user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
+        user_agent: user_agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         viewport: options.emulation.viewport,
         device: String::new(),
         trace_id: options.trace_id.map(|id| id.to_string()),

@@ -59,18 +59,18 @@ impl ProcessGuard {
 impl BrowserProcess {
     pub(super) fn new(
         guard: ProcessGuard,
-        log: Option<DriverLog>,
-        limit: u64,
-        processes: Arc<ProcessTable>,
+        driver_log: Option<DriverLog>,
+        max_memory_bytes: u64,
+        process_table: Arc<ProcessTable>,
     ) -> Self {
         Self {
             process_guard: Some(guard),
-            driver_log: log,
+            driver_log,
             peak_memory_bytes: AtomicU64::new(0),
-            max_memory_bytes: limit,
+            max_memory_bytes,
             is_opened: false,
             opened_at: Instant::now(),
-            process_table: processes,
+            process_table,
             protected_ports: BTreeMap::new(),
         }
     }
@@ -107,17 +107,17 @@ impl BrowserProcess {
         }
     }
 
-    /// Kills the driver before it has started a browser, and starts another one with `start` in the same profile.
+    /// Kills the driver before it has started a browser, and starts another one with `start_driver` in the same profile.
     pub(super) async fn restart_driver(
         &mut self,
-        start: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
+        start_driver: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
     ) -> Result<(), Failure> {
         let Some(guard) = &mut self.process_guard else { return Ok(()) };
         if let Some(group) = guard.process_group.take() {
             // It completes even if this future is dropped.
             drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
-        let (group, log) = start(&guard.profile)?;
+        let (group, log) = start_driver(&guard.profile)?;
         guard.process_group = Some(group);
         self.driver_log = Some(log);
         Ok(())
@@ -136,15 +136,15 @@ impl BrowserProcess {
     /// exceeded its memory limit and was killed ([`FailureKind::BrowserTooLarge`]). Stays pending until then. Also
     /// reads the driver's output, so it must be polled while the driver is in use.
     pub async fn wait_for_failure(&mut self) -> Failure {
-        let mut ticks = interval(MAX_SCAN_AGE);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut scan_interval = interval(MAX_SCAN_AGE);
+        scan_interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             match &mut self.driver_log {
                 Some(log) => tokio::select! {
                     () = log.drain() => {}
-                    _ = ticks.tick() => {}
+                    _ = scan_interval.tick() => {}
                 },
-                None => drop(ticks.tick().await),
+                None => drop(scan_interval.tick().await),
             }
             if !self.is_opened {
                 // A starting browser opens its ports one after another.
@@ -164,13 +164,13 @@ impl BrowserProcess {
         }
         let health = self.process_table.health(group.leader(), self.opened_at).await?;
         let BrowserHealth {
-            memory_bytes: bytes,
-            browser_processes: others,
+            memory_bytes,
+            browser_processes: browser_process_count,
             driver_is_stopped,
             browser_is_stopped,
         } = health;
         let failed = |what: &str| Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, what));
-        if self.is_opened && others == 0 {
+        if self.is_opened && browser_process_count == 0 {
             return failed("the browser ended");
         }
         // A stopped process would make the site appear slow.
@@ -180,14 +180,17 @@ impl BrowserProcess {
         if browser_is_stopped {
             return failed("the browser is stopped");
         }
-        self.peak_memory_bytes.fetch_max(bytes, Ordering::Relaxed);
-        if bytes <= self.max_memory_bytes {
+        self.peak_memory_bytes.fetch_max(memory_bytes, Ordering::Relaxed);
+        if memory_bytes <= self.max_memory_bytes {
             return None;
         }
         group.kill();
-        let mib = |bytes: u64| bytes >> 20;
-        let detail =
-            format!("it used {} MiB; `browser.memory_mb` is {}", mib(bytes), mib(self.max_memory_bytes));
+        let mib = |memory_bytes: u64| memory_bytes >> 20;
+        let detail = format!(
+            "it used {} MiB; `browser.memory_mb` is {}",
+            mib(memory_bytes),
+            mib(self.max_memory_bytes)
+        );
         Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
     }
 

@@ -18,37 +18,37 @@ use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, ProtectedService, pro
 use crate::subprocess::bounded_connector::ResponseLimitConnector;
 use crate::sync::Mutex;
 
-/// Opens a session at `remote`, with a browser that uses `forward`.
+/// Opens a session at `end_point`, with a browser that uses `forward_proxy`.
 ///
 /// # Errors
 /// Fails with [`FailureKind::EgressDenied`] (95) when the egress policy of this location denies the end point, and
 /// [`FailureKind::BrowserFailed`] (90) when it cannot be reached or refuses.
 pub(super) async fn open_remote_session(
-    remote: &RemoteWebDriver,
+    end_point: &RemoteWebDriver,
     options: &SessionOptions,
     net: &Net,
-    forward: &ForwardProxy,
+    forward_proxy: &ForwardProxy,
     protected: &ProtectedDrivers,
     deadline: Deadline,
 ) -> Result<Client, Failure> {
-    let host = remote.url.host_str().unwrap_or_default();
-    let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
+    let host = end_point.url.host_str().unwrap_or_default();
+    let end_point_address = Endpoint::new(host, end_point.url.port_or_known_default().unwrap_or(80));
     // Connect once ourselves: the library reports no reason of a failure and does not apply the egress policy.
     let (net, mut trace) = (net.with_scope(EgressScope::Vigie), ConnectionTrace::default());
-    let reached = net.connect(&to, deadline, &mut trace).await;
-    protected.protect(&trace.resolved, to.port);
-    reached.map_err(|failure| {
+    let connect_result = net.connect(&end_point_address, deadline, &mut trace).await;
+    protected.protect(&trace.resolved, end_point_address.port);
+    connect_result.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
-        launch_failure(kind, format!("the end point of `browser.remote` at {to}: {failure}"))
+        launch_failure(kind, format!("the end point of `browser.remote` at {end_point_address}: {failure}"))
     })?;
     let capabilities = match options.browser_kind {
-        BrowserKind::Chrome => chrome::session_capabilities(options, forward.address(), None),
-        BrowserKind::Firefox => firefox::session_capabilities(options, forward.address(), None),
-        BrowserKind::InternetExplorer => internet_explorer_capabilities(options, forward.address()),
+        BrowserKind::Chrome => chrome::session_capabilities(options, forward_proxy.address(), None),
+        BrowserKind::Firefox => firefox::session_capabilities(options, forward_proxy.address(), None),
+        BrowserKind::InternetExplorer => internet_explorer_capabilities(options, forward_proxy.address()),
     };
     let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
-    let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
+    let connecting = builder.capabilities(capabilities).connect(end_point.url.as_str()).await;
     connecting.map_err(|error| failure::session_not_created_failure(&error, ""))
 }
 

@@ -23,16 +23,16 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, WebDriverError> {
-        let error = match self.get_text("screenshot", until).await {
+    pub async fn screenshot(&self, deadline: Instant) -> Result<Vec<u8>, WebDriverError> {
+        let error = match self.get_text("screenshot", deadline).await {
             Err(error @ (WebDriverError::DialogOpen(_) | WebDriverError::TimedOut)) => error,
             captured => return decode_base64(&captured?),
         };
         // A driver reports an open dialog at once; the browser is slower then.
-        let extra =
+        let extra_time =
             if matches!(error, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
-        let within = (until + extra).saturating_duration_since(Instant::now());
-        let text = match tokio::time::timeout(within, self.screenshot_without_driver(within)).await {
+        let timeout = (deadline + extra_time).saturating_duration_since(Instant::now());
+        let text = match tokio::time::timeout(timeout, self.screenshot_without_driver(timeout)).await {
             Ok(Some(captured)) => captured.map_err(WebDriverError::Other)?,
             _ => return Err(error),
         };
@@ -40,12 +40,12 @@ impl BrowserSession {
     }
 
     /// Takes a screenshot in base64 without the driver; `None` when the browser does not support it.
-    async fn screenshot_without_driver(&self, within: Duration) -> Option<Result<String, String>> {
+    async fn screenshot_without_driver(&self, timeout: Duration) -> Option<Result<String, String>> {
         let window = self.last_window_handle()?;
         if let Some(address) = bidi_url(self.webdriver_client()) {
-            return Some(capture_by_bidi(address, &window, within).await);
+            return Some(capture_by_bidi(address, &window, timeout).await);
         }
-        Some(capture_by_devtools(self.local_devtools_address()?, &window, within).await)
+        Some(capture_by_devtools(self.local_devtools_address()?, &window, timeout).await)
     }
 
     /// Returns the `DevTools` address of Chromium. That of a remote browser is only reachable on its own host.
@@ -59,17 +59,21 @@ impl BrowserSession {
 }
 
 /// Captures by `browsingContext.captureScreenshot` (W3C `WebDriver BiDi` 7.3.3.2), which works with open dialogs.
-async fn capture_by_bidi(address: &str, window: &str, within: Duration) -> Result<String, String> {
-    let mut bidi = BidiConnection::connect(address, within, MAX_MESSAGE_BYTES).await?;
+async fn capture_by_bidi(address: &str, window: &str, timeout: Duration) -> Result<String, String> {
+    let mut bidi = BidiConnection::connect(address, timeout, MAX_MESSAGE_BYTES).await?;
     bidi.send_command("browsingContext.captureScreenshot", json!({ "context": window })).await?;
     screenshot_text(bidi.wait_for_response().await?["data"].take())
 }
 
 /// Captures the first frame of `Page.startScreencast`, the only command that returns what was painted last, without
 /// waiting for the page to paint.
-async fn capture_by_devtools(debugger: SocketAddr, window: &str, within: Duration) -> Result<String, String> {
-    let address = format!("ws://{debugger}/devtools/page/{window}");
-    let mut devtools = BidiConnection::connect(&address, within, MAX_MESSAGE_BYTES).await?;
+async fn capture_by_devtools(
+    devtools_address: SocketAddr,
+    window: &str,
+    timeout: Duration,
+) -> Result<String, String> {
+    let address = format!("ws://{devtools_address}/devtools/page/{window}");
+    let mut devtools = BidiConnection::connect(&address, timeout, MAX_MESSAGE_BYTES).await?;
     // The page itself may never respond to this command.
     devtools.send_command("Page.enable", json!({})).await?;
     devtools.send_command("Page.startScreencast", json!({ "format": "png" })).await?;

@@ -63,16 +63,16 @@ struct SessionTimeouts {
 }
 
 impl BrowserSession {
-    /// Creates the session of `client`, whose driver waits `page` for a page to load; `driver` is its address if it is
+    /// Creates the session of `client`, whose driver waits `page_load_timeout` for a page to load; `driver_address` is its address if it is
     /// local.
     #[must_use]
-    pub fn new(client: Client, page: Duration, driver: Option<SocketAddr>) -> Self {
+    pub fn new(client: Client, page_load_timeout: Duration, driver_address: Option<SocketAddr>) -> Self {
         // Unknown until it is set once.
-        let limits = SessionTimeouts { page_load: page, script: Duration::ZERO };
+        let limits = SessionTimeouts { page_load: page_load_timeout, script: Duration::ZERO };
         Self {
             client,
             driver_timeouts: limits,
-            driver_address: driver,
+            driver_address,
             has_abandoned_command: AtomicBool::new(false),
             last_window_handle: Mutex::default(),
         }
@@ -112,11 +112,11 @@ impl BrowserSession {
         method: Method,
         path: impl Into<String>,
         body: Option<Value>,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<Value, WebDriverError> {
         let command = WebDriverCommand { method, path: path.into(), body };
         let response =
-            tokio::time::timeout_at(self.effective_deadline(until), self.client.issue_cmd(command)).await;
+            tokio::time::timeout_at(self.effective_deadline(deadline), self.client.issue_cmd(command)).await;
         self.has_abandoned_command.store(response.is_err(), Ordering::Relaxed);
         response.map_or(Err(WebDriverError::TimedOut), |response| {
             response.map_err(WebDriverError::from_command_error)
@@ -137,21 +137,21 @@ impl BrowserSession {
         *self.last_window_handle.lock() = Some(window.to_owned());
     }
 
-    /// Returns the deadline of a response: `until`, or earlier while the driver is busy.
-    fn effective_deadline(&self, until: Instant) -> Instant {
-        if self.is_driver_busy() { until.min(Instant::now() + BUSY_TIMEOUT) } else { until }
+    /// Returns the deadline of a response: `deadline`, or earlier while the driver is busy.
+    fn effective_deadline(&self, deadline: Instant) -> Instant {
+        if self.is_driver_busy() { deadline.min(Instant::now() + BUSY_TIMEOUT) } else { deadline }
     }
 
-    async fn get(&self, path: &str, until: Instant) -> Result<Value, WebDriverError> {
-        self.send_command(Method::GET, path, None, until).await
+    async fn get(&self, path: &str, deadline: Instant) -> Result<Value, WebDriverError> {
+        self.send_command(Method::GET, path, None, deadline).await
     }
 
-    async fn post(&self, path: &str, body: Value, until: Instant) -> Result<Value, WebDriverError> {
-        self.send_command(Method::POST, path, Some(body), until).await
+    async fn post(&self, path: &str, body: Value, deadline: Instant) -> Result<Value, WebDriverError> {
+        self.send_command(Method::POST, path, Some(body), deadline).await
     }
 
-    pub(super) async fn get_text(&self, path: &str, until: Instant) -> Result<String, WebDriverError> {
-        let response = self.get(path, until).await?;
+    pub(super) async fn get_text(&self, path: &str, deadline: Instant) -> Result<String, WebDriverError> {
+        let response = self.get(path, deadline).await?;
         response
             .as_str()
             .map(str::to_owned)
@@ -164,16 +164,16 @@ impl BrowserSession {
     /// Fails like [`Self::send_command`].
     pub async fn set_timeouts(
         &mut self,
-        page: Duration,
+        page_load: Duration,
         script: Duration,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<(), WebDriverError> {
-        let limits = SessionTimeouts { page_load: page, script };
+        let limits = SessionTimeouts { page_load, script };
         if limits == self.driver_timeouts {
             return Ok(());
         }
-        let body = json!({ "pageLoad": millis(page), "script": millis(script), "implicit": 0 });
-        self.post("timeouts", body, until).await?;
+        let body = json!({ "pageLoad": millis(page_load), "script": millis(script), "implicit": 0 });
+        self.post("timeouts", body, deadline).await?;
         self.driver_timeouts = limits;
         Ok(())
     }
@@ -182,8 +182,8 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`], also with [`WebDriverError::PageTimedOut`] and [`WebDriverError::ErrorPage`].
-    pub async fn navigate(&self, url: &str, until: Instant) -> Result<(), WebDriverError> {
-        self.post("url", json!({ "url": url }), until).await.map(drop)
+    pub async fn navigate(&self, url: &str, deadline: Instant) -> Result<(), WebDriverError> {
+        self.post("url", json!({ "url": url }), deadline).await.map(drop)
     }
 
     /// Runs `script` as the body of a function in the current page, and returns its result; waits for promises.
@@ -194,25 +194,25 @@ impl BrowserSession {
         &self,
         script: &str,
         arguments: Vec<Value>,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<Value, WebDriverError> {
-        self.post("execute/sync", json!({ "script": script, "args": arguments }), until).await
+        self.post("execute/sync", json!({ "script": script, "args": arguments }), deadline).await
     }
 
     /// Clicks `element` like a user: it must be visible and not covered.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn click(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
-        self.post(&format!("element/{}/click", element.0), json!({}), until).await.map(drop)
+    pub async fn click(&self, element: &ElementRef, deadline: Instant) -> Result<(), WebDriverError> {
+        self.post(&format!("element/{}/click", element.0), json!({}), deadline).await.map(drop)
     }
 
     /// Clears a field.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn clear_field(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
-        self.post(&format!("element/{}/clear", element.0), json!({}), until).await.map(drop)
+    pub async fn clear_field(&self, element: &ElementRef, deadline: Instant) -> Result<(), WebDriverError> {
+        self.post(&format!("element/{}/clear", element.0), json!({}), deadline).await.map(drop)
     }
 
     /// Types `text` into `element`; characters of the private use area stand for keys (WebDriver 17.4.2).
@@ -223,49 +223,57 @@ impl BrowserSession {
         &self,
         element: &ElementRef,
         text: &str,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<(), WebDriverError> {
-        self.post(&format!("element/{}/value", element.0), json!({ "text": text }), until).await.map(drop)
+        self.post(&format!("element/{}/value", element.0), json!({ "text": text }), deadline).await.map(drop)
     }
 
     /// Returns the visible text of `element`.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn element_text(&self, element: &ElementRef, until: Instant) -> Result<String, WebDriverError> {
-        self.get_text(&format!("element/{}/text", element.0), until).await
+    pub async fn element_text(
+        &self,
+        element: &ElementRef,
+        deadline: Instant,
+    ) -> Result<String, WebDriverError> {
+        self.get_text(&format!("element/{}/text", element.0), deadline).await
     }
 
     /// Performs input actions (WebDriver 15.7), a list of sources.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn perform_input_actions(&self, sources: Value, until: Instant) -> Result<(), WebDriverError> {
-        self.post("actions", json!({ "actions": sources }), until).await.map(drop)
+    pub async fn perform_input_actions(
+        &self,
+        sources: Value,
+        deadline: Instant,
+    ) -> Result<(), WebDriverError> {
+        self.post("actions", json!({ "actions": sources }), deadline).await.map(drop)
     }
 
     /// Switches to the frame given by an element or an index, or with `null` to the top-level page.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn switch_to_frame(&self, frame: Value, until: Instant) -> Result<(), WebDriverError> {
-        self.post("frame", json!({ "id": frame }), until).await.map(drop)
+    pub async fn switch_to_frame(&self, frame: Value, deadline: Instant) -> Result<(), WebDriverError> {
+        self.post("frame", json!({ "id": frame }), deadline).await.map(drop)
     }
 
     /// Switches to the parent frame.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn switch_to_parent_frame(&self, until: Instant) -> Result<(), WebDriverError> {
-        self.post("frame/parent", json!({}), until).await.map(drop)
+    pub async fn switch_to_parent_frame(&self, deadline: Instant) -> Result<(), WebDriverError> {
+        self.post("frame/parent", json!({}), deadline).await.map(drop)
     }
 
     /// Returns the current window.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn current_window_handle(&self, until: Instant) -> Result<String, WebDriverError> {
-        let window = self.get_text("window", until).await?;
+    pub async fn current_window_handle(&self, deadline: Instant) -> Result<String, WebDriverError> {
+        let window = self.get_text("window", deadline).await?;
         self.set_current_window(&window);
         Ok(window)
     }
@@ -274,8 +282,8 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn window_handles(&self, until: Instant) -> Result<Vec<String>, WebDriverError> {
-        let response = self.get("window/handles", until).await?;
+    pub async fn window_handles(&self, deadline: Instant) -> Result<Vec<String>, WebDriverError> {
+        let response = self.get("window/handles", deadline).await?;
         let handles = response.as_array().into_iter().flatten();
         Ok(handles.filter_map(|handle| handle.as_str().map(str::to_owned)).collect())
     }
@@ -284,8 +292,8 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn switch_to_window(&self, window: &str, until: Instant) -> Result<(), WebDriverError> {
-        self.post("window", json!({ "handle": window }), until).await?;
+    pub async fn switch_to_window(&self, window: &str, deadline: Instant) -> Result<(), WebDriverError> {
+        self.post("window", json!({ "handle": window }), deadline).await?;
         self.set_current_window(window);
         Ok(())
     }
@@ -294,16 +302,16 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn close_window(&self, until: Instant) -> Result<(), WebDriverError> {
-        self.send_command(Method::DELETE, "window", None, until).await.map(drop)
+    pub async fn close_window(&self, deadline: Instant) -> Result<(), WebDriverError> {
+        self.send_command(Method::DELETE, "window", None, deadline).await.map(drop)
     }
 
     /// Returns the text of the open dialog; `None` without a dialog.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn dialog_text(&self, until: Instant) -> Result<Option<String>, WebDriverError> {
-        match self.get_text("alert/text", until).await {
+    pub async fn dialog_text(&self, deadline: Instant) -> Result<Option<String>, WebDriverError> {
+        match self.get_text("alert/text", deadline).await {
             Ok(text) => Ok(Some(text)),
             Err(WebDriverError::NoDialog) => Ok(None),
             Err(error) => Err(error),
@@ -316,24 +324,24 @@ impl BrowserSession {
     /// Fails like [`Self::send_command`], and with [`WebDriverError::NoDialog`] without a dialog.
     pub async fn close_dialog(
         &self,
-        ok: bool,
+        accept: bool,
         text: Option<&str>,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<(), WebDriverError> {
         if let Some(text) = text {
-            self.post("alert/text", json!({ "text": text }), until).await?;
+            self.post("alert/text", json!({ "text": text }), deadline).await?;
         }
-        let path = if ok { "alert/accept" } else { "alert/dismiss" };
-        self.post(path, json!({}), until).await.map(drop)
+        let path = if accept { "alert/accept" } else { "alert/dismiss" };
+        self.post(path, json!({}), deadline).await.map(drop)
     }
 
     /// Ends the session, and with it the browser.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn close_session(self, until: Instant) -> Result<(), WebDriverError> {
-        let until = self.effective_deadline(until);
-        match tokio::time::timeout_at(until, self.client.close()).await {
+    pub async fn close_session(self, deadline: Instant) -> Result<(), WebDriverError> {
+        let deadline = self.effective_deadline(deadline);
+        match tokio::time::timeout_at(deadline, self.client.close()).await {
             Ok(closed) => closed.map_err(WebDriverError::from_command_error),
             Err(_) => Err(WebDriverError::TimedOut),
         }
@@ -343,8 +351,8 @@ impl BrowserSession {
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
-    pub async fn fetch_driver_log(&self, kind: &str, until: Instant) -> Result<Value, WebDriverError> {
-        self.post("se/log", json!({ "type": kind }), until).await
+    pub async fn fetch_driver_log(&self, log_type: &str, deadline: Instant) -> Result<Value, WebDriverError> {
+        self.post("se/log", json!({ "type": log_type }), deadline).await
     }
 
     /// Runs a command of the `DevTools` protocol through Chromium's driver.
@@ -355,9 +363,9 @@ impl BrowserSession {
         &self,
         command: &str,
         params: Value,
-        until: Instant,
+        deadline: Instant,
     ) -> Result<Value, WebDriverError> {
-        self.post("goog/cdp/execute", json!({ "cmd": command, "params": params }), until).await
+        self.post("goog/cdp/execute", json!({ "cmd": command, "params": params }), deadline).await
     }
 }
 

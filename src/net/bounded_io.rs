@@ -81,13 +81,13 @@ pub async fn write_all<S: AsyncWrite + Unpin>(
     deadline.enforce(Phase::Send, work).await?.map_err(|error| io_failure(Phase::Send, &error))
 }
 
-/// Returns the failure of a peer that closed after `bytes` bytes of a response.
+/// Returns the failure of a peer that closed after `received_bytes` bytes of a response.
 #[must_use]
-pub fn connection_closed_failure(phase: Phase, bytes: usize) -> Failure {
-    if bytes == 0 {
+pub fn connection_closed_failure(phase: Phase, received_bytes: usize) -> Failure {
+    if received_bytes == 0 {
         Failure::new(phase, FailureKind::NoResponse, "")
     } else {
-        Failure::new(phase, FailureKind::ResponseTruncated, format!("closed after {bytes} bytes"))
+        Failure::new(phase, FailureKind::ResponseTruncated, format!("closed after {received_bytes} bytes"))
     }
 }
 

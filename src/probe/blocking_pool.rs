@@ -21,21 +21,23 @@ static TASK_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     Arc::new(Semaphore::new(TASKS_PER_CPU * processors))
 });
 
-/// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `what` names it in the failure.
+/// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `task_name` names it in the failure.
 /// The target has responded by then, so exceeding the deadline is an error of Vigie, not of the target.
 ///
 /// # Errors
 /// Fails with [`FailureKind::Internal`] in phase `Validate`.
 pub(super) async fn run_blocking<T: Send + 'static>(
-    what: &str,
+    task_name: &str,
     deadline: Deadline,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    let internal =
-        |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {text}"));
+    let internal_failure =
+        |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{task_name} {text}"));
     let permit = deadline.enforce(Phase::Validate, Arc::clone(&TASK_PERMITS).acquire_owned()).await;
     let Ok(Ok(permit)) = permit else {
-        return Err(internal("did not start before the timeout: searches of other checks took all the time"));
+        return Err(internal_failure(
+            "did not start before the timeout: searches of other checks took all the time",
+        ));
     };
     let task = spawn_blocking(move || {
         let result = work();
@@ -44,7 +46,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     });
     match deadline.enforce(Phase::Validate, task).await {
         Ok(Ok(result)) => Ok(result),
-        Ok(Err(_)) => Err(internal("ended early")),
-        Err(_) => Err(internal("did not finish before the timeout")),
+        Ok(Err(_)) => Err(internal_failure("ended early")),
+        Err(_) => Err(internal_failure("did not finish before the timeout")),
     }
 }

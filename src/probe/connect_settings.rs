@@ -45,6 +45,6 @@ pub(super) fn tls_options_with_default_versions(
 /// Returns only how the server's certificate is verified: whether at all, and by which CA.
 pub(super) fn server_verification_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.deserialize()?;
-    let ca = trust.ca_cert_id.filter(|&id| id != 0);
-    Ok(TlsOptions { verify: trust.verify_certificate, ca_id: ca, ..TlsOptions::default() })
+    let ca_id = trust.ca_cert_id.filter(|&id| id != 0);
+    Ok(TlsOptions { verify: trust.verify_certificate, ca_id, ..TlsOptions::default() })
 }

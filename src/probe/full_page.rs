@@ -39,9 +39,10 @@ impl FullPageRule {
         })
     }
 
-    /// Whether a full page is due now; `last` is when the last one started at this location (fields.md 3).
-    pub(super) fn is_due(&self, last: Option<Timestamp>, now: Timestamp) -> bool {
-        last.is_none_or(|last| now.since(last) + EARLY_START_TOLERANCE >= self.interval)
+    /// Whether a full page is due now; `last_started_at` is when the last one started at this location (fields.md 3).
+    pub(super) fn is_due(&self, last_started_at: Option<Timestamp>, now: Timestamp) -> bool {
+        last_started_at
+            .is_none_or(|last_started_at| now.since(last_started_at) + EARLY_START_TOLERANCE >= self.interval)
     }
     /// Returns the failure of the objects, if any: the exceeded deadline, else the first object failure that is not
     /// an error of Vigie itself, else the first failure.
@@ -60,16 +61,16 @@ impl FullPageRule {
         if page.objects.is_empty() && page.unlisted_objects == 0 && self.requires_objects {
             return Some(Failure::new(Phase::Validate, FailureKind::PageObjectNone, ""));
         }
-        let not_ours = failed.iter().find(|(_, failure)| failure.fault != Fault::Vigie);
-        let (object, failure) = not_ours.or(failed.first())?;
+        let first_external = failed.iter().find(|(_, failure)| failure.fault != Fault::Vigie);
+        let (object, failure) = first_external.or(failed.first())?;
         let mut failure = (*failure).clone().into_page_object(&object.url);
         if object.third_party {
             failure.detail.push_str(" (of another site)");
         }
         if failed.len() > 1 {
-            let third_party = failed.iter().filter(|(object, _)| object.third_party).count();
+            let third_party_count = failed.iter().filter(|(object, _)| object.third_party).count();
             let count_detail =
-                format!("; {} objects failed, {third_party} of them third-party", failed.len());
+                format!("; {} objects failed, {third_party_count} of them third-party", failed.len());
             failure.detail.push_str(&count_detail);
         }
         Some(failure)

@@ -35,18 +35,18 @@ pub(super) async fn search_keyword(
     deadline: Deadline,
 ) -> Result<(), Failure> {
     let is_long = body.len() > INLINE_SEARCH_BYTES;
-    let internal = |detail: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, detail));
+    let internal_failure = |detail: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, detail));
     let search = move || {
         let text = charset::decode(&body, content_type.as_deref());
         // Checked when the probe was built.
         let keyword = match rule.compile() {
             Ok(keyword) => keyword,
-            Err(error) => return internal(error.to_string()),
+            Err(error) => return internal_failure(error.to_string()),
         };
         let budget = SearchBudget::with_remaining(|| deadline.remaining());
         let failure = keyword.evaluate_within(&text, &budget);
         if budget.is_exhausted() {
-            return internal(format!(
+            return internal_failure(format!(
                 "searching {} bytes for the keyword would take longer than the timeout; simplify `keyword_string`",
                 text.len()
             ));

@@ -78,10 +78,10 @@ pub static PROBE_DESCRIPTORS: &[ProbeDescriptor] = &[
     },
 ];
 
-/// Returns the descriptor of `kind`; `None` when this build has no probe for it.
+/// Returns the descriptor of `monitor_type`; `None` when this build has no probe for it.
 #[must_use]
-pub fn find_descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
-    PROBE_DESCRIPTORS.iter().find(|descriptor| descriptor.monitor_types.contains(&kind))
+pub fn find_descriptor(monitor_type: MonitorType) -> Option<&'static ProbeDescriptor> {
+    PROBE_DESCRIPTORS.iter().find(|descriptor| descriptor.monitor_types.contains(&monitor_type))
 }
 
 /// Builds the probe of `document`, and returns it with its weight. For a kind without a probe in this build, checks
@@ -89,10 +89,10 @@ pub fn find_descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
 #[must_use]
 pub fn build_probe(
     document: &MonitorDocument,
-    settings: &ProbeBuildContext,
+    context: &ProbeBuildContext,
 ) -> (Arc<dyn Probe>, ConcurrencyClass) {
     match find_descriptor(document.monitor_type()) {
-        Some(descriptor) => ((descriptor.constructor)(document, settings), descriptor.concurrency_class),
+        Some(descriptor) => ((descriptor.constructor)(document, context), descriptor.concurrency_class),
         None => (Arc::new(UnsupportedProbe(document.monitor_type())), ConcurrencyClass::Light),
     }
 }

@@ -16,15 +16,15 @@ const MAX_FAILURE_DETAIL_CHARS: usize = 400;
 
 /// Returns the host and port of a monitor. With `resolve_dns` false, uses the address in `ipv4` instead of resolving
 /// the name (behaviour.md 4, Addresses).
-pub(super) fn build_endpoint(hostname: &str, port: u16, address: &AddressSettings<'_>) -> Endpoint {
+pub(super) fn build_endpoint(hostname: &str, port: u16, address_settings: &AddressSettings<'_>) -> Endpoint {
     let mut endpoint = Endpoint::new(hostname.trim(), port);
-    endpoint.pinned_address = pinned_address(address);
+    endpoint.pinned_address = pinned_address(address_settings);
     endpoint.family = AddressFamily::Any;
     endpoint
 }
 
-fn pinned_address(address: &AddressSettings<'_>) -> Option<IpAddr> {
-    address.ipv4.filter(|_| !address.resolve_dns).and_then(|text| text.trim().parse().ok())
+fn pinned_address(address_settings: &AddressSettings<'_>) -> Option<IpAddr> {
+    address_settings.ipv4.filter(|_| !address_settings.resolve_dns).and_then(|text| text.trim().parse().ok())
 }
 
 /// The target of a monitor whose host may carry a scheme and a port (behaviour.md 1).
@@ -36,25 +36,25 @@ pub(super) struct ServiceEndpoint {
     pub(super) implicit_tls: bool,
 }
 
-/// Parses the service in `text`. A port in the text has precedence over `port`, and both over the default of the
-/// scheme: `ports` are those without and with implicit TLS. The last of `schemes` is that of implicit TLS.
+/// Parses the service in `hostname`. A port in the text has precedence over `port`, and both over the default of the
+/// scheme: `default_ports` are those without and with implicit TLS. The last of `schemes` is that of implicit TLS.
 pub(super) fn parse_service_endpoint(
-    text: &str,
+    hostname: &str,
     port: Option<NonZeroU16>,
-    address: Option<&AddressSettings<'_>>,
+    address_settings: Option<&AddressSettings<'_>>,
     schemes: &'static [&'static str],
-    ports: (u16, u16),
+    default_ports: (u16, u16),
 ) -> ServiceEndpoint {
-    let text = text.trim();
-    let parsed = crate::syntax::text_format::parse_service_address(text, schemes);
+    let hostname = hostname.trim();
+    let parsed = crate::syntax::text_format::parse_service_address(hostname, schemes);
     let scheme = parsed.as_ref().and_then(|service| service.scheme);
-    let secure_scheme = scheme.is_some() && scheme == schemes.last().copied();
+    let has_tls_scheme = scheme.is_some() && scheme == schemes.last().copied();
     let port = parsed.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));
-    let port = port.unwrap_or(if secure_scheme { ports.1 } else { ports.0 });
-    let mut endpoint = Endpoint::new(parsed.as_ref().map_or(text, |service| service.host), port);
-    endpoint.pinned_address = address.and_then(pinned_address);
+    let port = port.unwrap_or(if has_tls_scheme { default_ports.1 } else { default_ports.0 });
+    let mut endpoint = Endpoint::new(parsed.as_ref().map_or(hostname, |service| service.host), port);
+    endpoint.pinned_address = address_settings.and_then(pinned_address);
     // An explicit scheme overrides the usual meaning of the port.
-    ServiceEndpoint { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
+    ServiceEndpoint { endpoint, implicit_tls: has_tls_scheme || scheme.is_none() && port == default_ports.1 }
 }
 
 /// Like [`build_observation`], for a session: redacts the failure and adds the transcript.

@@ -81,12 +81,12 @@ const fn encryption_from_tls_mode(tls: TcpTlsMode) -> Encryption {
     }
 }
 
-fn parse_dialogue_step(line: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
-    let pattern = line.expect.filter(|text| !text.is_empty());
-    let unusable = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
-    let expect = pattern.map(Regex::new).transpose().map_err(unusable)?;
+fn parse_dialogue_step(settings: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
+    let pattern = settings.expect.filter(|text| !text.is_empty());
+    let invalid_pattern = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
+    let expect = pattern.map(Regex::new).transpose().map_err(invalid_pattern)?;
     Ok(DialogueStep {
-        text_to_send: line.send.filter(|text| !text.is_empty()).map(Into::into),
+        text_to_send: settings.send.filter(|text| !text.is_empty()).map(Into::into),
         expected_pattern: expect,
     })
 }
@@ -164,9 +164,9 @@ impl TcpProbe {
             }
             if let Some(pattern) = &step.expected_pattern {
                 let started = Instant::now();
-                let found = read_until_match(stream, &mut received, pattern, cx, phase, index + 1).await;
+                let matched = read_until_match(stream, &mut received, pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
-                is_within_line = !found?.ends_with(b"\n");
+                is_within_line = !matched?.ends_with(b"\n");
                 phase = Phase::Transfer;
             }
         }
@@ -182,23 +182,23 @@ async fn read_until_match<S: AsyncRead + Unpin>(
     received: &mut Vec<u8>,
     pattern: &Regex,
     cx: ProbeContext<'_>,
-    phase: Phase,
-    number: usize,
+    read_phase: Phase,
+    step_number: usize,
 ) -> Result<Vec<u8>, Failure> {
     loop {
-        if let Some(end) = pattern.find(received).map(|found| found.end()) {
+        if let Some(end) = pattern.find(received).map(|pattern_match| pattern_match.end()) {
             return Ok(received.drain(..end).collect());
         }
-        let read = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, phase).await;
+        let read = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, read_phase).await;
         match read {
-            Ok(0) if received.is_empty() => return Err(crate::net::connection_closed_failure(phase, 0)),
-            Ok(0) => return Err(unexpected_reply_failure(phase, number, pattern, received)),
+            Ok(0) if received.is_empty() => return Err(crate::net::connection_closed_failure(read_phase, 0)),
+            Ok(0) => return Err(unexpected_reply_failure(read_phase, step_number, pattern, received)),
             Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::TimedOut && received.ends_with(b"\n") => {
-                return Err(unexpected_reply_failure(phase, number, pattern, received));
+                return Err(unexpected_reply_failure(read_phase, step_number, pattern, received));
             }
             Err(failure) if failure.kind == FailureKind::TimedOut && !received.is_empty() => {
-                let so_far = unexpected_reply_failure(phase, number, pattern, received).detail;
+                let so_far = unexpected_reply_failure(read_phase, step_number, pattern, received).detail;
                 return Err(Failure { detail: format!("{}; {so_far}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),
@@ -206,9 +206,9 @@ async fn read_until_match<S: AsyncRead + Unpin>(
     }
 }
 
-fn unexpected_reply_failure(phase: Phase, number: usize, pattern: &Regex, received: &[u8]) -> Failure {
-    let start = &received[..received.len().min(80)];
-    let quoted = start.escape_ascii();
-    let detail = format!("step {number} expects `{pattern}`, the target sent `{quoted}`");
+fn unexpected_reply_failure(phase: Phase, step_number: usize, pattern: &Regex, received: &[u8]) -> Failure {
+    let prefix = &received[..received.len().min(80)];
+    let quoted = prefix.escape_ascii();
+    let detail = format!("step {step_number} expects `{pattern}`, the target sent `{quoted}`");
     Failure::new(phase, FailureKind::TcpReplyUnexpected, detail)
 }

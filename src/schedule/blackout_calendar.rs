@@ -66,14 +66,14 @@ pub struct BlackoutCalendar {
 }
 
 impl BlackoutCalendar {
-    /// Creates the calendar of an account in `zone`.
+    /// Creates the calendar of an account in `time_zone`.
     #[must_use]
-    pub fn new(zone: TimeZone, windows: Vec<BlackoutWindow>) -> Self {
+    pub fn new(time_zone: TimeZone, windows: Vec<BlackoutWindow>) -> Self {
         let mut by_target: HashMap<BlackoutTarget, Vec<BlackoutWindow>> = HashMap::new();
         for window in windows {
             by_target.entry(window.target).or_default().push(window);
         }
-        Self { time_zone: zone, windows_by_target: by_target }
+        Self { time_zone, windows_by_target: by_target }
     }
 
     /// Returns the blackouts of `target`, past ones included.
@@ -91,15 +91,15 @@ impl BlackoutCalendar {
         self.windows_by_target.get(&target)?.iter().find(is_active)
     }
 
-    /// Returns the next `max` occurrences of `window` that end after `after`, as start and end.
+    /// Returns the next `max_count` occurrences of `window` that end after `after`, as start and end.
     #[must_use]
     pub fn occurrences(
         &self,
         window: &BlackoutWindow,
         after: Timestamp,
-        max: usize,
+        max_count: usize,
     ) -> Vec<(Timestamp, Timestamp)> {
-        window.time_window.occurrences(&self.time_zone, after).take(max).collect()
+        window.time_window.occurrences(&self.time_zone, after).take(max_count).collect()
     }
 
     /// Returns every blackout of `target` in the range, as start and end. They are ordered by start and
@@ -108,16 +108,16 @@ impl BlackoutCalendar {
     pub fn ranges_between(
         &self,
         target: BlackoutTarget,
-        from: Timestamp,
-        thru: Timestamp,
+        range_start: Timestamp,
+        range_end: Timestamp,
     ) -> Vec<(Timestamp, Timestamp)> {
         let windows = self.windows_by_target.get(&target).into_iter().flatten();
         let mut all: Vec<_> = windows
             .flat_map(|window| {
                 window
                     .time_window
-                    .occurrences(&self.time_zone, from)
-                    .take_while(move |(start, _)| *start < thru)
+                    .occurrences(&self.time_zone, range_start)
+                    .take_while(move |(start, _)| *start < range_end)
             })
             .collect();
         all.sort_unstable();
@@ -132,24 +132,25 @@ impl BlackoutCalendar {
 }
 
 impl TimeWindow {
-    /// Returns start and end of each occurrence in `zone` that ends after `after`, in order. Weekly occurrences only
+    /// Returns start and end of each occurrence in `time_zone` that ends after `after`, in order. Weekly occurrences only
     /// end with the calendar (year 9999).
     pub fn occurrences<'a>(
         &self,
-        zone: &'a TimeZone,
+        time_zone: &'a TimeZone,
         after: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + use<'a> {
-        let (first, step) = match *self {
+        let (first, repeat_interval) = match *self {
             Self::Once { start: from, end: thru } => (Some((from, thru)), None),
-            Self::Weekly { start_day, start, end_day, end } => {
-                (first_weekly_occurrence(zone, after, (start_day, start), (end_day, end)), Some(1.week()))
-            }
+            Self::Weekly { start_day, start, end_day, end } => (
+                first_weekly_occurrence(time_zone, after, (start_day, start), (end_day, end)),
+                Some(1.week()),
+            ),
         };
         std::iter::successors(first, move |&(from, thru)| {
-            let step: Span = step?;
-            Some((from.checked_add(step).ok()?, thru.checked_add(step).ok()?))
+            let repeat_interval: Span = repeat_interval?;
+            Some((from.checked_add(repeat_interval).ok()?, thru.checked_add(repeat_interval).ok()?))
         })
-        .filter_map(|(from, thru)| to_timestamps(zone, from, thru))
+        .filter_map(|(from, thru)| to_timestamps(time_zone, from, thru))
         .skip_while(move |(_, thru)| *thru <= after)
     }
 }
@@ -161,34 +162,38 @@ fn first_weekly_occurrence(
     (start_day, start): (u8, Time),
     (end_day, end): (u8, Time),
 ) -> Option<(DateTime, DateTime)> {
-    let mut days = (i64::from(end_day) - i64::from(start_day)).rem_euclid(7);
-    if days == 0 && end <= start {
-        days = 7;
+    let mut length_days = (i64::from(end_day) - i64::from(start_day)).rem_euclid(7);
+    if length_days == 0 && end <= start {
+        length_days = 7;
     }
     // An occurrence of a week's length that ends just after `after` began a week and a change of the clocks ago.
-    let early: Date = zone.to_datetime(to_jiff(after)).date().saturating_sub(9.days());
+    let search_start: Date = zone.to_datetime(to_jiff(after)).date().saturating_sub(9.days());
     let days_ahead =
-        (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
-    let date = early.checked_add(days_ahead.days()).ok()?;
-    Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
+        (i64::from(start_day) - 1 - i64::from(search_start.weekday().to_sunday_zero_offset())).rem_euclid(7);
+    let date = search_start.checked_add(days_ahead.days()).ok()?;
+    Some((date.to_datetime(start), date.checked_add(length_days.days()).ok()?.to_datetime(end)))
 }
 
 /// Converts a window on the wall clock to timestamps; `None` when it is empty.
-fn to_timestamps(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
-    if from >= thru {
+fn to_timestamps(
+    zone: &TimeZone,
+    local_start: DateTime,
+    local_end: DateTime,
+) -> Option<(Timestamp, Timestamp)> {
+    if local_start >= local_end {
         return None;
     }
-    let (start, end) = (resolve_start(zone, from)?, resolve_end(zone, thru)?);
+    let (start, end) = (resolve_start(zone, local_start)?, resolve_end(zone, local_end)?);
     if start < end {
         return Some((start, end));
     }
-    let length = i64::try_from(thru.duration_since(from).as_micros()).ok()?;
+    let length = i64::try_from(local_end.duration_since(local_start).as_micros()).ok()?;
     Some((start, Timestamp::from_micros(start.as_micros().checked_add(length)?)))
 }
 
-/// Returns the instant of a window start at local time `local`.
-fn resolve_start(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
-    let ambiguous = zone.to_ambiguous_timestamp(local);
+/// Returns the instant of a window start at local time `local_start`.
+fn resolve_start(zone: &TimeZone, local_start: DateTime) -> Option<Timestamp> {
+    let ambiguous = zone.to_ambiguous_timestamp(local_start);
     let skipped = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
     let early = ambiguous.earlier().ok()?;
     let start =
@@ -196,14 +201,15 @@ fn resolve_start(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
     Some(Timestamp::from_micros(start.as_microsecond()))
 }
 
-/// Returns the instant of a window end at local time `local`.
-fn resolve_end(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
-    let ambiguous = zone.to_ambiguous_timestamp(local);
+/// Returns the instant of a window end at local time `local_end`.
+fn resolve_end(zone: &TimeZone, local_end: DateTime) -> Option<Timestamp> {
+    let ambiguous = zone.to_ambiguous_timestamp(local_end);
     let is_repeated = matches!(ambiguous.offset(), AmbiguousOffset::Fold { .. });
     let (early, late) = (ambiguous.earlier().ok()?, ambiguous.later().ok()?);
     // The clock does not repeat any time before `local` if it goes back exactly to `local`.
-    let is_fold_start = || zone.following(early).next().is_some_and(|change| change.timestamp() == late);
-    let end = if is_repeated && is_fold_start() { early } else { late };
+    let repeats_only_after_end =
+        || zone.following(early).next().is_some_and(|change| change.timestamp() == late);
+    let end = if is_repeated && repeats_only_after_end() { early } else { late };
     Some(Timestamp::from_micros(end.as_microsecond()))
 }
 

@@ -48,31 +48,51 @@ impl CatchUp {
     /// twice its lateness if that is less. So all monitors together start at no more than about three times their
     /// ordinary rate, and a short hiccup delays no run for long.
     #[must_use]
-    pub fn decide(grid: impl Into<LocationSlotGrid>, due: Timestamp, now: Timestamp, id: MonitorId) -> Self {
-        let grid = grid.into();
-        let newest = grid.last_slot_started(now).max(due);
+    pub fn decide(
+        location_grid: impl Into<LocationSlotGrid>,
+        oldest_open_slot: Timestamp,
+        now: Timestamp,
+        monitor_id: MonitorId,
+    ) -> Self {
+        let location_grid = location_grid.into();
+        let newest_started = location_grid.last_slot_started(now).max(oldest_open_slot);
         // Under rotation the next slot of this location is more than an interval away.
-        let (last, next) = match now < grid.start_deadline(newest) {
-            true if newest == due => (None, due),
-            true => (Some(grid.previous_slot(newest)), newest),
-            false => (Some(newest), grid.next_slot_after(newest)),
+        let (last_missed, next_slot) = match now < location_grid.start_deadline(newest_started) {
+            true if newest_started == oldest_open_slot => (None, oldest_open_slot),
+            true => (Some(location_grid.previous_slot(newest_started)), newest_started),
+            false => (Some(newest_started), location_grid.next_slot_after(newest_started)),
         };
-        let missed =
-            last.map(|last| MissedSlots { first: due, last, count: grid.count_slots_between(due, next) });
-        Self { missed, next_run: NextRun { planned_at: next, start_at: delayed_start(&grid, next, now, id) } }
+        let missed = last_missed.map(|last_missed| MissedSlots {
+            first: oldest_open_slot,
+            last: last_missed,
+            count: location_grid.count_slots_between(oldest_open_slot, next_slot),
+        });
+        Self {
+            missed,
+            next_run: NextRun {
+                planned_at: next_slot,
+                start_at: delayed_start(&location_grid, next_slot, now, monitor_id),
+            },
+        }
     }
 }
 
-fn delayed_start(grid: &LocationSlotGrid, planned: Timestamp, now: Timestamp, id: MonitorId) -> Timestamp {
-    let start = grid.location_start_at(planned);
-    let late = now.since(start);
-    if late < LATENESS_TOLERANCE {
+fn delayed_start(
+    location_grid: &LocationSlotGrid,
+    planned_at: Timestamp,
+    now: Timestamp,
+    monitor_id: MonitorId,
+) -> Timestamp {
+    let start = location_grid.location_start_at(planned_at);
+    let lateness = now.since(start);
+    if lateness < LATENESS_TOLERANCE {
         return start.max(now);
     }
-    let left = grid.start_deadline(planned).since(now);
-    let window = i64::try_from(left.min(late * 2).as_micros()).unwrap_or(i64::MAX);
-    let wait = window / 4 + scale_hash(mix(DELAYED_START_SEED, id.0), window / 2);
-    now + Duration::from_micros(wait.unsigned_abs())
+    let remaining = location_grid.start_deadline(planned_at).since(now);
+    let delay_window_us = i64::try_from(remaining.min(lateness * 2).as_micros()).unwrap_or(i64::MAX);
+    let delay_us =
+        delay_window_us / 4 + scale_hash(mix(DELAYED_START_SEED, monitor_id.0), delay_window_us / 2);
+    now + Duration::from_micros(delay_us.unsigned_abs())
 }
 
 /// Makes the hash of delayed starts differ from that of slots, so that monitors of one slot start at different times.

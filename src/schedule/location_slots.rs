@@ -27,20 +27,20 @@ impl Default for LocationRotation {
 }
 
 impl LocationRotation {
-    /// Creates the share of the location at `position` of a pool of `pool` locations, of which `per_run` check a run.
+    /// Creates the share of the location at `position` of a pool of `pool_size` locations, of which `locations_per_run` check a run.
     /// `None` when it never checks one, and for pools of more than 65,535.
     pub(super) fn new(
         position: usize,
-        pool: usize,
-        per_run: usize,
+        pool_size: usize,
+        locations_per_run: usize,
         rotates: bool,
         staggered: bool,
     ) -> Option<Self> {
-        let rotates = rotates && per_run < pool;
+        let rotates = rotates && locations_per_run < pool_size;
         // Without rotation the locations after the first `per_run` are never used.
-        let pool = if rotates { pool } else { per_run.min(pool) };
-        let staggered = staggered && per_run > 1;
-        if position >= pool {
+        let pool_size = if rotates { pool_size } else { locations_per_run.min(pool_size) };
+        let staggered = staggered && locations_per_run > 1;
+        if position >= pool_size {
             return None;
         }
         if !rotates && !staggered {
@@ -49,23 +49,23 @@ impl LocationRotation {
         let to_u16 = |number: usize| u16::try_from(number).ok();
         Some(Self {
             pool_position: to_u16(position)?,
-            pool_size: to_u16(pool)?,
-            locations_per_run: to_u16(per_run.min(pool))?,
+            pool_size: to_u16(pool_size)?,
+            locations_per_run: to_u16(locations_per_run.min(pool_size))?,
             rotates,
             staggered,
         })
     }
 
-    /// Returns the rank of this location in run number `run`, from 0; it checks the run if the rank is less than
+    /// Returns the rank of this location in run number `run_number`, from 0; it checks the run if the rank is less than
     /// `locations_per_run`.
-    fn rank_in_run(self, run: i64) -> i64 {
-        let pool = i64::from(self.pool_size);
-        let first = if self.rotates {
-            first_position_in_run(run, pool, i64::from(self.locations_per_run))
+    fn rank_in_run(self, run_number: i64) -> i64 {
+        let pool_size = i64::from(self.pool_size);
+        let first_position = if self.rotates {
+            first_position_in_run(run_number, pool_size, i64::from(self.locations_per_run))
         } else {
             0
         };
-        (i64::from(self.pool_position) - first).rem_euclid(pool)
+        (i64::from(self.pool_position) - first_position).rem_euclid(pool_size)
     }
 }
 
@@ -137,9 +137,9 @@ impl LocationSlotGrid {
             return next;
         }
         // Each run brings this location nearer to its turn by `locations_per_run` positions.
-        let runs =
+        let runs_ahead =
             self.rotation.rank_in_run(self.run_number(next)) / i64::from(self.rotation.locations_per_run);
-        next + self.monitor_grid.interval() * u32::try_from(runs).unwrap_or(0)
+        next + self.monitor_grid.interval() * u32::try_from(runs_ahead).unwrap_or(0)
     }
 
     /// Returns the last slot whose start at this location is not after `time`.
@@ -169,14 +169,14 @@ impl LocationSlotGrid {
             return 0;
         }
         // Consecutive runs cycle through the pool: this location occurs once in each round.
-        let (pool, per_run) =
+        let (pool_size, per_run) =
             (i128::from(self.rotation.pool_size), i128::from(self.rotation.locations_per_run));
-        let rounds = |run: i64| {
+        let checks_before_run = |run: i64| {
             let before = i128::from(run) * per_run - i128::from(self.rotation.pool_position);
-            (before + pool - 1).div_euclid(pool)
+            (before + pool_size - 1).div_euclid(pool_size)
         };
         let end = self.run_number(self.monitor_grid.first_slot_at_or_after(until));
-        u64::try_from(rounds(end) - rounds(self.run_number(first))).unwrap_or(0)
+        u64::try_from(checks_before_run(end) - checks_before_run(self.run_number(first))).unwrap_or(0)
     }
 
     /// Returns the last run, planned at or before `planned`, that this location checks; `planned` is that of a run.
@@ -187,8 +187,8 @@ impl LocationSlotGrid {
         if !self.rotation.rotates || rank < per_run {
             return planned;
         }
-        let runs = (pool - rank + per_run - 1) / per_run;
-        planned - self.monitor_grid.interval() * u32::try_from(runs).unwrap_or(0)
+        let runs_back = (pool - rank + per_run - 1) / per_run;
+        planned - self.monitor_grid.interval() * u32::try_from(runs_back).unwrap_or(0)
     }
 
     fn run_number(&self, planned: Timestamp) -> i64 {
@@ -201,14 +201,14 @@ pub(super) fn run_number(slots: &SlotGrid, planned: Timestamp) -> i64 {
     planned.as_micros().div_euclid(slots.interval_micros())
 }
 
-/// Returns the position of the first location of run number `run` under rotation, in a pool of `pool` locations.
-pub(super) fn first_position_in_run(run: i64, pool: i64, per_run: i64) -> i64 {
-    (run.rem_euclid(pool) * per_run).rem_euclid(pool)
+/// Returns the position of the first location of run number `run_number` under rotation, in a pool of `pool_size` locations.
+pub(super) fn first_position_in_run(run_number: i64, pool_size: i64, locations_per_run: i64) -> i64 {
+    (run_number.rem_euclid(pool_size) * locations_per_run).rem_euclid(pool_size)
 }
 
-/// Returns how much later than planned the location of rank `rank` out of `per_run` starts (behaviour.md 5 "Round
+/// Returns how much later than planned the location of rank `rank` out of `locations_per_run` starts (behaviour.md 5 "Round
 /// Robin").
-pub(super) fn stagger_delay(interval: Duration, rank: u64, per_run: u64) -> Duration {
-    let micros = interval.as_micros() * u128::from(rank) / u128::from(per_run.max(1));
+pub(super) fn stagger_delay(interval: Duration, rank: u64, locations_per_run: u64) -> Duration {
+    let micros = interval.as_micros() * u128::from(rank) / u128::from(locations_per_run.max(1));
     Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }

@@ -31,9 +31,9 @@ const SETTLE_GRACE: Duration = Duration::from_mins(1);
 impl RunPlan {
     /// Returns which runs `location_id` checks, and when; `None` when it never checks one.
     #[must_use]
-    pub fn location_rotation(&self, location: LocationId) -> Option<LocationRotation> {
+    pub fn location_rotation(&self, location_id: LocationId) -> Option<LocationRotation> {
         LocationRotation::new(
-            self.pool_position(location)?,
+            self.pool_position(location_id)?,
             self.location_pool.len(),
             self.locations_per_run(),
             self.rotates_locations,
@@ -93,8 +93,8 @@ impl RunPlan {
         if !self.rotates_locations || self.location_pool.is_empty() {
             return 0;
         }
-        let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let (pool, per_run) = (whole(self.location_pool.len()), whole(self.locations_per_run()));
+        let to_i64 = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let (pool, per_run) = (to_i64(self.location_pool.len()), to_i64(self.locations_per_run()));
         usize::try_from(first_position_in_run(run_number(&self.slot_grid, planned_at), pool, per_run))
             .unwrap_or(0)
     }

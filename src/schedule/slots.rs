@@ -19,14 +19,14 @@ pub struct SlotGrid {
 }
 
 impl SlotGrid {
-    /// Creates the grid of monitor `id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every interval
+    /// Creates the grid of monitor `monitor_id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every interval
     /// of interface.md 2.1 divides the day, so the grid is the same on each day.
     #[must_use]
-    pub fn new(id: MonitorId, interval: Duration, offset: Option<Duration>) -> Self {
+    pub fn new(monitor_id: MonitorId, interval: Duration, offset: Option<Duration>) -> Self {
         let interval = to_micros(interval).max(1);
         let phase = match offset {
             Some(offset) => to_micros(offset) % interval,
-            None => scale_hash(mix(SLOT_SEED, id.0), interval),
+            None => scale_hash(mix(SLOT_SEED, monitor_id.0), interval),
         };
         Self { interval_us: interval, phase_us: phase }
     }
@@ -45,8 +45,8 @@ impl SlotGrid {
     /// Returns the last slot that is not after `time`.
     #[must_use]
     pub fn last_slot_at_or_before(&self, time: Timestamp) -> Timestamp {
-        let since = time.as_micros().saturating_sub(self.phase_us).rem_euclid(self.interval_us);
-        Timestamp::from_micros(time.as_micros().saturating_sub(since))
+        let micros_since_slot = time.as_micros().saturating_sub(self.phase_us).rem_euclid(self.interval_us);
+        Timestamp::from_micros(time.as_micros().saturating_sub(micros_since_slot))
     }
 
     /// Returns the first slot that is not before `time`.
@@ -65,12 +65,12 @@ impl SlotGrid {
 
     /// Returns the number of slots in `from..until`.
     #[must_use]
-    pub fn count_slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
-        let first = self.first_slot_at_or_after(from);
-        if first >= until {
+    pub fn count_slots_between(&self, start: Timestamp, end: Timestamp) -> u64 {
+        let first = self.first_slot_at_or_after(start);
+        if first >= end {
             return 0;
         }
-        let span = i128::from(until.as_micros()) - i128::from(first.as_micros());
+        let span = i128::from(end.as_micros()) - i128::from(first.as_micros());
         let interval = i128::from(self.interval_us);
         u64::try_from((span + interval - 1) / interval).unwrap_or(u64::MAX)
     }
@@ -80,8 +80,8 @@ impl SlotGrid {
 const SLOT_SEED: u64 = 0x736c_6f74;
 
 /// Scales `hash` to `0..upper_bound`: 0 at hash 0, just below `upper_bound` at the largest hash.
-pub(super) fn scale_hash(hash: u64, whole: i64) -> i64 {
-    let product = u128::from(hash) * u128::from(whole.unsigned_abs());
+pub(super) fn scale_hash(hash: u64, upper_bound: i64) -> i64 {
+    let product = u128::from(hash) * u128::from(upper_bound.unsigned_abs());
     i64::try_from(product >> 64).unwrap_or(0)
 }
 

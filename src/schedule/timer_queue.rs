@@ -51,20 +51,20 @@ impl TimerQueue {
         self.heap.len()
     }
 
-    /// Sets the timer of `index` to `at`.
-    pub fn set_timer(&mut self, index: u32, at: Timestamp) {
-        let slot = index as usize;
-        if slot >= self.generations.len() {
-            self.generations.resize(slot + 1, 0);
+    /// Sets the timer of `index` to `expires_at`.
+    pub fn set_timer(&mut self, index: u32, expires_at: Timestamp) {
+        let position = index as usize;
+        if position >= self.generations.len() {
+            self.generations.resize(position + 1, 0);
         }
-        let generation = &mut self.generations[slot];
+        let generation = &mut self.generations[position];
         if is_set(*generation) {
             *generation = generation.wrapping_add(2);
         } else {
             *generation = generation.wrapping_add(1);
             self.set_count += 1;
         }
-        self.heap.push(Reverse(TimerEntry { expires_at: at, index, generation: *generation }));
+        self.heap.push(Reverse(TimerEntry { expires_at, index, generation: *generation }));
         self.compact_if_mostly_stale();
     }
 

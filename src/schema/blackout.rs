@@ -34,10 +34,10 @@ pub fn validate_change(
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let read = reader.read_fields(&BLACKOUT, body, &[], false);
+    let new_values = reader.read_fields(&BLACKOUT, body, &[], false);
     let mut errors = reader.errors;
     let mut values = old.clone();
-    for (name, value) in read {
+    for (name, value) in new_values {
         match (name.as_str(), value) {
             // The weekly fields and `persistent` cannot be unset.
             (_, Value::Null) if WEEKLY_FIELDS.contains(&name.as_str()) => {
@@ -73,15 +73,15 @@ pub fn validate_bulk_edit(
     let mut values = reader.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
     values.retain(|_, value| !value.is_null());
     let mut errors = reader.errors;
-    for (switch, action) in
+    for (enabling_field, action_field) in
         [("update_one_time", "update_one_time_action"), ("update_persistent", "update_persistent_action")]
     {
-        let enabled = values.get(switch) == Some(&Value::Bool(true));
-        if enabled && !values.contains_key(action) && body.get(action).is_none() {
-            let message = format!("`{action}` is required when `{switch}` is true");
+        let enabled = values.get(enabling_field) == Some(&Value::Bool(true));
+        if enabled && !values.contains_key(action_field) && body.get(action_field).is_none() {
+            let message = format!("`{action_field}` is required when `{enabling_field}` is true");
             errors.push(ValidationError::new(
                 ValidationErrorKind::MissingField,
-                action,
+                action_field,
                 body.position,
                 message,
             ));
@@ -103,13 +103,13 @@ fn check_fields(
     errors: &mut Vec<ValidationError>,
 ) {
     let weekly = values.get("persistent") == Some(&Value::Bool(true));
-    let (needed, other): (&[&str], &[&str]) =
+    let (required_fields, forbidden_fields): (&[&str], &[&str]) =
         if weekly { (&WEEKLY_FIELDS, &ONE_TIME_FIELDS) } else { (&ONE_TIME_FIELDS, &WEEKLY_FIELDS) };
-    for field in needed.iter().filter(|field| !values.contains_key(**field)) {
+    for field in required_fields.iter().filter(|field| !values.contains_key(**field)) {
         let message = format!("`{field}` is required when `persistent` is {weekly}");
         errors.push(ValidationError::new(ValidationErrorKind::MissingField, *field, body.position, message));
     }
-    for field in other.iter().filter(|field| values.contains_key(**field)) {
+    for field in forbidden_fields.iter().filter(|field| values.contains_key(**field)) {
         errors.push(conflict_error(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
     }
     if values.get("type").and_then(Value::as_str) == Some("Notifier") && values.contains_key("note") {

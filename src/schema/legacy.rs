@@ -51,9 +51,9 @@ pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
 
 /// Returns the legacy record of `document`: every value a text. The caller adds the id and audit fields.
 #[must_use]
-pub fn record_from_document(document: &MonitorDocument, secrets: SecretMode) -> Map<String, Value> {
+pub fn record_from_document(document: &MonitorDocument, secret_mode: SecretMode) -> Map<String, Value> {
     let table = table::for_type(document.monitor_type());
-    let values = document.to_json(secrets);
+    let values = document.to_json(secret_mode);
     let mut record = Map::new();
     record.insert("site_type".to_owned(), Value::from(site_type(document.monitor_type())));
     for field in table.fields().iter().filter(|field| field.is_settable()) {
@@ -83,10 +83,10 @@ pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<Str
     for field in table::for_type(kind).fields().iter().filter(|field| field.name != "id") {
         write_field(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
     }
-    let set = |name: &str| object.get(name).unwrap_or(&Value::Null);
-    if set("rotate_locations") == &Value::Bool(true) && record.contains_key("monitor_location_count") {
-        let count = set("monitor_location_count").as_i64().unwrap_or_default();
-        let count = rotation_location_count(count, set("mode").as_str());
+    let value_of = |name: &str| object.get(name).unwrap_or(&Value::Null);
+    if value_of("rotate_locations") == &Value::Bool(true) && record.contains_key("monitor_location_count") {
+        let count = value_of("monitor_location_count").as_i64().unwrap_or_default();
+        let count = rotation_location_count(count, value_of("mode").as_str());
         record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
     for location in record.get_mut("locations").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -139,9 +139,9 @@ pub fn is_visible(kind: MonitorType) -> bool {
 /// steps (fields.md 1). An unknown type matches none.
 #[must_use]
 pub fn matches_site_type(site_type: &str, document: &MonitorDocument) -> bool {
-    let named = parse_site_type(site_type) == Some(document.monitor_type());
-    let several = || document.list("api_steps").len() > 1;
-    named && (!matches!(site_type, "transaction" | "transaction-ssl") || several())
+    let is_same_type = parse_site_type(site_type) == Some(document.monitor_type());
+    let has_several_steps = || document.list("api_steps").len() > 1;
+    is_same_type && (!matches!(site_type, "transaction" | "transaction-ssl") || has_several_steps())
 }
 
 /// Returns the number of locations of one run of a rotation (behaviour.md 1, `monitor_location_count`). Devices of a
@@ -157,37 +157,39 @@ fn rotation_location_count(count: i64, mode: Option<&str>) -> i64 {
 
 /// Sets `rotate_locations`: a count from 1 to the pool size less one means rotation (fields.md 3).
 pub(super) fn set_rotate_locations(
-    read: &mut Map<String, Value>,
+    new_values: &mut Map<String, Value>,
     old: &Map<String, Value>,
-    defaults: &[i64],
+    default_locations: &[i64],
 ) {
-    let Some(count) = read.get("monitor_location_count") else { return };
+    let Some(count) = new_values.get("monitor_location_count") else { return };
     let count = count.as_i64().unwrap_or_default();
-    let own = read.get("locations").or_else(|| old.get("locations")).and_then(Value::as_array);
-    let pool = own.map(Vec::len).filter(|length| *length > 0).unwrap_or(defaults.len());
-    let rotates = count >= 1 && usize::try_from(count).is_ok_and(|count| count < pool);
-    read.insert("rotate_locations".to_owned(), Value::Bool(rotates));
+    let own_locations =
+        new_values.get("locations").or_else(|| old.get("locations")).and_then(Value::as_array);
+    let pool_size =
+        own_locations.map(Vec::len).filter(|length| *length > 0).unwrap_or(default_locations.len());
+    let rotates = count >= 1 && usize::try_from(count).is_ok_and(|count| count < pool_size);
+    new_values.insert("rotate_locations".to_owned(), Value::Bool(rotates));
 }
 
 fn write_field(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) {
-    let text = value.map_or_else(|| Value::from(""), |value| encode_field(field, value));
+    let encoded = value.map_or_else(|| Value::from(""), |value| encode_field(field, value));
     match (field.legacy, value) {
         (LegacyEncoding::Omitted, _) => {}
-        (LegacyEncoding::Indexed { index_field: name, choice_field: inner }, Some(value)) => {
-            let index = choice_index(field, inner, value);
+        (LegacyEncoding::Indexed { index_field: name, choice_field }, Some(value)) => {
+            let index = choice_index(field, choice_field, value);
             record.insert(name.to_owned(), Value::from(index.map(|at| at.to_string()).unwrap_or_default()));
-            record.insert(field.name.to_owned(), text);
+            record.insert(field.name.to_owned(), encoded);
         }
         _ => {
-            record.insert(field.legacy_name().to_owned(), text);
+            record.insert(field.legacy_name().to_owned(), encoded);
         }
     }
 }
 
-fn choice_index(field: &Field, inner: &str, value: &Value) -> Option<usize> {
+fn choice_index(field: &Field, choice_field: &str, value: &Value) -> Option<usize> {
     let FieldType::Object(table) = field.field_type else { return None };
-    let FieldType::TextEnum(choices) = table.field(inner)?.field_type else { return None };
-    let chosen = value.get(inner)?.as_str()?;
+    let FieldType::TextEnum(choices) = table.field(choice_field)?.field_type else { return None };
+    let chosen = value.get(choice_field)?.as_str()?;
     choices.iter().position(|choice| *choice == chosen)
 }
 
@@ -204,14 +206,14 @@ fn encode_field(field: &Field, value: &Value) -> Value {
     }
 }
 
-fn encode_value(kind: &FieldType, value: &Value) -> Value {
-    match (kind, value) {
+fn encode_value(field_type: &FieldType, value: &Value) -> Value {
+    match (field_type, value) {
         (_, Value::Null) => Value::from(""),
         (_, Value::Bool(flag)) => Value::from(if *flag { "y" } else { "n" }),
         (_, Value::Number(number)) => Value::from(number.to_string()),
         (FieldType::Object(table), Value::Object(entries)) => Value::Object(encode_object(table, entries)),
-        (FieldType::List { item_type: entry, .. }, Value::Array(items)) => {
-            items.iter().map(|item| encode_value(entry, item)).collect()
+        (FieldType::List { item_type, .. }, Value::Array(items)) => {
+            items.iter().map(|item| encode_value(item_type, item)).collect()
         }
         (_, value) => value.clone(),
     }

@@ -152,16 +152,20 @@ impl Monitor {
             return self.timeout();
         }
         // A script that cannot run fails at once.
-        self.max_script_duration().map_or(self.timeout(), |playing| playing + Self::BROWSER_OVERHEAD)
+        self.max_script_duration()
+            .map_or(self.timeout(), |script_duration| script_duration + Self::BROWSER_OVERHEAD)
     }
 
     /// Returns the maximum duration of its script (fields.md 3 `step_timeout`), as [`Script::max_duration`].
     /// `None` without a script that can run.
     fn max_script_duration(&self) -> Option<Duration> {
-        let step = self.document.settings().step_timeout_seconds;
+        let step_timeout_seconds = self.document.settings().step_timeout_seconds;
         let text = self.document.script().filter(|text| !text.is_empty());
         let parse = |text| Script::parse(text).ok();
         let script = text.map_or_else(|| Some(Script::from_url("")), parse)?;
-        Some(script.max_duration(self.timeout(), step.map(|seconds| Duration::from_secs(seconds.into()))))
+        Some(script.max_duration(
+            self.timeout(),
+            step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+        ))
     }
 }

@@ -37,8 +37,8 @@ impl MonitorDocument {
     ///
     /// # Errors
     /// A value that is not of the type of its field, such as an unknown choice.
-    pub fn new(kind: MonitorType, values: Map<String, Value>) -> Result<Self, InvalidSettings> {
-        let table = table::for_type(kind);
+    pub fn new(monitor_type: MonitorType, values: Map<String, Value>) -> Result<Self, InvalidSettings> {
+        let table = table::for_type(monitor_type);
         let mut entries = Vec::with_capacity(values.len());
         for (name, value) in values {
             if let Some(position) = table.position(&name) {
@@ -46,8 +46,9 @@ impl MonitorDocument {
             }
         }
         entries.sort_by_key(DocumentEntry::position);
-        let settings = MonitorSettings::from_values(kind, &|position, _| find_value(&entries, position))?;
-        Ok(Self { monitor_type: kind, entries: entries.into_boxed_slice(), settings })
+        let settings =
+            MonitorSettings::from_values(monitor_type, &|position, _| find_value(&entries, position))?;
+        Ok(Self { monitor_type, entries: entries.into_boxed_slice(), settings })
     }
 
     /// Combines the results of [`MonitorDocument::to_stored`] without secrets and [`MonitorDocument::secrets`].
@@ -55,11 +56,11 @@ impl MonitorDocument {
     /// # Errors
     /// As [`MonitorDocument::new`].
     pub fn with_secrets(
-        kind: MonitorType,
+        monitor_type: MonitorType,
         mut stored: Map<String, Value>,
         secrets: Value,
     ) -> Result<Self, InvalidSettings> {
-        let table = table::for_type(kind);
+        let table = table::for_type(monitor_type);
         if let Value::Object(secrets) = secrets {
             for (name, secret) in secrets {
                 // Without its secrets the value may have equalled the default, which is not stored.
@@ -69,14 +70,14 @@ impl MonitorDocument {
                 stored.insert(name, value);
             }
         }
-        Self::new(kind, stored)
+        Self::new(monitor_type, stored)
     }
 
     /// Returns this document without secrets.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
         let table = table::for_type(self.monitor_type);
-        let open = |entry: &DocumentEntry| {
+        let without_secret = |entry: &DocumentEntry| {
             let position = entry.position();
             let value =
                 apply_secret_mode(table.fields()[position], entry.value().clone(), SecretMode::Omitted)?;
@@ -86,7 +87,7 @@ impl MonitorDocument {
                 DocumentEntry::Owned(at, _) => DocumentEntry::Owned(*at, Box::new(value)),
             })
         };
-        Self { entries: self.entries.iter().filter_map(open).collect(), ..*self }
+        Self { entries: self.entries.iter().filter_map(without_secret).collect(), ..*self }
     }
 
     /// Returns the type that the fields belong to.
@@ -150,13 +151,13 @@ impl MonitorDocument {
     /// Returns the values that differ from their defaults, in the order of the table: the form that is stored and that
     /// [`MonitorDocument::new`] takes.
     #[must_use]
-    pub fn to_stored(&self, secrets: SecretMode) -> Map<String, Value> {
+    pub fn to_stored(&self, secret_mode: SecretMode) -> Map<String, Value> {
         let fields = table::for_type(self.monitor_type).fields();
         self.entries
             .iter()
             .filter_map(|entry| {
                 let field = fields[entry.position()];
-                Some((field.name.to_owned(), apply_secret_mode(field, entry.value().clone(), secrets)?))
+                Some((field.name.to_owned(), apply_secret_mode(field, entry.value().clone(), secret_mode)?))
             })
             .collect()
     }
@@ -178,7 +179,7 @@ impl MonitorDocument {
     /// Returns every field that has a value, defaults included, in the order of the table and in version 3 form.
     /// Includes those fields set by Vigie that follow from others (fields.md 3).
     #[must_use]
-    pub fn to_json(&self, secrets: SecretMode) -> Map<String, Value> {
+    pub fn to_json(&self, secret_mode: SecretMode) -> Map<String, Value> {
         let table = table::for_type(self.monitor_type);
         let script = LazyCell::new(|| self.script_summary());
         table
@@ -190,7 +191,7 @@ impl MonitorDocument {
                     Some(value) => value.clone(),
                     None => self.derived_value(field.name, &script)?,
                 };
-                Some((field.name.to_owned(), apply_secret_mode(field, value, secrets)?))
+                Some((field.name.to_owned(), apply_secret_mode(field, value, secret_mode)?))
             })
             .collect()
     }
@@ -201,7 +202,7 @@ impl MonitorDocument {
         name: &str,
         script: &LazyCell<Option<ScriptSummary>, impl FnOnce() -> Option<ScriptSummary>>,
     ) -> Option<Value> {
-        let follows = match name {
+        let derived_flag = match name {
             "transaction_steps" => return Some(Value::from(script.as_ref()?.step_count)),
             "transaction_events" => return Some(Value::from(script.as_ref()?.action_count)),
             "is_transaction" => script.as_ref().map(ScriptSummary::is_transaction),
@@ -215,7 +216,7 @@ impl MonitorDocument {
             "has_multipop" => Some(self.settings.location_mode == LocationMode::MultiPop),
             _ => None,
         };
-        follows.map(Value::Bool)
+        derived_flag.map(Value::Bool)
     }
 
     fn non_default_value(&self, position: usize) -> Option<&Value> {
@@ -242,12 +243,12 @@ impl DocumentEntry {
         if !settable || value.is_null() || table.default_at(position) == Some(&value) {
             return Ok(None);
         }
-        let Ok(at) = u16::try_from(position) else { return Ok(None) };
+        let Ok(compact_position) = u16::try_from(position) else { return Ok(None) };
         if let Some(known) = table.shared_value_at(position, &value) {
-            return Ok(Some(Self::Shared(at, known)));
+            return Ok(Some(Self::Shared(compact_position, known)));
         }
         match find_type_error(field, &value) {
-            None => Ok(Some(Self::Owned(at, Box::new(value)))),
+            None => Ok(Some(Self::Owned(compact_position, Box::new(value)))),
             Some(error) => Err(error),
         }
     }
@@ -267,12 +268,12 @@ impl DocumentEntry {
 }
 
 /// Adds the defaults of missing fields to an object, in the order of its table; returns other values unchanged.
-fn with_object_defaults(kind: &FieldType, value: Value) -> Value {
-    match (kind, value) {
-        (FieldType::Object(table), Value::Object(mut given)) => {
-            let mut all = table.defaults();
-            all.append(&mut given);
-            Value::Object(all)
+fn with_object_defaults(field_type: &FieldType, value: Value) -> Value {
+    match (field_type, value) {
+        (FieldType::Object(table), Value::Object(mut fields)) => {
+            let mut completed = table.defaults();
+            completed.append(&mut fields);
+            Value::Object(completed)
         }
         (_, value) => value,
     }

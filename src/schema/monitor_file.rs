@@ -60,12 +60,12 @@ pub enum KeyPolicy {
 #[must_use]
 pub fn parse_monitor_files(
     files: &[(String, String)],
-    keys: KeyPolicy,
+    key_policy: KeyPolicy,
     context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> ParsedMonitorFiles {
     let mut reader = MonitorFileParser {
-        key_policy: keys,
+        key_policy,
         context,
         secret_reader: secrets,
         key_positions: HashMap::new(),
@@ -137,8 +137,8 @@ impl MonitorFileParser<'_> {
         }
         let key = self.read_key(file, node, &mut errors);
         let customer = read_customer(node, &mut errors);
-        let accepted = read_type(node, &mut errors).and_then(|kind| {
-            let accepted = validate_new_with_secrets(
+        let validated = read_type(node, &mut errors).and_then(|kind| {
+            let validated = validate_new_with_secrets(
                 kind,
                 InputFormat::File,
                 node,
@@ -146,10 +146,10 @@ impl MonitorFileParser<'_> {
                 self.secret_reader,
                 ENVELOPE_FIELDS,
             );
-            accepted.map_err(|more| errors.extend(more)).ok()
+            validated.map_err(|document_errors| errors.extend(document_errors)).ok()
         });
-        if let (Some(accepted), true) = (accepted, errors.is_empty()) {
-            let (document, warnings) = (accepted.document, accepted.warnings);
+        if let (Some(validated), true) = (validated, errors.is_empty()) {
+            let (document, warnings) = (validated.document, validated.warnings);
             let file = Arc::clone(file);
             let monitor = FileMonitor { key, customer, document, warnings, file, position: node.position };
             self.result.monitors.push(monitor);
@@ -159,7 +159,7 @@ impl MonitorFileParser<'_> {
     }
 
     fn read_key(&mut self, file: &Arc<str>, node: &Node, errors: &mut Vec<ValidationError>) -> String {
-        let Some(given) = node.get("key") else {
+        let Some(key_node) = node.get("key") else {
             if self.key_policy == KeyPolicy::Required {
                 let error = ValidationError::new(
                     ValidationErrorKind::MissingField,
@@ -177,30 +177,34 @@ impl MonitorFileParser<'_> {
             let length = key.chars().count();
             (1..=MAX_KEY_CHARS).contains(&length) && !key.chars().any(char::is_control)
         };
-        let Some(key) = given.as_text().filter(fits) else {
+        let Some(key) = key_node.as_text().filter(fits) else {
             let message = format!(
                 "`key` must be a text of 1 to {MAX_KEY_CHARS} characters, not `{}`",
-                display_value(given)
+                display_value(key_node)
             );
             errors.push(
-                ValidationError::new(ValidationErrorKind::Type, "key", given.position, message)
-                    .with_value(display_value(given)),
+                ValidationError::new(ValidationErrorKind::Type, "key", key_node.position, message)
+                    .with_value(display_value(key_node)),
             );
             return String::new();
         };
         match self.key_positions.get(key) {
-            Some((other, position)) => {
+            Some((other_file, position)) => {
                 let message = format!(
-                    "`key` `{key}` is already in use by {other}:{}:{}",
+                    "`key` `{key}` is already in use by {other_file}:{}:{}",
                     position.line, position.column
                 );
-                let error =
-                    ValidationError::new(ValidationErrorKind::DuplicateField, "key", given.position, message)
-                        .with_value(key);
+                let error = ValidationError::new(
+                    ValidationErrorKind::DuplicateField,
+                    "key",
+                    key_node.position,
+                    message,
+                )
+                .with_value(key);
                 errors.push(error.with_hint("keys are unique over all files"));
             }
             None => {
-                self.key_positions.insert(key.to_owned(), (Arc::clone(file), given.position));
+                self.key_positions.insert(key.to_owned(), (Arc::clone(file), key_node.position));
             }
         }
         key.to_owned()
@@ -208,20 +212,20 @@ impl MonitorFileParser<'_> {
 }
 
 fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
-    let Some(given) = node.get("customer") else { return CustomerId::FIRST };
-    if let NodeValue::Int(number @ 1..) = given.value {
+    let Some(customer_node) = node.get("customer") else { return CustomerId::FIRST };
+    if let NodeValue::Int(number @ 1..) = customer_node.value {
         return CustomerId(number);
     }
-    let message = format!("`customer` must be the id of an account, not `{}`", display_value(given));
+    let message = format!("`customer` must be the id of an account, not `{}`", display_value(customer_node));
     errors.push(
-        ValidationError::new(ValidationErrorKind::Type, "customer", given.position, message)
-            .with_value(display_value(given)),
+        ValidationError::new(ValidationErrorKind::Type, "customer", customer_node.position, message)
+            .with_value(display_value(customer_node)),
     );
     CustomerId::FIRST
 }
 
 fn read_type(node: &Node, errors: &mut Vec<ValidationError>) -> Option<MonitorType> {
-    let Some(given) = node.get("type") else {
+    let Some(type_node) = node.get("type") else {
         errors.push(ValidationError::new(
             ValidationErrorKind::MissingField,
             "type",
@@ -230,16 +234,16 @@ fn read_type(node: &Node, errors: &mut Vec<ValidationError>) -> Option<MonitorTy
         ));
         return None;
     };
-    let name = given.as_text().unwrap_or_default();
+    let name = type_node.as_text().unwrap_or_default();
     let kind = MonitorType::from_name(name);
     if kind.is_none() {
-        let message = format!("`type` must be a monitor type, not `{}`", display_value(given));
-        let error = ValidationError::new(ValidationErrorKind::Choice, "type", given.position, message)
-            .with_value(display_value(given));
-        let known = || MonitorType::ALL.iter().map(|kind| kind.name());
-        errors.push(match closest_match(name, known()) {
+        let message = format!("`type` must be a monitor type, not `{}`", display_value(type_node));
+        let error = ValidationError::new(ValidationErrorKind::Choice, "type", type_node.position, message)
+            .with_value(display_value(type_node));
+        let type_names = || MonitorType::ALL.iter().map(|kind| kind.name());
+        errors.push(match closest_match(name, type_names()) {
             Some(near) => error.with_hint(format!("did you mean `{near}`?")),
-            None => error.with_hint(format!("the types are {}", known().collect::<Vec<_>>().join(", "))),
+            None => error.with_hint(format!("the types are {}", type_names().collect::<Vec<_>>().join(", "))),
         });
     }
     kind

@@ -13,7 +13,7 @@ impl Monitor {
         let rotates = schedule.rotate_locations && mode != LocationMode::Primary;
         let mut pool = pool.to_vec();
         pool.sort_by_key(|location| Some(*location) != schedule.home_location);
-        let per_run = match usize::from(schedule.locations_per_run) {
+        let locations_per_run = match usize::from(schedule.locations_per_run) {
             // Otherwise each location would send a message of its own through the same mailbox (behaviour.md 4).
             _ if self.monitor_type() == MonitorType::EmailRoundTrip => 1,
             0 => mode.default_location_count(pool.len(), rotates),
@@ -23,7 +23,7 @@ impl Monitor {
         RunPlan {
             slot_grid: SlotGrid::new(self.id, self.interval(), self.schedule_offset()),
             location_pool: pool,
-            locations_per_run: per_run.max(1),
+            locations_per_run: locations_per_run.max(1),
             rotates_locations: rotates,
             staggered: mode == LocationMode::RoundRobin,
             max_check_duration: self.max_attempt_duration() * attempts,

@@ -19,15 +19,11 @@ pub enum SecretMode {
 }
 
 /// Applies `mode` to the secrets in `value`; `None` when the value is omitted as a whole.
-pub(in crate::schema) fn apply_secret_mode(
-    field: &Field,
-    value: Value,
-    secrets: SecretMode,
-) -> Option<Value> {
-    if secrets == SecretMode::Revealed {
+pub(in crate::schema) fn apply_secret_mode(field: &Field, value: Value, mode: SecretMode) -> Option<Value> {
+    if mode == SecretMode::Revealed {
         return Some(value);
     }
-    if field.is_script() && secrets == SecretMode::Masked {
+    if field.is_script() && mode == SecretMode::Masked {
         let masked = value.as_str().map(crate::script::mask_secrets);
         return Some(masked.map_or(Value::Null, |masked| Value::from(masked.as_ref())));
     }
@@ -35,37 +31,37 @@ pub(in crate::schema) fn apply_secret_mode(
         return Some(Value::from(masked));
     }
     if field.is_secret_value(&value) {
-        return replace_secret(value, secrets);
+        return replace_secret(value, mode);
     }
-    Some(apply_secret_mode_nested(&field.field_type, value, secrets))
+    Some(apply_secret_mode_nested(&field.field_type, value, mode))
 }
 
 /// Returns what replaces a secret in this mode; `None` when it is omitted.
-fn replace_secret(value: Value, secrets: SecretMode) -> Option<Value> {
+fn replace_secret(value: Value, mode: SecretMode) -> Option<Value> {
     let set = value.as_str().is_none_or(|text| !text.is_empty());
-    match secrets {
+    match mode {
         SecretMode::Masked if set => Some(Value::from(MASK)),
         SecretMode::Revealed | SecretMode::Masked => Some(value),
         SecretMode::Omitted => None,
     }
 }
 
-fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode) -> Value {
-    match (kind, value) {
-        (FieldType::List { item_type: entry, .. }, Value::Array(items))
-            if matches!(entry, FieldType::Object(_)) =>
+fn apply_secret_mode_nested(field_type: &FieldType, value: Value, mode: SecretMode) -> Value {
+    match (field_type, value) {
+        (FieldType::List { item_type, .. }, Value::Array(items))
+            if matches!(item_type, FieldType::Object(_)) =>
         {
-            items.into_iter().map(|item| apply_secret_mode_nested(entry, item, secrets)).collect()
+            items.into_iter().map(|item| apply_secret_mode_nested(item_type, item, mode)).collect()
         }
         (FieldType::Object(table), Value::Object(entries)) => {
-            let is_secret = sub_objects::is_secret_header(table, &entries);
+            let is_secret_header = sub_objects::is_secret_header(table, &entries);
             entries
                 .into_iter()
                 .filter_map(|(name, value)| match table.field(&name) {
-                    Some(_) if is_secret && name == "value" => {
-                        replace_secret(value, secrets).map(|value| (name, value))
+                    Some(_) if is_secret_header && name == "value" => {
+                        replace_secret(value, mode).map(|value| (name, value))
                     }
-                    Some(field) => apply_secret_mode(field, value, secrets).map(|value| (name, value)),
+                    Some(field) => apply_secret_mode(field, value, mode).map(|value| (name, value)),
                     None => Some((name, value)),
                 })
                 .collect()
@@ -86,26 +82,26 @@ fn mask_url_credentials(field: &Field, value: &Value) -> Option<String> {
     value.as_str().filter(|_| field.is_url()).and_then(url_credentials::mask)
 }
 
-fn extract_nested_secrets(kind: &FieldType, value: &Value) -> Option<Value> {
-    match (kind, value) {
-        (FieldType::List { item_type: entry, .. }, Value::Array(items))
-            if matches!(entry, FieldType::Object(_)) =>
+fn extract_nested_secrets(field_type: &FieldType, value: &Value) -> Option<Value> {
+    match (field_type, value) {
+        (FieldType::List { item_type, .. }, Value::Array(items))
+            if matches!(item_type, FieldType::Object(_)) =>
         {
-            let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(entry, item)).collect();
+            let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(item_type, item)).collect();
             let any = items.iter().any(Option::is_some);
             any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
         }
         (FieldType::Object(table), Value::Object(entries)) => {
-            let is_secret = sub_objects::is_secret_header(table, entries);
+            let is_secret_header = sub_objects::is_secret_header(table, entries);
             let secret = |name: &str, value: &Value| match table.field(name)? {
-                _ if is_secret && name == "value" => Some(value.clone()),
+                _ if is_secret_header && name == "value" => Some(value.clone()),
                 field => extract_secrets(field, value),
             };
-            let hidden: Map<String, Value> = entries
+            let secrets: Map<String, Value> = entries
                 .iter()
                 .filter_map(|(name, value)| Some((name.clone(), secret(name, value)?)))
                 .collect();
-            (!hidden.is_empty()).then_some(Value::Object(hidden))
+            (!secrets.is_empty()).then_some(Value::Object(secrets))
         }
         _ => None,
     }

@@ -5,36 +5,38 @@ use crate::syntax::MASK;
 
 /// Returns `url` with its credentials masked; `None` when it has none.
 pub(super) fn mask(url: &str) -> Option<String> {
-    let (before, _, behind) = split_credentials(url)?;
-    Some([before, MASK, behind].concat())
+    let (prefix, _, suffix) = split_credentials(url)?;
+    Some([prefix, MASK, suffix].concat())
 }
 
 /// Whether the credentials of `url` are masked.
 pub(super) fn is_masked(url: &str) -> bool {
-    split_credentials(url).is_some_and(|(_, login, _)| login == MASK)
+    split_credentials(url).is_some_and(|(_, credentials, _)| credentials == MASK)
 }
 
 /// Returns `new` with the credentials of `old` in place of the mask. Only for the same scheme, host and port, so that a
 /// mask never sends credentials to another host.
 pub(super) fn restore(new: &str, old: &str) -> Option<String> {
-    let (before, login, behind) = split_credentials(new)?;
-    let (old_before, old_login, old_behind) = split_credentials(old)?;
-    let same = before == old_before && host_and_port(behind) == host_and_port(old_behind);
-    (login == MASK && same).then(|| [before, old_login, behind].concat())
+    let (prefix, credentials, suffix) = split_credentials(new)?;
+    let (old_prefix, old_credentials, old_suffix) = split_credentials(old)?;
+    let is_same_host = prefix == old_prefix && host_and_port(suffix) == host_and_port(old_suffix);
+    (credentials == MASK && is_same_host).then(|| [prefix, old_credentials, suffix].concat())
 }
 
 /// Splits a URL into the part before the credentials, the credentials, and the part from the `@` on.
 fn split_credentials(url: &str) -> Option<(&str, &str, &str)> {
     // As lenient as browsers: any number of slashes of either kind (WHATWG URL, "authority state").
-    let scheme = url.find(':')? + 1;
-    let start = scheme + url[scheme..].find(|c| !is_slash(c) && !c.is_ascii_control())?;
-    let end = url[start..].find(is_authority_end).map_or(url.len(), |length| start + length);
-    let at = start + url[start..end].rfind('@')?;
-    (at > start).then(|| (&url[..start], &url[start..at], &url[at..]))
+    let scheme_end = url.find(':')? + 1;
+    let authority_start = scheme_end + url[scheme_end..].find(|c| !is_slash(c) && !c.is_ascii_control())?;
+    let authority_end =
+        url[authority_start..].find(is_authority_end).map_or(url.len(), |length| authority_start + length);
+    let at_sign = authority_start + url[authority_start..authority_end].rfind('@')?;
+    (at_sign > authority_start)
+        .then(|| (&url[..authority_start], &url[authority_start..at_sign], &url[at_sign..]))
 }
 
-fn host_and_port(behind: &str) -> &str {
-    behind.split(is_authority_end).next().unwrap_or_default()
+fn host_and_port(suffix: &str) -> &str {
+    suffix.split(is_authority_end).next().unwrap_or_default()
 }
 
 fn is_slash(c: char) -> bool {

@@ -27,37 +27,43 @@ pub struct ValidatedDocument {
 
 /// Returns the document of a new monitor with the fields of `body`. Fails with all errors.
 pub fn validate_new(
-    kind: MonitorType,
-    form: InputFormat,
+    monitor_type: MonitorType,
+    format: InputFormat,
     body: &Node,
     context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    validate_new_with_secrets(kind, form, body, context, &reject_secret_sources, &["type"])
+    validate_new_with_secrets(monitor_type, format, body, context, &reject_secret_sources, &["type"])
 }
 
 /// Like [`validate_new`], for files: `secret_reader` reads secrets, and the top-level `ignored_fields` do not belong to the
 /// monitor.
 pub fn validate_new_with_secrets(
-    kind: MonitorType,
-    form: InputFormat,
+    monitor_type: MonitorType,
+    format: InputFormat,
     body: &Node,
     context: &ValidationContext<'_>,
-    secrets: SecretReader<'_>,
-    skipped: &[&str],
+    secret_reader: SecretReader<'_>,
+    ignored_fields: &[&str],
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    DocumentValidator { monitor_type: kind, format: form, body, context, previous: None }
-        .validate(secrets, skipped)
+    DocumentValidator { monitor_type, format, body, context, previous: None }
+        .validate(secret_reader, ignored_fields)
 }
 
 /// Applies `body` to `previous`: fields that are not in the body stay, arrays are replaced, null unsets.
 pub fn validate_change(
-    old: &MonitorDocument,
-    form: InputFormat,
+    previous: &MonitorDocument,
+    format: InputFormat,
     body: &Node,
     context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    DocumentValidator { monitor_type: old.monitor_type(), format: form, body, context, previous: Some(old) }
-        .validate(&reject_secret_sources, &["type"])
+    DocumentValidator {
+        monitor_type: previous.monitor_type(),
+        format,
+        body,
+        context,
+        previous: Some(previous),
+    }
+    .validate(&reject_secret_sources, &["type"])
 }
 
 struct DocumentValidator<'a> {
@@ -71,21 +77,21 @@ struct DocumentValidator<'a> {
 impl DocumentValidator<'_> {
     fn validate(
         &self,
-        secrets: SecretReader<'_>,
-        skipped: &[&str],
+        secret_reader: SecretReader<'_>,
+        ignored_fields: &[&str],
     ) -> Result<ValidatedDocument, Vec<ValidationError>> {
         let table = table::for_type(self.monitor_type);
-        let skipped = if self.format == InputFormat::Legacy { &["site_type"] } else { skipped };
-        let mut reader = FieldReader::new(self.format, secrets);
-        let mut read = reader.read_fields(table, self.body, skipped, self.previous.is_none());
+        let ignored_fields = if self.format == InputFormat::Legacy { &["site_type"] } else { ignored_fields };
+        let mut reader = FieldReader::new(self.format, secret_reader);
+        let mut new_values = reader.read_fields(table, self.body, ignored_fields, self.previous.is_none());
         let mut errors = reader.errors;
         errors.extend(self.check_type_unchanged());
         let old = self.previous.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
-        self.restore_masked_values(&mut read, &old, &mut errors);
+        self.restore_masked_values(&mut new_values, &old, &mut errors);
         if self.format == InputFormat::Legacy {
-            legacy::set_rotate_locations(&mut read, &old, self.context.default_location_ids);
+            legacy::set_rotate_locations(&mut new_values, &old, self.context.default_location_ids);
         }
-        let document = match MonitorDocument::new(self.monitor_type, merge_patch(old, read)) {
+        let document = match MonitorDocument::new(self.monitor_type, merge_patch(old, new_values)) {
             Ok(document) => document,
             Err(error) => {
                 let position = self.body.position_of(&error.path);
@@ -110,18 +116,19 @@ impl DocumentValidator<'_> {
 
     /// Rejects a body with another `type`: the type of a monitor never changes (fields.md 1).
     fn check_type_unchanged(&self) -> Option<ValidationError> {
-        let name = if self.format == InputFormat::Legacy { "site_type" } else { "type" };
-        let node = self.body.get(name)?;
-        let same = match node.as_text() {
+        let type_field = if self.format == InputFormat::Legacy { "site_type" } else { "type" };
+        let node = self.body.get(type_field)?;
+        let is_same_type = match node.as_text() {
             Some(text) if self.format == InputFormat::Legacy => {
                 legacy::parse_site_type(text) == Some(self.monitor_type)
             }
             Some(text) => text == self.monitor_type.name(),
             None => false,
         };
-        let message = format!("`{name}` must be `{}`, not `{}`", self.monitor_type, display_value(node));
-        (!same).then(|| {
-            ValidationError::new(ValidationErrorKind::Conflict, name, node.position, message)
+        let message =
+            format!("`{type_field}` must be `{}`, not `{}`", self.monitor_type, display_value(node));
+        (!is_same_type).then(|| {
+            ValidationError::new(ValidationErrorKind::Conflict, type_field, node.position, message)
                 .with_value(display_value(node))
         })
     }
@@ -129,19 +136,19 @@ impl DocumentValidator<'_> {
     /// Replaces masks by the current values.
     fn restore_masked_values(
         &self,
-        read: &mut Map<String, Value>,
+        new_values: &mut Map<String, Value>,
         old: &Map<String, Value>,
         errors: &mut Vec<ValidationError>,
     ) {
-        for (name, value) in read {
+        for (name, value) in new_values {
             restore_masked_value(value, old.get(name));
             let script = table::for_type(self.monitor_type).field(name).is_some_and(Field::is_script);
             if let (true, Value::String(text)) = (script, &mut *value) {
                 self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), errors);
             }
-            let mut masked = Vec::new();
-            find_masked_secrets(table::for_type(self.monitor_type), name, value, &mut masked);
-            for path in masked {
+            let mut masked_paths = Vec::new();
+            find_masked_secrets(table::for_type(self.monitor_type), name, value, &mut masked_paths);
+            for path in masked_paths {
                 let message = format!("`{path}` is masked, but no value is stored");
                 let position = self.body.position_of(&path);
                 let error = ValidationError::new(ValidationErrorKind::Secret, path, position, message)
@@ -161,17 +168,17 @@ impl DocumentValidator<'_> {
         old: Option<&str>,
         errors: &mut Vec<ValidationError>,
     ) {
-        let problem = match script::restore_masked_secrets(text, old) {
-            Ok(Cow::Owned(whole)) => {
-                *text = whole;
+        let reason = match script::restore_masked_secrets(text, old) {
+            Ok(Cow::Owned(restored)) => {
+                *text = restored;
                 return;
             }
             Ok(Cow::Borrowed(_)) => return,
-            Err(problem) => problem,
+            Err(reason) => reason,
         };
         let position = self.body.position_of(name);
         let error =
-            ValidationError::new(ValidationErrorKind::Secret, name, position, format!("`{name}`: {problem}"));
+            ValidationError::new(ValidationErrorKind::Secret, name, position, format!("`{name}`: {reason}"));
         errors.push(error.with_value(MASK).with_hint("give the value itself"));
     }
 }
@@ -187,8 +194,8 @@ fn restore_masked_value(new: &mut Value, old: Option<&Value>) {
             }
         }
         (Value::String(text), Some(Value::String(old))) => {
-            if let Some(whole) = url_credentials::restore(text, old) {
-                *text = whole;
+            if let Some(restored) = url_credentials::restore(text, old) {
+                *text = restored;
             }
         }
         (Value::Object(new), Some(Value::Object(old))) => {
@@ -199,7 +206,7 @@ fn restore_masked_value(new: &mut Value, old: Option<&Value>) {
         (Value::Array(new), Some(Value::Array(old))) => {
             let names: Vec<Option<Value>> = new.iter().map(|value| value.get("name").cloned()).collect();
             for (index, value) in new.iter_mut().enumerate() {
-                let same = ["step_number", "id"].iter().find_map(|key| {
+                let entry_with_same_id = ["step_number", "id"].iter().find_map(|key| {
                     let id = value.get(key)?;
                     old.iter().find(|old| old.get(key) == Some(id))
                 });
@@ -207,11 +214,11 @@ fn restore_masked_value(new: &mut Value, old: Option<&Value>) {
                 let counterpart = match &names[index] {
                     // There may be several entries of the same name.
                     Some(name) if !has_id => {
-                        let before =
+                        let earlier_with_same_name =
                             names[..index].iter().filter(|other| other.as_ref() == Some(name)).count();
-                        old.iter().filter(|old| old.get("name") == Some(name)).nth(before)
+                        old.iter().filter(|old| old.get("name") == Some(name)).nth(earlier_with_same_name)
                     }
-                    _ => same.or_else(|| old.get(index)),
+                    _ => entry_with_same_id.or_else(|| old.get(index)),
                 };
                 restore_masked_value(value, counterpart);
             }
@@ -221,27 +228,37 @@ fn restore_masked_value(new: &mut Value, old: Option<&Value>) {
 }
 
 /// Collects the paths of secrets in `value` that are still masked.
-fn find_masked_secrets(table: &'static FieldTable, path: &str, value: &Value, masked: &mut Vec<String>) {
+fn find_masked_secrets(
+    table: &'static FieldTable,
+    path: &str,
+    value: &Value,
+    masked_paths: &mut Vec<String>,
+) {
     let name = path.rsplit('.').next().unwrap_or_default();
     let Some(field) = table.field(name) else { return };
     let is_masked = |text| if field.is_url() { url_credentials::is_masked(text) } else { text == MASK };
     if field.secret || field.is_url() {
         if value.as_str().is_some_and(is_masked) {
-            masked.push(path.to_owned());
+            masked_paths.push(path.to_owned());
         }
         return;
     }
     match (field.field_type, value) {
-        (super::field::FieldType::Object(inner), Value::Object(entries)) => {
-            find_masked_secrets_in_object(inner, path, entries, masked);
+        (super::field::FieldType::Object(sub_table), Value::Object(entries)) => {
+            find_masked_secrets_in_object(sub_table, path, entries, masked_paths);
         }
         (
-            super::field::FieldType::List { item_type: super::field::FieldType::Object(inner), .. },
+            super::field::FieldType::List { item_type: super::field::FieldType::Object(sub_table), .. },
             Value::Array(items),
         ) => {
             for (index, item) in items.iter().enumerate() {
                 if let Value::Object(entries) = item {
-                    find_masked_secrets_in_object(inner, &format!("{path}[{index}]"), entries, masked);
+                    find_masked_secrets_in_object(
+                        sub_table,
+                        &format!("{path}[{index}]"),
+                        entries,
+                        masked_paths,
+                    );
                 }
             }
         }
@@ -253,15 +270,15 @@ fn find_masked_secrets_in_object(
     table: &'static FieldTable,
     path: &str,
     entries: &Map<String, Value>,
-    masked: &mut Vec<String>,
+    masked_paths: &mut Vec<String>,
 ) {
-    let is_secret = table::sub_objects::is_secret_header(table, entries);
+    let is_secret_header = table::sub_objects::is_secret_header(table, entries);
     for (name, value) in entries {
         let path = format!("{path}.{name}");
-        if is_secret && name == "value" && value.as_str() == Some(MASK) {
-            masked.push(path);
+        if is_secret_header && name == "value" && value.as_str() == Some(MASK) {
+            masked_paths.push(path);
         } else {
-            find_masked_secrets(table, &path, value, masked);
+            find_masked_secrets(table, &path, value, masked_paths);
         }
     }
 }

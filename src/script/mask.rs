@@ -14,7 +14,7 @@ const PROTECTED_ATTRIBUTE: &str = "protected";
 #[must_use]
 pub fn has_secrets(text: &str) -> bool {
     text.contains(PROTECTED_ATTRIBUTE)
-        && parse_outline(text).map_or(true, |script| script.variables.iter().any(|v| v.protected))
+        && parse_outline(text).map_or(true, |outline| outline.variables.iter().any(|v| v.protected))
 }
 
 /// Returns the script with masked secrets.
@@ -23,17 +23,17 @@ pub fn mask_secrets(text: &str) -> Cow<'_, str> {
     if !text.contains(PROTECTED_ATTRIBUTE) {
         return Cow::Borrowed(text);
     }
-    let Ok(script) = parse_outline(text) else { return Cow::Borrowed(MASK) };
-    let protected = script.variables.into_iter().filter(|variable| variable.protected);
-    let protected = protected.filter_map(|variable| variable.value_range).filter(|range| !range.is_empty());
-    replace_ranges(text, protected.map(|range| (range, Cow::Borrowed(MASK))).collect())
+    let Ok(outline) = parse_outline(text) else { return Cow::Borrowed(MASK) };
+    let ranges = outline.variables.into_iter().filter(|variable| variable.protected);
+    let ranges = ranges.filter_map(|variable| variable.value_range).filter(|range| !range.is_empty());
+    replace_ranges(text, ranges.map(|range| (range, Cow::Borrowed(MASK))).collect())
 }
 
 /// Returns `new`, as sent by a user, with masks replaced by the values of `old`: those of variables with the same name
 /// that are protected in `old`. If `new` as a whole is a mask, returns `old`.
 ///
 /// # Errors
-/// Fails when the mask of a protected variable cannot be replaced, with a text that follows "`script`: ".
+/// Fails when the mask of a protected variable cannot be replaced, with a text that follows "`outline`: ".
 pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
     if !new.contains(MASK) {
         return Ok(Cow::Borrowed(new));
@@ -44,8 +44,8 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
             .map(Cow::Borrowed)
             .ok_or_else(|| "it is masked, and no previous script exists".to_owned());
     }
-    let script = match parse_outline(new) {
-        Ok(script) => script,
+    let outline = match parse_outline(new) {
+        Ok(outline) => outline,
         Err(_) if !new.contains(PROTECTED_ATTRIBUTE) => return Ok(Cow::Borrowed(new)),
         Err(error) => {
             return Err(format!("masked values cannot be restored in an invalid script: {error}"));
@@ -54,11 +54,13 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
     let old_outline =
         old.filter(|old| old.contains(PROTECTED_ATTRIBUTE)).and_then(|old| parse_outline(old).ok());
     let values = protected_values(old.unwrap_or_default(), old_outline.as_ref());
-    let mut changes = Vec::new();
-    for variable in script.variables.iter().filter(|variable| variable.value == MASK) {
+    let mut replacements = Vec::new();
+    for variable in outline.variables.iter().filter(|variable| variable.value == MASK) {
         let Some(range) = variable.value_range.clone() else { continue };
         match values.get(variable.name.as_str()) {
-            Some(value) => changes.push((range.clone(), escape_quotes(value, closing_quote(new, &range)))),
+            Some(value) => {
+                replacements.push((range.clone(), escape_quotes(value, closing_quote(new, &range))))
+            }
             None if variable.protected => {
                 let name = crate::syntax::truncate_value(&variable.name);
                 return Err(format!(
@@ -68,7 +70,7 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
             None => {}
         }
     }
-    Ok(replace_ranges(new, changes))
+    Ok(replace_ranges(new, replacements))
 }
 
 /// Whether both scripts protect the same variables with the same values. Scripts that cannot be parsed and may contain
@@ -91,8 +93,8 @@ pub fn same_protected_variables(old: &str, new: &str) -> bool {
 }
 
 /// Returns the values of the protected variables of `old`, as written there.
-fn protected_values<'s>(old: &'s str, script: Option<&'s ScriptOutline>) -> HashMap<&'s str, &'s str> {
-    let variables = script.map_or(&[][..], |script| script.variables.as_slice());
+fn protected_values<'s>(old: &'s str, outline: Option<&'s ScriptOutline>) -> HashMap<&'s str, &'s str> {
+    let variables = outline.map_or(&[][..], |outline| outline.variables.as_slice());
     let value = |variable: &'s OutlineVariable| old.get(variable.value_range.clone()?);
     variables
         .iter()
@@ -116,18 +118,18 @@ fn escape_quotes(value: &str, quote: char) -> Cow<'_, str> {
 }
 
 /// Returns `text` with the given ranges replaced.
-fn replace_ranges<'t>(text: &'t str, mut changes: Vec<(Range<usize>, Cow<'_, str>)>) -> Cow<'t, str> {
-    if changes.is_empty() {
+fn replace_ranges<'t>(text: &'t str, mut replacements: Vec<(Range<usize>, Cow<'_, str>)>) -> Cow<'t, str> {
+    if replacements.is_empty() {
         return Cow::Borrowed(text);
     }
-    changes.sort_unstable_by_key(|(range, _)| range.start);
+    replacements.sort_unstable_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len());
-    let mut position = 0;
-    for (range, value) in changes {
-        out.push_str(&text[position..range.start]);
+    let mut copied_to = 0;
+    for (range, value) in replacements {
+        out.push_str(&text[copied_to..range.start]);
         out.push_str(&value);
-        position = range.end;
+        copied_to = range.end;
     }
-    out.push_str(&text[position..]);
+    out.push_str(&text[copied_to..]);
     Cow::Owned(out)
 }

@@ -42,18 +42,20 @@ pub(crate) fn parse_outline(text: &str) -> Result<ScriptOutline, ScriptError> {
 pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<ScriptOutline, ScriptError> {
     let root = document.root_element();
     if root.tag_name().name() != "script" {
-        let found = crate::syntax::truncate_value(root.tag_name().name());
-        return Err(error_at(root, format!("the root must be `script`, not `{found}`")));
+        let root_name = crate::syntax::truncate_value(root.tag_name().name());
+        return Err(error_at(root, format!("the root must be `script`, not `{root_name}`")));
     }
     let variables = parse_variables(document, text)?;
     let steps = root.children().filter(|child| is_element_named(*child, "step"));
-    let (steps, events) = steps
+    let (steps, action_count) = steps
         .map(|step| step.children().filter(Node::is_element).count())
-        .fold((0, 0), |(steps, events), act_count| (steps + 1, events + act_count));
+        .fold((0, 0), |(steps, action_count), step_action_count| {
+            (steps + 1, action_count + step_action_count)
+        });
     if steps == 0 {
         return Err(error_at(root, "it contains no `step`"));
     }
-    Ok(ScriptOutline { step_count: steps, action_count: events, variables })
+    Ok(ScriptOutline { step_count: steps, action_count, variables })
 }
 
 /// Checks whether `text` is XML, as required for projects of type `api`. A text that declares entities is not parsed:
@@ -76,7 +78,7 @@ fn is_element_named(node: Node<'_, '_>, name: &str) -> bool {
 
 /// Returns every `variable`, at any position: redacting too much is better than showing a secret.
 fn parse_variables(document: &Document<'_>, text: &str) -> Result<Vec<OutlineVariable>, ScriptError> {
-    let mut found = Vec::new();
+    let mut variables = Vec::new();
     let mut names = HashSet::new();
     for node in document.descendants().filter(|node| is_element_named(*node, "variable")) {
         let variable = parse_variable(node, text)?;
@@ -84,9 +86,9 @@ fn parse_variables(document: &Document<'_>, text: &str) -> Result<Vec<OutlineVar
             let name = crate::syntax::truncate_value(&variable.name);
             return Err(error_at(node, format!("the variable `{name}` is already defined")));
         }
-        found.push(variable);
+        variables.push(variable);
     }
-    Ok(found)
+    Ok(variables)
 }
 
 fn parse_variable(node: Node<'_, '_>, text: &str) -> Result<OutlineVariable, ScriptError> {

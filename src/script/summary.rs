@@ -23,11 +23,11 @@ impl ScriptSummary {
     /// # Errors
     /// Fails with position and reason when it cannot be parsed: a check of it ends with status 96.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        let script = outline::parse_outline(text)?;
-        let protected = script.variables.into_iter().filter(|variable| variable.protected);
+        let outline = outline::parse_outline(text)?;
+        let protected = outline.variables.into_iter().filter(|variable| variable.protected);
         Ok(Self {
-            step_count: script.step_count,
-            action_count: script.action_count,
+            step_count: outline.step_count,
+            action_count: outline.action_count,
             protected_variables: protected.map(|variable| variable.name).collect(),
         })
     }

@@ -14,25 +14,25 @@ const MAX_NAMESPACES: usize = 64;
 /// Checks the tags of `text`, well-formed or not, in linear time.
 pub(super) fn check(text: &str) -> Result<(), ScriptError> {
     let bytes = text.as_bytes();
-    let (mut position, mut namespaces) = (0, 0);
-    while let Some(found) = find(bytes, position, b"<") {
-        let rest = &bytes[found..];
+    let (mut position, mut namespace_count) = (0, 0);
+    while let Some(tag_start) = find(bytes, position, b"<") {
+        let rest = &bytes[tag_start..];
         position = match rest {
-            _ if rest.starts_with(b"<!--") => end_after(bytes, found + 4, b"-->"),
-            _ if rest.starts_with(b"<![CDATA[") => end_after(bytes, found + 9, b"]]>"),
-            _ if rest.starts_with(b"<?") => end_after(bytes, found + 2, b"?>"),
+            _ if rest.starts_with(b"<!--") => end_after(bytes, tag_start + 4, b"-->"),
+            _ if rest.starts_with(b"<![CDATA[") => end_after(bytes, tag_start + 9, b"]]>"),
+            _ if rest.starts_with(b"<?") => end_after(bytes, tag_start + 2, b"?>"),
             _ => {
-                let tag = TagCounts::scan(bytes, found + 1);
-                namespaces += tag.namespace_count;
+                let tag = TagCounts::scan(bytes, tag_start + 1);
+                namespace_count += tag.namespace_count;
                 let problem = if tag.attribute_count > MAX_ATTRIBUTES {
                     Some(format!("an element has more than {MAX_ATTRIBUTES} attributes"))
-                } else if namespaces > MAX_NAMESPACES {
+                } else if namespace_count > MAX_NAMESPACES {
                     Some(format!("there are more than {MAX_NAMESPACES} namespace declarations"))
                 } else {
                     None
                 };
                 if let Some(problem) = problem {
-                    return Err(ScriptError::new(text_position(text, found), problem));
+                    return Err(ScriptError::new(text_position(text, tag_start), problem));
                 }
                 tag.end
             }

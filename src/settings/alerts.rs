@@ -33,8 +33,8 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
         ..delivery_defaults
     };
     let path = "alerts.trap_enterprise";
-    let enterprise = parse_object_identifier(&reader.text(path));
-    if enterprise.is_none() {
+    let trap_enterprise = parse_object_identifier(&reader.text(path));
+    if trap_enterprise.is_none() {
         let message = format!("`{path}` must be an object identifier, such as `1.3.6.1.4.1.8072`");
         reader.add_error(ValidationErrorKind::Format, path, reader.node(path).position, message);
     }
@@ -42,16 +42,16 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
         attempt_timeout: Duration::from_secs(unsigned(reader, "alerts.try_seconds")),
         mail: read_mail(reader),
         sms: read_sms(reader),
-        trap_enterprise: enterprise.unwrap_or_default(),
+        trap_enterprise: trap_enterprise.unwrap_or_default(),
     };
     let alert_defaults = AlertEngineSettings::default();
     let no_data_runs =
         u32::try_from(reader.int("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
     let size_tolerance_percent = u32::try_from(reader.int("page.size_tolerance_percent"))
         .unwrap_or(alert_defaults.size_tolerance_percent);
-    let alert_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..alert_defaults };
+    let engine_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..alert_defaults };
     AlertSettings {
-        engine: alert_settings,
+        engine: engine_settings,
         delivery,
         channels,
         heartbeat_url: reader.optional_text("heartbeat.url"),

@@ -13,7 +13,8 @@ use crate::syntax::node::Node;
 /// Reads the settings of `browser`.
 pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig {
     let path = |name: &str| reader.optional_text(&format!("browser.{name}")).map(PathBuf::from);
-    let bytes = |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
+    let mib_as_bytes =
+        |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
     let defaults = BrowserPoolConfig::default();
     BrowserPoolConfig {
         profiles_folder: path("folder"),
@@ -23,8 +24,9 @@ pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig
         chromedriver: path("chromedriver"),
         firefox: path("firefox"),
         geckodriver: path("geckodriver"),
-        max_memory_bytes_per_browser: bytes("memory_mb").unwrap_or(defaults.max_memory_bytes_per_browser),
-        max_memory_bytes_total: bytes("total_memory_mb"),
+        max_memory_bytes_per_browser: mib_as_bytes("memory_mb")
+            .unwrap_or(defaults.max_memory_bytes_per_browser),
+        max_memory_bytes_total: mib_as_bytes("total_memory_mb"),
         niceness: u8::try_from(reader.int("browser.nice")).unwrap_or(defaults.niceness),
         start_timeout: Duration::from_secs(reader.int("browser.start_seconds").unsigned_abs()),
         remotes: read_remotes(reader),
@@ -55,7 +57,7 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         reader.add_error(ValidationErrorKind::Format, &path, position_of("url"), message);
         return None;
     };
-    let forward_host: Option<IpAddr> = match text("forward_host").map(str::parse) {
+    let forward_proxy_address: Option<IpAddr> = match text("forward_host").map(str::parse) {
         Some(Err(_)) => {
             let path = format!("{path}.forward_host");
             let message = format!("`{path}` must be an address of this host, such as `192.0.2.7`");
@@ -65,26 +67,21 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         Some(Ok(address)) => Some(address),
         None => None,
     };
-    let listed = entry.get("from").map(Node::items).unwrap_or_default();
-    let mut from: Vec<IpNetwork> =
-        listed.iter().filter_map(Node::as_text).filter_map(|text| text.parse().ok()).collect();
+    let network_nodes = entry.get("from").map(Node::items).unwrap_or_default();
+    let mut client_networks: Vec<IpNetwork> =
+        network_nodes.iter().filter_map(Node::as_text).filter_map(|text| text.parse().ok()).collect();
     let url_address = match url.host() {
         Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
         Some(url::Host::Ipv6(address)) => Some(IpAddr::V6(address)),
         _ => None,
     };
-    if from.is_empty() {
-        from.extend(url_address.map(IpNetwork::from_address));
+    if client_networks.is_empty() {
+        client_networks.extend(url_address.map(IpNetwork::from_address));
     }
-    if from.is_empty() {
+    if client_networks.is_empty() {
         let inner = format!("{path}.from");
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
         reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
-    Some(RemoteWebDriver {
-        browser_kind: kind,
-        url,
-        forward_proxy_address: forward_host,
-        client_networks: from,
-    })
+    Some(RemoteWebDriver { browser_kind: kind, url, forward_proxy_address, client_networks })
 }

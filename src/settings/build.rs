@@ -30,16 +30,17 @@ use crate::telemetry::{LogFormat, LogOptions};
 
 pub(super) fn build(
     values: SettingValues,
-    file: Option<&Arc<str>>,
+    file_name: Option<&Arc<str>>,
     errors: &mut Vec<ValidationError>,
 ) -> Settings {
-    let is_set = |path: &str| {
+    let differs_from_default = |path: &str| {
         values
             .get(path)
             .is_some_and(|value| default_values().get(path).map(Node::to_json) != Some(value.to_json()))
     };
-    let (data_dir_is_set, monitor_paths_are_set) = (is_set("data"), is_set("monitors"));
-    let mut reader = SettingsReader { values, file_name: file, errors };
+    let (data_dir_is_set, monitor_paths_are_set) =
+        (differs_from_default("data"), differs_from_default("monitors"));
+    let mut reader = SettingsReader { values, file_name, errors };
     let browser = read_browser(&mut reader);
     let probe = ProbeBuildContext {
         browser_pool: Arc::new(BrowserPool::new(browser.clone())),

@@ -25,12 +25,16 @@ pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &m
                 trust.named_authorities.extend(ca.map(|ca| (id, ca)));
             }
             [false, true, true, false, false] => {
-                let pair = read_key_pair(reader, &path, &entry);
-                trust.client_certificates.extend(pair.map(|pair| (id, pair)));
+                let certificate_and_key = read_key_pair(reader, &path, &entry);
+                trust
+                    .client_certificates
+                    .extend(certificate_and_key.map(|certificate_and_key| (id, certificate_and_key)));
             }
             [false, false, false, true, _] => {
-                let opened = read_pkcs12(reader, &path, &entry);
-                trust.client_certificates.extend(opened.map(|opened| (id, opened)));
+                let client_certificate = read_pkcs12(reader, &path, &entry);
+                trust
+                    .client_certificates
+                    .extend(client_certificate.map(|client_certificate| (id, client_certificate)));
             }
             _ => {
                 let message = format!(
@@ -69,39 +73,42 @@ fn read_pem_field(
 fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let certificate = read_pem_field(reader, path, entry, "cert_file", Pem::check_certificates);
     let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
-    let pair = certificate?.with_key(&key?);
-    reader.report_if_failed(path, entry.position, pair.check_client_certificate()).then_some(pair)
+    let certificate_and_key = certificate?.with_key(&key?);
+    reader
+        .report_if_failed(path, entry.position, certificate_and_key.check_client_certificate())
+        .then_some(certificate_and_key)
 }
 
 fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let node = entry.get("pkcs12_file")?;
-    let label = node.as_text()?.to_owned();
+    let file_name = node.as_text()?.to_owned();
     let password = match entry.get("password_file") {
         None => String::new(),
         Some(node) => {
             let read = super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
-            let inner = format!("{path}.password_file");
+            let field_path = format!("{path}.password_file");
             let record_error = |reason| {
                 reader.add_error(
                     ValidationErrorKind::Conflict,
-                    &inner,
+                    &field_path,
                     node.position,
-                    format!("`{inner}`: {reason}"),
+                    format!("`{field_path}`: {reason}"),
                 );
             };
             read.map_err(record_error).ok()?
         }
     };
-    let opened = read_limited_file(Path::new(&label)).and_then(|pkcs12| open_pkcs12(&pkcs12, &password));
-    match opened {
-        Ok(text) => Some(Pem { label, text: text.to_vec() }),
+    let pem_text =
+        read_limited_file(Path::new(&file_name)).and_then(|pkcs12| open_pkcs12(&pkcs12, &password));
+    match pem_text {
+        Ok(text) => Some(Pem { label: file_name, text: text.to_vec() }),
         Err(reason) => {
-            let inner = format!("{path}.pkcs12_file");
+            let field_path = format!("{path}.pkcs12_file");
             reader.add_error(
                 ValidationErrorKind::Conflict,
-                &inner,
+                &field_path,
                 node.position,
-                format!("`{inner}`: `{label}`: {reason}"),
+                format!("`{field_path}`: `{file_name}`: {reason}"),
             );
             None
         }

@@ -32,13 +32,13 @@ pub struct HostedLocation {
 
 /// Reads the entries of `locations`.
 pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<HostedLocation> {
-    let first = reader.int("location.id");
+    let first_location_id = reader.int("location.id");
     let allowed_to_accounts = read_egress_accounts(reader);
     let mut others = Vec::new();
     for (at, entry) in reader.unique_entries("locations") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let id = int("id").unwrap_or_default();
-        if id == first {
+        if id == first_location_id {
             let position = entry.get("id").map_or(entry.position, |node| node.position);
             let path = format!("locations[{at}].id");
             let message = format!("`{path}` is already the id of the location in `location`");
@@ -58,10 +58,10 @@ pub(super) fn read_proxy(
     path: &str,
     value_of: impl Fn(&str) -> Option<Node>,
 ) -> Option<UpstreamProxy> {
-    let text = |name: &str| value_of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
-    let position_of = |name: &str| value_of(name).map(|node| node.position).unwrap_or_default();
-    let (username, password) = ("proxy_username", "proxy_password_file");
-    for (present, missing) in [(username, "proxy"), (password, username)] {
+    let text = |login_name: &str| value_of(login_name).as_ref().and_then(Node::as_text).map(str::to_owned);
+    let position_of = |login_name: &str| value_of(login_name).map(|node| node.position).unwrap_or_default();
+    let (username_field, password_field) = ("proxy_username", "proxy_password_file");
+    for (present, missing) in [(username_field, "proxy"), (password_field, username_field)] {
         if text(present).is_some() && text(missing).is_none() {
             let message = format!("`{path}.{present}` needs `{path}.{missing}` as well");
             reader.add_error(
@@ -72,21 +72,22 @@ pub(super) fn read_proxy(
             );
         }
     }
-    let name = text(username);
-    if name.as_ref().is_some_and(|name| name.contains(':')) {
+    let login_name = text(username_field);
+    if login_name.as_ref().is_some_and(|login_name| login_name.contains(':')) {
         // The end of the name would be ambiguous (RFC 7617, section 2).
-        let message = format!("`{path}.{username}` must be a text without a colon");
+        let message = format!("`{path}.{username_field}` must be a text without a colon");
         reader.add_error(
             ValidationErrorKind::Format,
-            &format!("{path}.{username}"),
-            position_of(username),
+            &format!("{path}.{username_field}"),
+            position_of(username_field),
             message,
         );
     }
-    let secret = value_of(password).map(|node| reader.read_secret_file(&format!("{path}.{password}"), &node));
+    let secret = value_of(password_field)
+        .map(|node| reader.read_secret_file(&format!("{path}.{password_field}"), &node));
     let proxy = UpstreamProxy::from(parse_endpoint(&text("proxy")?)?);
-    Some(match name {
-        Some(name) => proxy.with_credentials(&name, &secret.unwrap_or_default().0),
+    Some(match login_name {
+        Some(login_name) => proxy.with_credentials(&login_name, &secret.unwrap_or_default().0),
         None => proxy,
     })
 }
@@ -95,7 +96,7 @@ fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> H
     let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
     let limit =
         |name: &str, own: usize| int(name).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(own);
-    let engine = read_concurrency(reader);
+    let defaults = read_concurrency(reader);
     let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
     HostedLocation {
         location: Location { id, name, region: int("region").unwrap_or_default() },
@@ -103,12 +104,12 @@ fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> H
         proxy: None,
         proxies: BTreeMap::new(),
         concurrency: ConcurrencySettings {
-            total: limit("total", engine.total),
-            light: limit("light", engine.light),
-            heavy: limit("heavy", engine.heavy),
-            per_target: limit("per_target", engine.per_target),
-            queue_capacity: limit("queue", engine.queue_capacity),
-            drain_timeout: engine.drain_timeout,
+            total: limit("total", defaults.total),
+            light: limit("light", defaults.light),
+            heavy: limit("heavy", defaults.heavy),
+            per_target: limit("per_target", defaults.per_target),
+            queue_capacity: limit("queue", defaults.queue_capacity),
+            drain_timeout: defaults.drain_timeout,
         },
         can_verify: entry.get("verifies").is_some_and(|node| node.to_json() == true),
         connectivity_targets: entry.get("connectivity_targets").map(read_endpoints).unwrap_or_default(),

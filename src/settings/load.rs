@@ -14,7 +14,7 @@ impl Settings {
     /// Reads all of `sources`. Fails with every error.
     pub fn load(sources: &SettingSources) -> Result<Self, Vec<ValidationError>> {
         let (mut values, mut errors) = (validate::SettingValues::new(), Vec::new());
-        let mut label: Option<Arc<str>> = None;
+        let mut file_name: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
             match super::text_file::read_config_text(path) {
@@ -26,24 +26,24 @@ impl Settings {
                     );
                 }
             }
-            label = Some(name);
+            file_name = Some(name);
         }
-        let mut overridden = Vec::new();
+        let mut overridden_paths = Vec::new();
         for setting in SETTINGS {
             if let Some((name, text)) = sources.environment_value(setting) {
                 validate::read_override(setting, name, text, &mut values, &mut errors);
-                overridden.push(setting.path);
+                overridden_paths.push(setting.path);
             }
             if let Some(text) = sources.flag_value(setting) {
                 let flag = format!("--{}", setting.path.replace(['.', '_'], "-"));
                 validate::read_override(setting, &flag, text, &mut values, &mut errors);
-                overridden.push(setting.path);
+                overridden_paths.push(setting.path);
             }
         }
-        let mut settings = build::build(values, label.as_ref(), &mut errors);
+        let mut settings = build::build(values, file_name.as_ref(), &mut errors);
         // Defaults in the file do not count as set: the shipped file has them all. Flags and variables do.
-        settings.data_dir_is_set |= overridden.contains(&"data");
-        settings.monitor_paths_are_set |= overridden.contains(&"monitors");
+        settings.data_dir_is_set |= overridden_paths.contains(&"data");
+        settings.monitor_paths_are_set |= overridden_paths.contains(&"monitors");
         if errors.is_empty() {
             return Ok(settings);
         }

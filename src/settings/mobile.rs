@@ -28,18 +28,17 @@ pub(super) fn read_mobile(
 fn read_device(entry: &Node) -> Option<DeviceProfile> {
     let defaults = Emulation::default();
     let text = |node: &Node, name: &str| node.get(name).and_then(Node::as_text).map(str::to_owned);
-    let dimension =
-        |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
+    let pixels = |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
     let flag = |name: &str| entry.get(name).is_some_and(|node| node.to_json() == true);
     let headers = entry.get("headers").map(Node::items).unwrap_or_default();
-    let blocked = entry.get("blocked_hosts").map(Node::items).unwrap_or_default();
-    let blocked: Vec<&str> = blocked.iter().filter_map(Node::as_text).collect();
+    let blocked_hosts = entry.get("blocked_hosts").map(Node::items).unwrap_or_default();
+    let blocked_hosts: Vec<&str> = blocked_hosts.iter().filter_map(Node::as_text).collect();
     Some(DeviceProfile {
         name: text(entry, "name")?,
         emulation: Emulation {
             viewport: (
-                dimension("width").unwrap_or(defaults.viewport.0),
-                dimension("height").unwrap_or(defaults.viewport.1),
+                pixels("width").unwrap_or(defaults.viewport.0),
+                pixels("height").unwrap_or(defaults.viewport.1),
             ),
             device_pixel_ratio: entry
                 .get("scale")
@@ -54,6 +53,6 @@ fn read_device(entry: &Node) -> Option<DeviceProfile> {
                 .collect(),
         },
         // Invalid patterns are already reported as errors.
-        blocked_hosts: BlockedHosts::parse(&blocked).unwrap_or_default(),
+        blocked_hosts: BlockedHosts::parse(&blocked_hosts).unwrap_or_default(),
     })
 }

@@ -85,13 +85,13 @@ impl Settings {
             can_verify: self.can_verify,
             connectivity_targets: self.connectivity_targets.clone(),
         };
-        let mut all = vec![first];
-        all.extend(self.other_locations.iter().cloned());
-        for other in all.iter_mut().skip(1) {
+        let mut locations = vec![first];
+        locations.extend(self.other_locations.iter().cloned());
+        for other in locations.iter_mut().skip(1) {
             other.net.trust = self.net.trust.clone();
             other.proxies = self.proxies.clone();
         }
-        all
+        locations
     }
 
     /// Returns the ids of the hosted locations, in the same order.

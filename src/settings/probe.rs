@@ -9,13 +9,13 @@ use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
 pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
-    let mut names = vec![reader.text("dns.default_name")];
+    let mut dns_names = vec![reader.text("dns.default_name")];
     for (at, entry) in reader.unique_entries("dns.names") {
         let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
         let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
         if let Ok(id @ 1..=1000) = usize::try_from(id) {
-            names.resize(names.len().max(id + 1), String::new());
-            names[id] = name;
+            dns_names.resize(dns_names.len().max(id + 1), String::new());
+            dns_names[id] = name;
             continue;
         }
         let path = format!("dns.names[{at}].id");
@@ -24,7 +24,7 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
     }
     let defaults = ProbeBuildContext::default();
     ProbeBuildContext {
-        dns_query_names: names,
+        dns_query_names: dns_names,
         certificate_warning_days: u32::try_from(reader.int("checks.certificate_days"))
             .unwrap_or(defaults.certificate_warning_days),
         max_body_bytes: reader.int("checks.body_bytes").unsigned_abs(),

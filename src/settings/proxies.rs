@@ -25,33 +25,33 @@ fn read_proxy_entry(
     path: &str,
     entry: &Node,
 ) -> Option<(i64, UpstreamProxy)> {
-    let text = |name: &str| entry.get(name).and_then(Node::as_text).map(str::to_owned);
+    let text = |username: &str| entry.get(username).and_then(Node::as_text).map(str::to_owned);
     let kind = ProxyKind::from_name(&text("kind")?)?;
     let proxy = UpstreamProxy::new(kind, parse_endpoint(&text("server")?)?);
     let id = entry.get("id")?.to_json().as_i64()?;
-    let (name, file) = (text("username"), entry.get("password_file"));
-    let password = file.map(|node| reader.read_secret_file(&format!("{path}.password_file"), node));
-    let Some(name) = name else {
-        if let Some(file) = file {
+    let (username, password_file) = (text("username"), entry.get("password_file"));
+    let password = password_file.map(|node| reader.read_secret_file(&format!("{path}.password_file"), node));
+    let Some(username) = username else {
+        if let Some(password_file) = password_file {
             let message = format!("`{path}.password_file` needs `{path}.username` as well");
             reader.add_error(
                 ValidationErrorKind::MissingField,
                 &format!("{path}.password_file"),
-                file.position,
+                password_file.position,
                 message,
             );
         }
         return Some((id, proxy));
     };
     let password = password.unwrap_or_default();
-    let position = entry.get("username").map(|node| node.position).unwrap_or_default();
+    let username_position = entry.get("username").map(|node| node.position).unwrap_or_default();
     let problem = match kind {
         // The end of the name would be ambiguous (RFC 7617 2).
-        ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
-        ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&name.len()) => {
+        ProxyKind::Http if username.contains(':') => Some(("username", "must be a text without a colon")),
+        ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&username.len()) => {
             Some(("username", "must have 1 to 255 bytes"))
         }
-        ProxyKind::Socks5 if file.is_none() => {
+        ProxyKind::Socks5 if password_file.is_none() => {
             Some(("username", "needs `password_file` as well: SOCKS 5 has no login without a password"))
         }
         ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&password.0.len()) => {
@@ -59,9 +59,14 @@ fn read_proxy_entry(
         }
         _ => None,
     };
-    if let Some((part, message)) = problem {
-        let path = format!("{path}.{part}");
-        reader.add_error(ValidationErrorKind::Format, &path, position, format!("`{path}` {message}"));
+    if let Some((field_name, message)) = problem {
+        let path = format!("{path}.{field_name}");
+        reader.add_error(
+            ValidationErrorKind::Format,
+            &path,
+            username_position,
+            format!("`{path}` {message}"),
+        );
     }
-    Some((id, proxy.with_credentials(&name, &password.0)))
+    Some((id, proxy.with_credentials(&username, &password.0)))
 }

@@ -11,9 +11,9 @@ const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
 /// Reads a secret from a file or variable. The line break at the end of a file is removed, and a relative path starts
 /// in `base_folder`. The error says why it cannot be read, without a full stop and without the secret.
-pub fn read_secret(folder: &Path, source: SecretSource<'_>) -> Result<String, String> {
+pub fn read_secret(base_folder: &Path, source: SecretSource<'_>) -> Result<String, String> {
     let secret = match source {
-        SecretSource::File(path) => read_secret_file(&folder.join(path))?,
+        SecretSource::File(path) => read_secret_file(&base_folder.join(path))?,
         SecretSource::Env(name) => std::env::var(name)
             .map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?,
     };

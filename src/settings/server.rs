@@ -30,15 +30,19 @@ pub(super) fn read_listen_addresses(reader: &SettingsReader<'_>) -> Vec<SocketAd
 }
 
 pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
-    let (certificate, key) = ("server.tls_cert_file", "server.tls_key_file");
-    let tls = match (reader.optional_text(certificate), reader.optional_text(key)) {
-        (Some(certificate), Some(key)) => {
+    let (certificate_path, key_path) = ("server.tls_cert_file", "server.tls_key_file");
+    let tls = match (reader.optional_text(certificate_path), reader.optional_text(key_path)) {
+        (Some(certificate_path), Some(key_path)) => {
             check_server_certificate(reader);
-            Some((certificate.into(), key.into()))
+            Some((certificate_path.into(), key_path.into()))
         }
         (None, None) => None,
-        (one, _) => {
-            let (present, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
+        (certificate_file, _) => {
+            let (present, missing) = if certificate_file.is_some() {
+                (certificate_path, key_path)
+            } else {
+                (key_path, certificate_path)
+            };
             let position = reader.node(present).position;
             reader.add_error(
                 ValidationErrorKind::MissingField,

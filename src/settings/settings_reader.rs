@@ -51,12 +51,12 @@ impl SettingsReader<'_> {
 
     pub(super) fn add_error(
         &mut self,
-        rule: ValidationErrorKind,
+        kind: ValidationErrorKind,
         path: &str,
         position: Position,
         message: String,
     ) {
-        let error = ValidationError::new(rule, path, position, message);
+        let error = ValidationError::new(kind, path, position, message);
         self.errors.push(match self.file_name {
             Some(file) if position.is_known() => error.with_file(file),
             _ => error,
@@ -92,18 +92,18 @@ impl SettingsReader<'_> {
     /// Returns the entries of a list of maps with their indexes, and reports duplicate keys.
     pub(super) fn unique_entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
-        let mut seen = BTreeSet::new();
+        let mut seen_keys = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {
-            let name = match path {
+            let key_field = match path {
                 "plans" => "code",
                 "mobile.profiles" => "subtype",
                 "browser.remote" => "browser",
                 "egress.accounts" => "account",
                 _ => "id",
             };
-            let Some(key) = item.get(name) else { continue };
-            if !seen.insert(key.to_json().to_string()) {
-                let inner = format!("{path}[{at}].{name}");
+            let Some(key) = item.get(key_field) else { continue };
+            if !seen_keys.insert(key.to_json().to_string()) {
+                let inner = format!("{path}[{at}].{key_field}");
                 self.add_error(
                     ValidationErrorKind::DuplicateField,
                     &inner,

@@ -45,18 +45,19 @@ impl SettingSources {
     /// Returns the names of variables that look like settings but are not, each with the likely name.
     #[must_use]
     pub fn unknown_variables(&self) -> Vec<(String, Option<String>)> {
-        let known: Vec<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
+        let known_names: Vec<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
         let is_unknown =
-            |name: &&String| !known.contains(name) && !NON_SETTING_VARIABLES.contains(&name.as_str());
+            |name: &&String| !known_names.contains(name) && !NON_SETTING_VARIABLES.contains(&name.as_str());
         // Similarity is compared in lower case.
-        let lower: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();
-        let hint =
-            |name: &String| closest_match(name, lower.iter().map(String::as_str)).map(str::to_uppercase);
+        let lowercase_names: Vec<String> = known_names.iter().map(|name| name.to_lowercase()).collect();
+        let suggest = |name: &String| {
+            closest_match(name, lowercase_names.iter().map(String::as_str)).map(str::to_uppercase)
+        };
         self.environment
             .iter()
             .map(|(name, _)| name)
             .filter(is_unknown)
-            .map(|name| (name.clone(), hint(name)))
+            .map(|name| (name.clone(), suggest(name)))
             .collect()
     }
 }

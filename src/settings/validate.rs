@@ -13,7 +13,7 @@ pub(super) type SettingValues = BTreeMap<&'static str, Node>;
 
 /// Reads the text of a settings file; `file_name` names it in errors.
 pub(super) fn read_file(
-    label: &Arc<str>,
+    file_name: &Arc<str>,
     text: &str,
     values: &mut SettingValues,
     errors: &mut Vec<ValidationError>,
@@ -24,7 +24,7 @@ pub(super) fn read_file(
         Err(error) => errors.push(error.into()),
     }
     for error in errors.iter_mut().skip(before) {
-        error.file = Some(Arc::clone(label));
+        error.file = Some(Arc::clone(file_name));
     }
 }
 
@@ -33,8 +33,8 @@ fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, errors: &
         return;
     }
     if !matches!(node.value, NodeValue::Map(_)) {
-        let whole = if prefix.is_empty() { "the settings" } else { prefix };
-        let message = format!("`{whole}` must be a map of settings, not `{}`", display_value(node));
+        let section_name = if prefix.is_empty() { "the settings" } else { prefix };
+        let message = format!("`{section_name}` must be a map of settings, not `{}`", display_value(node));
         errors.push(ValidationError::new(ValidationErrorKind::Type, prefix, node.position, message));
         return;
     }
@@ -92,8 +92,8 @@ pub(super) fn read_override(
     }
 }
 
-fn check_value(kind: &SettingType, path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
-    match kind {
+fn check_value(setting_type: &SettingType, path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
+    match setting_type {
         SettingType::List(item_type) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
                 check_value(item_type, &format!("{path}[{at}]"), item, errors);
@@ -102,59 +102,65 @@ fn check_value(kind: &SettingType, path: &str, node: &Node, errors: &mut Vec<Val
         // Addresses may be single, separated by commas, or in a list.
         SettingType::ListenAddresses if !node.items().is_empty() => {
             for (at, item) in node.items().iter().enumerate() {
-                check_value(kind, &format!("{path}[{at}]"), item, errors);
+                check_value(setting_type, &format!("{path}[{at}]"), item, errors);
             }
         }
-        SettingType::MapList(parts) if matches!(node.value, NodeValue::List(_)) => {
+        SettingType::MapList(entry_fields) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                check_map_entry(parts, &format!("{path}[{at}]"), item, errors);
+                check_map_entry(entry_fields, &format!("{path}[{at}]"), item, errors);
             }
         }
-        _ if kind.accepts(node) => {}
+        _ if setting_type.accepts(node) => {}
         _ => {
-            let given = display_value(node);
-            let message = format!("`{path}` must be {}, not `{given}`", kind.requirement());
+            let value = display_value(node);
+            let message = format!("`{path}` must be {}, not `{value}`", setting_type.requirement());
             errors.push(
-                ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given),
+                ValidationError::new(error_kind(setting_type, node), path, node.position, message)
+                    .with_value(value),
             );
         }
     }
 }
 
-fn check_map_entry(parts: &[EntryField], path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
+fn check_map_entry(entry_fields: &[EntryField], path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
     if !matches!(node.value, NodeValue::Map(_)) {
         let message = format!("`{path}` must be a map, not `{}`", display_value(node));
         errors.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));
         return;
     }
     for (at, (key, value)) in node.entries().iter().enumerate() {
-        let inner = format!("{path}.{}", key.name);
+        let field_path = format!("{path}.{}", key.name);
         if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
-            let message = format!("`{inner}` is set twice");
+            let message = format!("`{field_path}` is set twice");
             errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
-                inner,
+                field_path,
                 key.position,
                 message,
             ));
             continue;
         }
-        if let Some(field) = parts.iter().find(|field| field.name == key.name) {
-            check_value(&field.setting_type, &inner, value, errors);
+        if let Some(field) = entry_fields.iter().find(|field| field.name == key.name) {
+            check_value(&field.setting_type, &field_path, value, errors);
             continue;
         }
         let error = ValidationError::new(
             ValidationErrorKind::UnknownField,
-            &inner,
+            &field_path,
             key.position,
-            format!("`{inner}` is not a setting"),
+            format!("`{field_path}` is not a setting"),
         );
-        errors.push(with_suggestion(error, &key.name, parts.iter().map(|field| field.name)));
+        errors.push(with_suggestion(error, &key.name, entry_fields.iter().map(|field| field.name)));
     }
-    for field in parts.iter().filter(|field| field.required && node.get(field.name).is_none()) {
-        let inner = format!("{path}.{}", field.name);
-        let message = format!("`{inner}` is missing");
-        errors.push(ValidationError::new(ValidationErrorKind::MissingField, inner, node.position, message));
+    for field in entry_fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+        let field_path = format!("{path}.{}", field.name);
+        let message = format!("`{field_path}` is missing");
+        errors.push(ValidationError::new(
+            ValidationErrorKind::MissingField,
+            field_path,
+            node.position,
+            message,
+        ));
     }
 }
 
@@ -165,7 +171,7 @@ fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
         key.position,
         format!("`{path}` is not a setting"),
     );
-    let here = SETTINGS.iter().filter_map(|setting| match setting.path.split_once('.') {
+    let names_in_section = SETTINGS.iter().filter_map(|setting| match setting.path.split_once('.') {
         Some((section, name)) => (section == prefix).then_some(name),
         None => prefix.is_empty().then_some(setting.path),
     });
@@ -175,7 +181,7 @@ fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
     if let Some(setting) = SETTINGS.iter().find(|s| s.path.rsplit('.').next() == Some(key.name.as_str())) {
         return error.with_hint(format!("did you mean `{}`?", setting.path));
     }
-    with_suggestion(error, &key.name, here.chain(sections))
+    with_suggestion(error, &key.name, names_in_section.chain(sections))
 }
 
 fn with_suggestion<'a>(
@@ -189,8 +195,8 @@ fn with_suggestion<'a>(
     }
 }
 
-fn error_kind(kind: &SettingType, node: &Node) -> ValidationErrorKind {
-    match (kind, &node.value) {
+fn error_kind(setting_type: &SettingType, node: &Node) -> ValidationErrorKind {
+    match (setting_type, &node.value) {
         (SettingType::Int { .. }, NodeValue::Int(_))
         | (SettingType::Float { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => ValidationErrorKind::Range,
         (SettingType::Choice(_), NodeValue::Text(_)) => ValidationErrorKind::Choice,

@@ -21,9 +21,9 @@ impl Node {
 
 /// Reads one JSON text. A duplicate key of an object is kept twice.
 fn parse_json(bytes: &[u8]) -> Result<Node, SyntaxError> {
-    let remaining = Cell::new(MAX_VALUES);
+    let remaining_values = Cell::new(MAX_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let read = NodeSeed { depth: 0, remaining_values: &remaining }.deserialize(&mut deserializer);
+    let read = NodeSeed { depth: 0, remaining_values: &remaining_values }.deserialize(&mut deserializer);
     let read = read.and_then(|node| deserializer.end().map(|()| node));
     read.map_err(|error| syntax_error(bytes, &error))
 }

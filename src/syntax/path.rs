@@ -24,17 +24,18 @@ pub enum PathError {
 ///
 /// # Errors
 /// As [`PathError`].
-pub fn parse_json_path(property: &str) -> Result<JsonPath, PathError> {
-    let full = match property.chars().next() {
-        Some('$') => property.to_owned(),
-        Some('[' | '.') => format!("${property}"),
-        _ => format!("$.{property}"),
+pub fn parse_json_path(text: &str) -> Result<JsonPath, PathError> {
+    let full_path = match text.chars().next() {
+        Some('$') => text.to_owned(),
+        Some('[' | '.') => format!("${text}"),
+        _ => format!("$.{text}"),
     };
-    if full.matches(['[', '(']).count() > MAX_BRACKETS || full.matches("..").count() > MAX_DESCENDANT_SEGMENTS
+    if full_path.matches(['[', '(']).count() > MAX_BRACKETS
+        || full_path.matches("..").count() > MAX_DESCENDANT_SEGMENTS
     {
         return Err(PathError::TooComplex);
     }
-    JsonPath::parse(&full).map_err(|error| PathError::Syntax(error.to_string()))
+    JsonPath::parse(&full_path).map_err(|error| PathError::Syntax(error.to_string()))
 }
 
 /// A compiled XPath 1.0.
@@ -50,10 +51,10 @@ pub struct XPath {
 ///
 /// # Errors
 /// As [`PathError`].
-pub fn parse_xpath(property: &str) -> Result<XPath, PathError> {
-    if property.matches(['[', '(']).count() > MAX_BRACKETS {
+pub fn parse_xpath(text: &str) -> Result<XPath, PathError> {
+    if text.matches(['[', '(']).count() > MAX_BRACKETS {
         return Err(PathError::TooComplex);
     }
-    let (expr, prefixes) = xpath::parse(property).map_err(PathError::Syntax)?;
+    let (expr, prefixes) = xpath::parse(text).map_err(PathError::Syntax)?;
     Ok(XPath { expr, prefixes })
 }

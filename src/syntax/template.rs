@@ -22,24 +22,24 @@ pub enum TemplatePart<'a> {
 /// Splits `text` into its parts, in order; no text part is empty.
 #[must_use]
 pub fn parse_template(text: &str) -> Vec<TemplatePart<'_>> {
-    let (mut found, mut copied, mut from) = (Vec::new(), 0, 0);
-    while let Some(open) = text[from..].find("{{").map(|at| from + at) {
-        let Some((name, length)) = parse_placeholder(&text[open + 2..]) else {
+    let (mut parts, mut part_start, mut search_from) = (Vec::new(), 0, 0);
+    while let Some(placeholder_start) = text[search_from..].find("{{").map(|at| search_from + at) {
+        let Some((name, length)) = parse_placeholder(&text[placeholder_start + 2..]) else {
             // `{{{name}}` is a brace before a placeholder.
-            from = open + 1;
+            search_from = placeholder_start + 1;
             continue;
         };
-        if copied < open {
-            found.push(TemplatePart::Text(&text[copied..open]));
+        if part_start < placeholder_start {
+            parts.push(TemplatePart::Text(&text[part_start..placeholder_start]));
         }
-        found.push(TemplatePart::Placeholder(name));
-        copied = open + 2 + length;
-        from = copied;
+        parts.push(TemplatePart::Placeholder(name));
+        part_start = placeholder_start + 2 + length;
+        search_from = part_start;
     }
-    if copied < text.len() {
-        found.push(TemplatePart::Text(&text[copied..]));
+    if part_start < text.len() {
+        parts.push(TemplatePart::Text(&text[part_start..]));
     }
-    found
+    parts
 }
 
 /// Whether `text` has a placeholder.
@@ -53,12 +53,14 @@ pub fn has_placeholders(text: &str) -> bool {
 /// length. Reads no further than the name, so that a text of many braces is parsed in linear time.
 fn parse_placeholder(text: &str) -> Option<(&str, usize)> {
     let inside = text.trim_start_matches(' ');
-    let sign = usize::from(inside.starts_with('$'));
-    let letters =
-        inside[sign..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    let (name, after) = inside.split_at(sign + letters);
+    let sign_length = usize::from(inside.starts_with('$'));
+    let identifier_length = inside[sign_length..]
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        .count();
+    let (name, after) = inside.split_at(sign_length + identifier_length);
     let rest = after.trim_start_matches(' ').strip_prefix("}}")?;
-    TextFormat::Identifier.matches(&name[sign..]).then(|| (name, text.len() - rest.len()))
+    TextFormat::Identifier.matches(&name[sign_length..]).then(|| (name, text.len() - rest.len()))
 }
 
 #[cfg(test)]

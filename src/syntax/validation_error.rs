@@ -84,7 +84,7 @@ pub struct ValidationError {
 impl ValidationError {
     /// Creates an error of the field `path` at `position`.
     pub fn new(
-        rule: ValidationErrorKind,
+        kind: ValidationErrorKind,
         path: impl Into<String>,
         position: Position,
         message: impl Into<String>,
@@ -93,7 +93,7 @@ impl ValidationError {
             file: None,
             position,
             path: path.into(),
-            kind: rule,
+            kind,
             value: None,
             message: message.into(),
             hint: None,
@@ -102,8 +102,8 @@ impl ValidationError {
 
     /// Sets the value that was given.
     #[must_use]
-    pub fn with_value(mut self, given: impl Into<String>) -> Self {
-        self.value = Some(given.into());
+    pub fn with_value(mut self, value: impl Into<String>) -> Self {
+        self.value = Some(value.into());
         self
     }
 
@@ -179,9 +179,9 @@ pub fn display_value(node: &Node) -> String {
 /// Truncates `text` for a message, and replaces control characters by spaces.
 #[must_use]
 pub fn truncate_value(text: &str) -> String {
-    let cut: String =
+    let truncated: String =
         text.chars().take(MAX_VALUE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+    if truncated.len() < text.len() { format!("{truncated}…") } else { truncated }
 }
 
 /// Returns the known name closest to `name`, if it is similar enough to be meant.

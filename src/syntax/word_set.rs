@@ -8,13 +8,13 @@ impl<const N: usize> SubstringSet<N> {
     /// Creates a set of these words.
     #[must_use]
     pub const fn new(words: [&'static str; N]) -> Self {
-        let mut all = [(0, ""); N];
+        let mut entries = [(0, ""); N];
         let mut at = 0;
         while at < N {
-            all[at] = (letter_mask(words[at].as_bytes()), words[at]);
+            entries[at] = (letter_mask(words[at].as_bytes()), words[at]);
             at += 1;
         }
-        Self(all)
+        Self(entries)
     }
 
     /// Whether `name` contains one of the words, ignoring case.

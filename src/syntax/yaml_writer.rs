@@ -111,12 +111,12 @@ fn is_block_text(text: &str) -> bool {
 }
 
 fn write_block(out: &mut String, text: &str, indent: usize) {
-    let end = match (text.ends_with('\n'), text.ends_with("\n\n")) {
+    let chomping = match (text.ends_with('\n'), text.ends_with("\n\n")) {
         (_, true) => "+",
         (true, false) => "",
         (false, false) => "-",
     };
-    let _ = writeln!(out, " |{end}");
+    let _ = writeln!(out, " |{chomping}");
     for line in text.split_terminator('\n') {
         if !line.is_empty() {
             write_indent(out, indent);

@@ -20,9 +20,9 @@ impl RunQueue {
 
     /// Adds the monitor to the admission queue or removes it, by whether a run of it waits.
     pub(super) fn update_admission_request(&mut self, index: u32, now: Timestamp) {
-        let wants = self.needs_admission(index);
+        let needs_admission = self.needs_admission(index);
         let Some(entry) = self.monitors.get_mut(index as usize).and_then(Option::as_mut) else { return };
-        match (entry.run_state, wants) {
+        match (entry.run_state, needs_admission) {
             (RunState::Queued, false) => {
                 entry.run_state = RunState::Idle;
                 self.admission.release(index);
@@ -50,11 +50,11 @@ impl RunQueue {
     }
 
     /// Collects the checks that can be admitted now, for example after a change or a request for a run.
-    pub fn collect_admitted(&mut self, now: Timestamp, starts: &mut Vec<CheckStart>) {
+    pub fn collect_admitted(&mut self, now: Timestamp, checks_to_start: &mut Vec<CheckStart>) {
         while let Some(index) = self.admission.admit_next() {
             self.handle_timer_if_due(index, now);
             match self.take_check_start(index, now) {
-                Some(start) => starts.push(start),
+                Some(start) => checks_to_start.push(start),
                 None => self.admission.release(index),
             }
         }
@@ -67,12 +67,13 @@ impl RunQueue {
         let planned_at = if reply.is_some() { Some(now) } else { entry.pending_slot.take() };
         entry.run_state = if planned_at.is_some() { RunState::Running } else { RunState::Idle };
         let planned_at = planned_at?;
-        let due_at = if reply.is_some() { now } else { entry.location_grid.location_start_at(planned_at) };
+        let location_start_at =
+            if reply.is_some() { now } else { entry.location_grid.location_start_at(planned_at) };
         Some(CheckStart {
             monitor_index: index,
             assignment: Arc::clone(&entry.assignment),
             planned_at,
-            location_start_at: due_at,
+            location_start_at,
             on_demand_reply: reply,
         })
     }
@@ -103,9 +104,9 @@ impl RunQueue {
 
     /// Frees an entry that is not planned and has no run in progress or waiting.
     pub(super) fn remove_if_idle(&mut self, index: u32) {
-        let wants = self.needs_admission(index);
+        let needs_admission = self.needs_admission(index);
         let Some(entry) = self.monitor_mut(index) else { return };
-        if entry.is_planned || wants || entry.run_state == RunState::Running {
+        if entry.is_planned || needs_admission || entry.run_state == RunState::Running {
             return;
         }
         let id = entry.assignment.monitor_id;

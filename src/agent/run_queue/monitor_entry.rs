@@ -35,25 +35,25 @@ pub(super) enum RunState {
 }
 
 /// Returns why a waiting slot is missed.
-pub(super) fn missed_reason(state: RunState) -> MissedReason {
-    if state == RunState::Running { MissedReason::StillRunning } else { MissedReason::Overload }
+pub(super) fn missed_reason(run_state: RunState) -> MissedReason {
+    if run_state == RunState::Running { MissedReason::StillRunning } else { MissedReason::Overload }
 }
 
 impl MonitorSchedule {
     pub(super) fn new(assignment: Arc<Assignment>, now: Timestamp) -> Self {
-        let grid = assignment.location_slot_grid();
-        let target = assignment.probe.target_host().map(TargetKey::from_host);
+        let location_grid = assignment.location_slot_grid();
+        let target_key = assignment.probe.target_host().map(TargetKey::from_host);
         // Starts with the first run planned after now, at whichever location, so that no run is checked by only some of
         // its locations.
-        let due = grid.next_slot_after(now);
+        let first_slot = location_grid.next_slot_after(now);
         Self {
             assignment,
-            location_grid: grid,
+            location_grid,
             pending_slot: None,
-            last_handled_slot: grid.monitor_grid().last_slot_at_or_before(now),
-            next_slot: due,
-            timer_at: grid.location_start_at(due),
-            target_key: target,
+            last_handled_slot: location_grid.monitor_grid().last_slot_at_or_before(now),
+            next_slot: first_slot,
+            timer_at: location_grid.location_start_at(first_slot),
+            target_key,
             run_state: RunState::Idle,
             is_planned: false,
         }
@@ -74,15 +74,15 @@ impl MonitorSchedule {
     }
 
     /// Switches to `location_grid`, from its first slot after now and after all handled slots.
-    pub(super) fn change_grid(&mut self, grid: LocationSlotGrid, now: Timestamp) {
-        self.location_grid = grid;
-        self.set_next_slot(grid.next_slot_after(now.max(self.last_handled_slot)));
+    pub(super) fn change_grid(&mut self, location_grid: LocationSlotGrid, now: Timestamp) {
+        self.location_grid = location_grid;
+        self.set_next_slot(location_grid.next_slot_after(now.max(self.last_handled_slot)));
     }
 
     /// Sets the next slot, and the timer to its start.
-    pub(super) fn set_next_slot(&mut self, due: Timestamp) {
-        self.next_slot = due;
-        self.timer_at = self.location_grid.location_start_at(due);
+    pub(super) fn set_next_slot(&mut self, slot: Timestamp) {
+        self.next_slot = slot;
+        self.timer_at = self.location_grid.location_start_at(slot);
     }
 
     /// Takes the waiting slot if its interval has passed. This only happens under rotation:

@@ -88,38 +88,40 @@ impl RunQueue {
         }
         let id = assignment.monitor_id;
         let Some(index) = self.index_by_id.get(&id).copied() else {
-            let last = assignment.last_planned_at;
+            let last_planned_at = assignment.last_planned_at;
             let index = self.insert_monitor(MonitorSchedule::new(assignment, now));
             self.mark_planned(index);
-            if let Some(last) = last.filter(|&last| last <= now + CLOCK_STEP_TOLERANCE) {
-                self.resume_after_slot(index, last, now);
+            if let Some(last_planned_at) =
+                last_planned_at.filter(|&last_planned_at| last_planned_at <= now + CLOCK_STEP_TOLERANCE)
+            {
+                self.resume_after_slot(index, last_planned_at, now);
             }
             return;
         };
         self.handle_timer_if_due(index, now);
         let Some(entry) = self.monitor_mut(index) else { return };
-        let grid = assignment.location_slot_grid();
+        let location_grid = assignment.location_slot_grid();
         entry.update_assignment(assignment);
         if !entry.is_planned {
             // Slots that passed while it was not planned are ignored.
             entry.last_handled_slot =
-                entry.last_handled_slot.max(grid.monitor_grid().last_slot_at_or_before(now));
-            entry.change_grid(grid, now);
+                entry.last_handled_slot.max(location_grid.monitor_grid().last_slot_at_or_before(now));
+            entry.change_grid(location_grid, now);
             self.mark_planned(index);
-        } else if entry.location_grid != grid {
-            if let (None, Some(delayed)) = (entry.pending_slot, entry.take_slot_delayed_by_stall()) {
-                entry.pending_slot = Some(delayed);
+        } else if entry.location_grid != location_grid {
+            if let (None, Some(delayed_slot)) = (entry.pending_slot, entry.take_slot_delayed_by_stall()) {
+                entry.pending_slot = Some(delayed_slot);
             }
-            entry.change_grid(grid, now);
-            let wake = entry.timer_at;
-            self.timers.set_timer(index, wake);
+            entry.change_grid(location_grid, now);
+            let timer_at = entry.timer_at;
+            self.timers.set_timer(index, timer_at);
         }
         self.update_admission_request(index, now);
     }
 
     /// Stops planning a monitor. A run in progress continues; a waiting slot is dropped.
-    pub fn remove(&mut self, id: MonitorId) -> Option<u32> {
-        let index = self.index_by_id.get(&id).copied()?;
+    pub fn remove(&mut self, monitor_id: MonitorId) -> Option<u32> {
+        let index = self.index_by_id.get(&monitor_id).copied()?;
         let entry = self.monitor_mut(index)?;
         entry.pending_slot = None;
         if std::mem::take(&mut entry.is_planned) {
@@ -133,10 +135,10 @@ impl RunQueue {
 
     /// Requests a run of a monitor outside its schedule. It needs admission too, and is the monitor's next run:
     /// it never runs concurrently with another run of the monitor.
-    pub fn request_run(&mut self, id: MonitorId, now: Timestamp, reply: OnDemandResultSender) {
+    pub fn request_run(&mut self, monitor_id: MonitorId, now: Timestamp, reply: OnDemandResultSender) {
         let index = self
             .index_by_id
-            .get(&id)
+            .get(&monitor_id)
             .copied()
             .filter(|&index| self.monitor_mut(index).is_some_and(|e| e.is_planned));
         match index {
@@ -161,7 +163,7 @@ impl RunQueue {
 
     /// Advances the time to `now` and collects the checks to start. Returns whether more timers are due: then call
     /// again soon.
-    pub fn tick(&mut self, now: Timestamp, starts: &mut Vec<CheckStart>) -> bool {
+    pub fn tick(&mut self, now: Timestamp, checks_to_start: &mut Vec<CheckStart>) -> bool {
         if now + CLOCK_STEP_TOLERANCE < self.latest_time && !self.is_stopped {
             self.replan_all_monitors(now);
             self.latest_time = now;
@@ -173,23 +175,23 @@ impl RunQueue {
         // After the clock was set back, the end of the last stall must not be in the future.
         self.stalled_until = self.stalled_until.min(now);
         self.last_tick_at = now;
-        let mut more_due = true;
+        let mut has_more_due = true;
         for _ in 0..MAX_TIMERS_PER_TICK {
             let Some(index) = self.timers.pop_expired(now) else {
-                more_due = false;
+                has_more_due = false;
                 break;
             };
             self.on_timer_expired(index, now);
             self.update_admission_request(index, now);
             // Admit after each timer: the admission queue is for runs beyond the capacity, not for all that are due.
-            self.collect_admitted(now, starts);
+            self.collect_admitted(now, checks_to_start);
         }
-        self.collect_admitted(now, starts);
-        more_due
+        self.collect_admitted(now, checks_to_start);
+        has_more_due
     }
 
     /// Handles the end of the check that was started as `index`, after its result was delivered.
-    pub fn on_check_finished(&mut self, index: u32, now: Timestamp, starts: &mut Vec<CheckStart>) {
+    pub fn on_check_finished(&mut self, index: u32, now: Timestamp, checks_to_start: &mut Vec<CheckStart>) {
         self.handle_timer_if_due(index, now);
         self.admission.release(index);
         if let Some(entry) = self.monitor_mut(index) {
@@ -198,7 +200,7 @@ impl RunQueue {
             self.update_admission_request(index, now);
             self.remove_if_idle(index);
         }
-        self.collect_admitted(now, starts);
+        self.collect_admitted(now, checks_to_start);
     }
 
     /// Starts no more checks. Waiting slots are left to the next start of the process, which knows the last planned
@@ -258,8 +260,8 @@ impl RunQueue {
 
     /// Returns the number of running checks of a concurrency class.
     #[must_use]
-    pub fn running_checks_by_class(&self, weight: ConcurrencyClass) -> usize {
-        self.admission.running_count_by_class(weight)
+    pub fn running_checks_by_class(&self, class: ConcurrencyClass) -> usize {
+        self.admission.running_count_by_class(class)
     }
 
     pub(super) fn monitor_mut(&mut self, index: u32) -> Option<&mut MonitorSchedule> {

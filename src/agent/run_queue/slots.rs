@@ -12,17 +12,17 @@ impl RunQueue {
     pub(super) fn mark_planned(&mut self, index: u32) {
         if let Some(entry) = self.monitor_mut(index) {
             entry.is_planned = true;
-            let wake = entry.timer_at;
+            let timer_at = entry.timer_at;
             self.planned_monitors += 1;
-            self.timers.set_timer(index, wake);
+            self.timers.set_timer(index, timer_at);
         }
     }
 
-    /// Continues after the slot `last`, which was recorded before this process started.
-    pub(super) fn resume_after_slot(&mut self, index: u32, last: Timestamp, now: Timestamp) {
+    /// Continues after the slot `last_slot`, which was recorded before this process started.
+    pub(super) fn resume_after_slot(&mut self, index: u32, last_slot: Timestamp, now: Timestamp) {
         let Some(entry) = self.monitor_mut(index) else { return };
-        entry.last_handled_slot = last;
-        entry.next_slot = entry.location_grid.next_slot_after(last);
+        entry.last_handled_slot = last_slot;
+        entry.next_slot = entry.location_grid.next_slot_after(last_slot);
         self.catch_up_slots(index, now, MissedReason::NotRunning);
     }
 
@@ -34,8 +34,8 @@ impl RunQueue {
         entry.last_handled_slot = catch_up.missed.map_or(entry.last_handled_slot, |missed| missed.last);
         entry.next_slot = catch_up.next_run.planned_at;
         entry.timer_at = catch_up.next_run.start_at;
-        let wake = entry.timer_at;
-        self.timers.set_timer(index, wake);
+        let timer_at = entry.timer_at;
+        self.timers.set_timer(index, timer_at);
         if let Some(missed) = catch_up.missed {
             self.record_missed_slots(index, reason, missed, now);
         }
@@ -52,29 +52,29 @@ impl RunQueue {
 
     /// Handles the expired timer of a monitor: its next slot is due now, or was due before a stall.
     pub(super) fn on_timer_expired(&mut self, index: u32, now: Timestamp) {
-        let paused_until = self.stalled_until;
+        let stalled_until = self.stalled_until;
         let Some(entry) = self.monitor_mut(index) else { return };
-        let on_time = now.since(entry.timer_at) < LATENESS_TOLERANCE
+        let is_on_time = now.since(entry.timer_at) < LATENESS_TOLERANCE
             && now < entry.location_grid.start_deadline(entry.next_slot);
-        let expired = entry.pending_slot.take();
-        let is_pause = entry.timer_at <= paused_until;
-        let reason = match (on_time, is_pause) {
+        let waiting_slot = entry.pending_slot.take();
+        let is_stall = entry.timer_at <= stalled_until;
+        let reason = match (is_on_time, is_stall) {
             (true, _) => missed_reason(entry.run_state),
             (false, true) => MissedReason::Paused,
             (false, false) => MissedReason::Overload,
         };
-        if on_time {
+        if is_on_time {
             let slot = entry.next_slot;
             entry.pending_slot = Some(slot);
             entry.last_handled_slot = slot;
             entry.set_next_slot(entry.location_grid.next_slot_after(slot));
-            let wake = entry.timer_at;
-            self.timers.set_timer(index, wake);
+            let timer_at = entry.timer_at;
+            self.timers.set_timer(index, timer_at);
         }
-        if let Some(slot) = expired {
+        if let Some(slot) = waiting_slot {
             self.record_missed_slot(index, reason, slot, now);
         }
-        if !on_time {
+        if !is_on_time {
             self.catch_up_slots(index, now, reason);
         }
     }
@@ -118,12 +118,12 @@ impl RunQueue {
         for index in 0..self.monitors.len() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             let Some(entry) = self.monitor_mut(index).filter(|entry| entry.is_planned) else { continue };
-            let expired = entry.pending_slot.take();
+            let waiting_slot = entry.pending_slot.take();
             entry.last_handled_slot = now;
             entry.set_next_slot(entry.location_grid.next_slot_after(now));
-            let wake = entry.timer_at;
-            self.timers.set_timer(index, wake);
-            if let Some(slot) = expired {
+            let timer_at = entry.timer_at;
+            self.timers.set_timer(index, timer_at);
+            if let Some(slot) = waiting_slot {
                 self.record_missed_slot(index, MissedReason::Paused, slot, now);
             }
             self.update_admission_request(index, now);

@@ -33,12 +33,12 @@ impl BidiListener {
     ///
     /// # Errors
     /// Fails when the connection or the subscription fails.
-    pub async fn connect(address: &str, within: Duration) -> Result<Self, Failure> {
+    pub async fn connect(address: &str, timeout: Duration) -> Result<Self, Failure> {
         let failed = |reason: String| {
             let detail = format!("cannot receive its events: {reason}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
-        let mut bidi = BidiConnection::connect(address, within, MAX_EVENT_BYTES).await.map_err(failed)?;
+        let mut bidi = BidiConnection::connect(address, timeout, MAX_EVENT_BYTES).await.map_err(failed)?;
         bidi.send_command("session.subscribe", json!({ "events": SUBSCRIBED_EVENTS }))
             .await
             .map_err(failed)?;
@@ -138,48 +138,48 @@ fn request_key(params: &Value) -> String {
     format!("{id}/{}", params["redirectCount"].as_u64().unwrap_or_default())
 }
 
-fn apply_response(exchange: &mut LoggedRequest, params: &Value) {
+fn apply_response(request: &mut LoggedRequest, params: &Value) {
     let response = &params["response"];
-    exchange.http_status =
+    request.http_status =
         response["status"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
-    exchange.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
+    request.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
     let mimetype = response["mimeType"].as_str().unwrap_or_default();
-    mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut exchange.mimetype);
-    exchange.response_headers = header_fields(&response["headers"]);
-    exchange.body_wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
+    mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut request.mimetype);
+    request.response_headers = header_fields(&response["headers"]);
+    request.body_wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
     let sizes =
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
-    exchange.body_bytes = sizes.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
-    fill_body_bytes_from_header(exchange);
-    clear_proxy_error(exchange);
+    request.body_bytes = sizes.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
+    fill_body_bytes_from_header(request);
+    clear_proxy_error(request);
 }
 
 /// Sets the times from the browser's timestamps (`network.FetchTimingInfo`), if reported: its events arrive later
 /// than what they report happened.
-fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
+fn apply_timings(request: &mut LoggedRequest, params: &Value) {
     let timings = &params["request"]["timings"];
-    let mark = |name: &str| Some(millis_to_seconds(&timings[name])).filter(|mark| *mark > 0.0);
-    exchange.started_at = mark("requestTime").unwrap_or(exchange.started_at);
-    let ended = mark("responseEnd").unwrap_or_else(|| millis_to_seconds(&params["timestamp"]));
-    exchange.ended_at = ended.max(exchange.started_at);
-    exchange.phases = to_phases(mark, exchange.started_at);
+    let timestamp = |name: &str| Some(millis_to_seconds(&timings[name])).filter(|timestamp| *timestamp > 0.0);
+    request.started_at = timestamp("requestTime").unwrap_or(request.started_at);
+    let ended = timestamp("responseEnd").unwrap_or_else(|| millis_to_seconds(&params["timestamp"]));
+    request.ended_at = ended.max(request.started_at);
+    request.phases = to_phases(timestamp, request.started_at);
 }
 
 /// Converts timestamps in seconds since 1970. Those of a connection that existed before the request are left out.
-fn to_phases(mark: impl Fn(&str) -> Option<f64>, started: f64) -> Phases {
+fn to_phases(timestamp: impl Fn(&str) -> Option<f64>, started: f64) -> Phases {
     let mut phases = Phases::default();
-    let mut span = |phase, from: Option<f64>, to: Option<f64>| {
+    let mut set_phase = |phase, from: Option<f64>, to: Option<f64>| {
         if let (Some(from), Some(to)) = (from.filter(|from| *from >= started), to) {
             phases.set(phase, Duration::try_from_secs_f64(to - from).unwrap_or_default());
         }
     };
-    let tls = mark("tlsStart");
-    span(Phase::Resolve, mark("dnsStart"), mark("dnsEnd"));
-    span(Phase::Connect, mark("connectStart"), tls.or(mark("connectEnd")));
+    let tls = timestamp("tlsStart");
+    set_phase(Phase::Resolve, timestamp("dnsStart"), timestamp("dnsEnd"));
+    set_phase(Phase::Connect, timestamp("connectStart"), tls.or(timestamp("connectEnd")));
     // Without TLS there is an end mark, but no start mark.
-    span(Phase::Tls, tls, mark("tlsEnd"));
-    span(Phase::FirstByte, mark("requestStart"), mark("responseStart"));
-    span(Phase::Transfer, mark("responseStart"), mark("responseEnd"));
+    set_phase(Phase::Tls, tls, timestamp("tlsEnd"));
+    set_phase(Phase::FirstByte, timestamp("requestStart"), timestamp("responseStart"));
+    set_phase(Phase::Transfer, timestamp("responseStart"), timestamp("responseEnd"));
     phases
 }
 

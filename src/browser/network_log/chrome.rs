@@ -124,40 +124,40 @@ impl NetworkLog {
     }
 }
 
-pub(super) fn apply_response(exchange: &mut LoggedRequest, response: &Value) {
-    exchange.http_status = u16::try_from(to_u64(&response["status"])).unwrap_or_default();
-    exchange.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
-    response["mimeType"].as_str().unwrap_or_default().clone_into(&mut exchange.mimetype);
-    exchange.response_headers = header_fields(&response["headers"]);
-    exchange.phases = to_phases(&response["timing"]);
-    clear_proxy_error(exchange);
+pub(super) fn apply_response(request: &mut LoggedRequest, response: &Value) {
+    request.http_status = u16::try_from(to_u64(&response["status"])).unwrap_or_default();
+    request.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
+    response["mimeType"].as_str().unwrap_or_default().clone_into(&mut request.mimetype);
+    request.response_headers = header_fields(&response["headers"]);
+    request.phases = to_phases(&response["timing"]);
+    clear_proxy_error(request);
 }
 
-pub(super) fn set_end_time(exchange: &mut LoggedRequest, ended: f64) {
-    exchange.ended_at = ended.max(exchange.started_at);
-    let known: Duration =
-        exchange.phases.iter().map(|(_, micros)| Duration::from_micros(micros.into())).sum();
-    let whole = Duration::try_from_secs_f64(exchange.ended_at - exchange.started_at).unwrap_or_default();
-    if exchange.http_status > 0 {
-        exchange.phases.set(Phase::Transfer, whole.saturating_sub(known));
+pub(super) fn set_end_time(request: &mut LoggedRequest, ended: f64) {
+    request.ended_at = ended.max(request.started_at);
+    let known_phases: Duration =
+        request.phases.iter().map(|(_, micros)| Duration::from_micros(micros.into())).sum();
+    let total = Duration::try_from_secs_f64(request.ended_at - request.started_at).unwrap_or_default();
+    if request.http_status > 0 {
+        request.phases.set(Phase::Transfer, total.saturating_sub(known_phases));
     }
 }
 
 /// Converts offsets in milliseconds from the start of the request; -1 means that there was no such phase.
 fn to_phases(timing: &Value) -> Phases {
     let mut phases = Phases::default();
-    let mark = |name: &str| timing[name].as_f64().filter(|mark| *mark >= 0.0);
-    let mut span = |phase, from: Option<f64>, to: Option<f64>| {
+    let offset = |name: &str| timing[name].as_f64().filter(|offset| *offset >= 0.0);
+    let mut set_phase = |phase, from: Option<f64>, to: Option<f64>| {
         if let (Some(from), Some(to)) = (from, to) {
             let duration = Duration::try_from_secs_f64((to - from) / 1000.0).unwrap_or_default();
             phases.set(phase, duration);
         }
     };
-    span(Phase::Resolve, mark("dnsStart"), mark("dnsEnd"));
-    span(Phase::Connect, mark("connectStart"), mark("sslStart").or(mark("connectEnd")));
-    span(Phase::Tls, mark("sslStart"), mark("sslEnd"));
-    span(Phase::Send, mark("sendStart"), mark("sendEnd"));
-    span(Phase::FirstByte, mark("sendEnd"), mark("receiveHeadersEnd"));
+    set_phase(Phase::Resolve, offset("dnsStart"), offset("dnsEnd"));
+    set_phase(Phase::Connect, offset("connectStart"), offset("sslStart").or(offset("connectEnd")));
+    set_phase(Phase::Tls, offset("sslStart"), offset("sslEnd"));
+    set_phase(Phase::Send, offset("sendStart"), offset("sendEnd"));
+    set_phase(Phase::FirstByte, offset("sendEnd"), offset("receiveHeadersEnd"));
     phases
 }
 

@@ -108,15 +108,15 @@ impl NetworkLog {
         self.requests.iter().rev().find(|exchange| exchange.is_document && exchange.object_kind.is_none())
     }
 
-    /// Returns since when no request is pending, at the earliest `start`; `None` while one is. Event streams and
+    /// Returns since when no request is pending, at the earliest `earliest`; `None` while one is. Event streams and
     /// connections that stay open do not count.
     #[must_use]
-    pub fn idle_since(&self, start: Instant) -> Option<Instant> {
-        let changed_at = self.pending_changed_at.map_or(start, |changed_at| changed_at.max(start));
+    pub fn idle_since(&self, earliest: Instant) -> Option<Instant> {
+        let changed_at = self.pending_changed_at.map_or(earliest, |changed_at| changed_at.max(earliest));
         self.pending_ids.is_empty().then_some(changed_at)
     }
 
-    pub(super) fn start_request(&mut self, id: &str, exchange: LoggedRequest, counts_as_pending: bool) {
+    pub(super) fn start_request(&mut self, id: &str, request: LoggedRequest, counts_as_pending: bool) {
         if counts_as_pending && self.pending_ids.len() < MAX_REQUESTS_PER_STEP {
             self.pending_ids.insert(id.to_owned());
             self.pending_changed_at = Some(Instant::now());
@@ -126,7 +126,7 @@ impl NetworkLog {
             return;
         }
         self.index_by_id.insert(id.to_owned(), self.requests.len());
-        self.requests.push_back(exchange);
+        self.requests.push_back(request);
     }
 
     /// Clears the pending requests, which belong to the page before.
@@ -178,34 +178,36 @@ impl NetworkLog {
 
 /// Sets a missing size from `Content-Length` if the response is not compressed. Browsers do not report all sizes, for
 /// instance those of preloaded objects.
-pub(super) fn fill_body_bytes_from_header(exchange: &mut LoggedRequest) {
+pub(super) fn fill_body_bytes_from_header(request: &mut LoggedRequest) {
     let field = |name: &str| {
-        let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let found =
+            request.response_headers.iter().find(|(field_name, _)| field_name.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     };
-    let plain = field("content-encoding").is_none_or(|coding| coding == "identity");
-    if exchange.body_bytes == 0
-        && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
+    let is_uncompressed = field("content-encoding").is_none_or(|coding| coding == "identity");
+    if request.body_bytes == 0
+        && let Some(length) =
+            field("content-length").filter(|_| is_uncompressed).and_then(|text| text.parse().ok())
     {
-        exchange.body_bytes = length;
+        request.body_bytes = length;
     }
 }
 
 /// Removes a response by which Vigie's own proxy reports an unreachable target: it is not a response of the site.
 /// The document of the page is left: it is evaluated by what the browser displays.
-pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
-    if exchange.object_kind.is_none() || !exchange.url.starts_with("http:") {
+pub(super) fn clear_proxy_error(request: &mut LoggedRequest) {
+    if request.object_kind.is_none() || !request.url.starts_with("http:") {
         return;
     }
-    let reason = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
+    let reason = request.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
     if let Some((_, reason)) = reason {
-        exchange.error_name = Some(truncate(reason, 100));
+        request.error_name = Some(truncate(reason, 100));
     }
     // Firefox reports a response twice, and incompletely the second time.
-    if exchange.error_name.is_some() {
-        exchange.http_status = 0;
-        exchange.mimetype.clear();
-        exchange.response_headers.clear();
+    if request.error_name.is_some() {
+        request.http_status = 0;
+        request.mimetype.clear();
+        request.response_headers.clear();
     }
 }
 

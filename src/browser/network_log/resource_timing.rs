@@ -20,10 +20,10 @@ impl NetworkLog {
         for entry in entries.as_array().into_iter().flatten() {
             let url = truncate(entry["url"].as_str().unwrap_or_default(), MAX_VALUE_CHARS);
             let started = entry["began"].as_f64().unwrap_or_default();
-            let is_known = |known: &LoggedRequest| {
-                known.url == url && (known.started_at - started).abs() < MAX_CLOCK_SKEW_SECONDS
+            let is_already_logged = |logged: &LoggedRequest| {
+                logged.url == url && (logged.started_at - started).abs() < MAX_CLOCK_SKEW_SECONDS
             };
-            if !url.starts_with("http") || self.requests.iter().any(is_known) {
+            if !url.starts_with("http") || self.requests.iter().any(is_already_logged) {
                 continue;
             }
             if self.requests.len() >= MAX_REQUESTS_PER_STEP {
@@ -31,7 +31,7 @@ impl NetworkLog {
                 continue;
             }
             let initiator = entry["by"].as_str().unwrap_or_default();
-            let mut exchange = LoggedRequest {
+            let mut request = LoggedRequest {
                 method: "GET".to_owned(),
                 url,
                 object_kind: Some(object_kind(initiator)),
@@ -41,10 +41,10 @@ impl NetworkLog {
                 body_bytes: to_u64(&entry["bytes"]),
                 ..LoggedRequest::default()
             };
-            apply_response(&mut exchange, &entry["response"]);
-            set_end_time(&mut exchange, entry["ended"].as_f64().unwrap_or(started));
-            fill_body_bytes_from_header(&mut exchange);
-            self.requests.push_back(exchange);
+            apply_response(&mut request, &entry["response"]);
+            set_end_time(&mut request, entry["ended"].as_f64().unwrap_or(started));
+            fill_body_bytes_from_header(&mut request);
+            self.requests.push_back(request);
         }
     }
 }

@@ -58,12 +58,12 @@ impl<'a> ApiStepsAttempt<'a> {
         for (name, value) in &*options.variable_overrides {
             variables.set(name, value.clone());
         }
-        let (jar, secrets, variables) = (CookieJar::default(), Vec::new(), Arc::new(variables));
+        let (cookie_jar, secrets, variables) = (CookieJar::default(), Vec::new(), Arc::new(variables));
         Self {
             options,
             cx,
             started,
-            cookie_jar: jar,
+            cookie_jar,
             variables,
             request_secrets: secrets,
             redactor: None,
@@ -132,15 +132,15 @@ impl<'a> ApiStepsAttempt<'a> {
         request: &RequestSpec,
     ) {
         let ProbeContext { net, deadline, .. } = self.cx;
-        let client = RequestContext {
+        let request_context = RequestContext {
             net,
             connect_options: &self.options.connect_options,
             deadline,
             started: self.started,
             record_exchanges: true,
         };
-        let mut jar = std::mem::take(&mut self.cookie_jar);
-        let mut chain = RequestChain::new(client, request, &mut jar);
+        let mut cookie_jar = std::mem::take(&mut self.cookie_jar);
+        let mut chain = RequestChain::new(request_context, request, &mut cookie_jar);
         let evaluation = loop {
             let (head, body) = match chain.send().await {
                 Ok(response) => response,
@@ -158,9 +158,9 @@ impl<'a> ApiStepsAttempt<'a> {
                 max_body_bytes: MAX_EXCERPT_BYTES,
                 ..ExchangeRecord::default()
             };
-            let before = chain.will_continue(&head).then(|| chain.record(&record));
+            let redirect_exchange = chain.will_continue(&head).then(|| chain.record(&record));
             match chain.advance(&head) {
-                Ok(true) => step.result.exchanges.extend(before),
+                Ok(true) => step.result.exchanges.extend(redirect_exchange),
                 Ok(false) => {
                     break self.evaluate_response(step, steps, index, &mut chain, &head, body).await;
                 }
@@ -179,7 +179,7 @@ impl<'a> ApiStepsAttempt<'a> {
             }
         };
         step.chain_trace = chain.finish();
-        self.cookie_jar = jar;
+        self.cookie_jar = cookie_jar;
         step.result.failures.extend(evaluation.failures);
         for (name, value) in evaluation.variables {
             Arc::make_mut(&mut self.variables).set(&name, value);
@@ -198,13 +198,13 @@ impl<'a> ApiStepsAttempt<'a> {
         body: ResponseBody,
     ) -> Evaluation {
         let plan = &steps[index];
-        let keep = if plan.reads_body() {
+        let retention = if plan.reads_body() {
             BodyRetention::All
         } else {
             BodyRetention::Prefix(captures::MAX_CAPTURED_BODY)
         };
-        let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
-        let content = body.read(keep, limit, deadline, &mut chain.trace.phases).await;
+        let (max_body_bytes, deadline) = (self.options.max_body_bytes, self.cx.deadline);
+        let content = body.read(retention, max_body_bytes, deadline, &mut chain.trace.phases).await;
         let elapsed = step.started.elapsed();
         let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
         if let Some(facts) = &mut step.http_facts {
@@ -215,8 +215,8 @@ impl<'a> ApiStepsAttempt<'a> {
         if let Some(failure) = &failure {
             evaluation.failures.push(failure.clone());
         } else {
-            let refused = step.evaluate_status(plan, chain, head);
-            let case = EvaluationInput {
+            let status_failure = step.evaluate_status(plan, chain, head);
+            let evaluation_input = EvaluationInput {
                 step_plans: Arc::clone(steps),
                 step_index: index,
                 status: head.status,
@@ -225,14 +225,15 @@ impl<'a> ApiStepsAttempt<'a> {
                 content_type: content_type(&head.headers).unwrap_or_default().to_owned(),
                 body: Arc::clone(&bytes),
                 variables: Arc::clone(&self.variables),
-                has_status_failure: refused.is_some(),
+                has_status_failure: status_failure.is_some(),
             };
             let started = Instant::now();
-            evaluation = case.evaluate(deadline).await;
-            evaluation.failures.splice(0..0, refused);
+            evaluation = evaluation_input.evaluate(deadline).await;
+            evaluation.failures.splice(0..0, status_failure);
             chain.trace.phases.set(Phase::Validate, started.elapsed());
         }
-        let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { MAX_EXCERPT_BYTES };
+        let max_recorded_bytes =
+            if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { MAX_EXCERPT_BYTES };
         let failure = failure.as_ref();
         step.record_exchange(
             chain,
@@ -242,7 +243,7 @@ impl<'a> ApiStepsAttempt<'a> {
                 wire_bytes,
                 body_bytes,
                 failure,
-                max_body_bytes: max,
+                max_body_bytes: max_recorded_bytes,
             },
         );
         if !evaluation.failures.is_empty() {
@@ -272,8 +273,8 @@ impl<'a> ApiStepsAttempt<'a> {
             facts.redirects = chain_trace.redirects;
             observation.facts.http = Some(Box::new(facts));
         }
-        if let Some(line) = warning {
-            observation.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &line));
+        if let Some(message) = warning {
+            observation.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &message));
         }
         observation.captures.extend(captures);
         let failure = result.failures.first().map(|first| attempt_failure(first, &result));
@@ -295,22 +296,22 @@ impl<'a> ApiStepsAttempt<'a> {
     /// Redacts credentials in everything that is kept of the step.
     fn redact_step(&mut self, step: &mut StepState) {
         let redactor = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.all_secrets()));
-        let hide = |text: &mut String| {
+        let redact_secrets = |text: &mut String| {
             if let Cow::Owned(hidden) = redactor.redact(text) {
                 *text = hidden;
             }
         };
         // URLs and bodies: also values whose parameter names mark them as secret.
-        let hide_all = |text: &mut String| {
+        let redact_secrets_and_named_values = |text: &mut String| {
             if let Cow::Owned(hidden) = redact_named_values(text) {
                 *text = hidden;
             }
-            hide(text);
+            redact_secrets(text);
         };
-        step.result.failures.iter_mut().for_each(|failure| hide(&mut failure.detail));
-        step.redirect_warning.iter_mut().for_each(hide);
-        step.http_facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
-        step.chain_trace.redirects.iter_mut().for_each(|hop| hide_all(&mut hop.url));
+        step.result.failures.iter_mut().for_each(|failure| redact_secrets(&mut failure.detail));
+        step.redirect_warning.iter_mut().for_each(redact_secrets);
+        step.http_facts.iter_mut().for_each(|facts| redact_secrets_and_named_values(&mut facts.url));
+        step.chain_trace.redirects.iter_mut().for_each(|hop| redact_secrets_and_named_values(&mut hop.url));
         for HttpExchange {
             url,
             request_headers,
@@ -321,13 +322,13 @@ impl<'a> ApiStepsAttempt<'a> {
             ..
         } in &mut step.result.exchanges
         {
-            hide_all(url);
+            redact_secrets_and_named_values(url);
             request_headers.map_values(|text| redactor.redact(text));
             response_headers.map_values(|text| redactor.redact(text));
             let bodies = request_body.iter_mut().chain(response_body);
-            bodies.for_each(|Excerpt { text, .. }| hide_all(text));
+            bodies.for_each(|Excerpt { text, .. }| redact_secrets_and_named_values(text));
             if let Some(failure) = failure {
-                hide(&mut failure.detail);
+                redact_secrets(&mut failure.detail);
             }
         }
         for capture in &mut step.captures {
@@ -336,7 +337,7 @@ impl<'a> ApiStepsAttempt<'a> {
                 continue;
             };
             let mut hidden = text.to_owned();
-            hide_all(&mut hidden);
+            redact_secrets_and_named_values(&mut hidden);
             if hidden != text {
                 *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
             }
@@ -372,7 +373,7 @@ impl StepState {
         if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
             return None;
         }
-        let line = match &head.reason {
+        let status_line = match &head.reason {
             Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
             None => format!("`{}`", head.status.as_u16()),
         };
@@ -387,11 +388,11 @@ impl StepState {
             status => {
                 let redirected = status.is_redirection();
                 self.redirect_warning = redirected
-                    .then(|| format!("{line} from `{}` was not followed", display_url(chain.url())));
+                    .then(|| format!("{status_line} from `{}` was not followed", display_url(chain.url())));
                 return None;
             }
         };
-        let detail = format!("{line} from `{}`{text}", display_url(chain.url()));
+        let detail = format!("{status_line} from `{}`{text}", display_url(chain.url()));
         Some(Failure::new(Phase::Validate, kind, detail))
     }
 }

@@ -53,7 +53,7 @@ impl EvaluationInput {
                 return evaluation;
             }
         }
-        let internal = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
+        let with_failure = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
         let evaluate = move || {
             let text = charset::decode(&self.body, Some(&self.content_type));
             let response = self
@@ -65,11 +65,11 @@ impl EvaluationInput {
                     "searching {} bytes would take longer than the timeout; simplify the regular expressions",
                     text.len()
                 );
-                return internal(Failure::new(Phase::Validate, FailureKind::Internal, detail));
+                return with_failure(Failure::new(Phase::Validate, FailureKind::Internal, detail));
             }
             evaluation
         };
-        run_blocking("evaluating the assertions", deadline, evaluate).await.unwrap_or_else(internal)
+        run_blocking("evaluating the assertions", deadline, evaluate).await.unwrap_or_else(with_failure)
     }
 
     fn parse_response<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {

@@ -30,9 +30,9 @@ pub(super) struct ApiStepsOptions {
 impl ApiStepsOptions {
     pub(super) fn from_document(
         document: &MonitorDocument,
-        settings: &ProbeBuildContext,
+        context: &ProbeBuildContext,
     ) -> Result<Self, String> {
-        let agent = HeaderValue::from_str(&settings.user_agent)
+        let user_agent = HeaderValue::from_str(&context.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is not a header value".to_owned())?;
         let fields: WebsiteApiSettings<'_> =
             document.deserialize().map_err(|error| describe_invalid_setting(&error))?;
@@ -41,9 +41,9 @@ impl ApiStepsOptions {
             target_host: steps.first().and_then(StepPlan::fixed_host),
             step_plans: steps.into(),
             connect_options: connect_options(document).map_err(|error| describe_invalid_setting(&error))?,
-            user_agent: agent,
-            max_body_bytes: settings.max_body_bytes,
-            variable_overrides: Arc::clone(&settings.variable_overrides),
+            user_agent,
+            max_body_bytes: context.max_body_bytes,
+            variable_overrides: Arc::clone(&context.variable_overrides),
         })
     }
 }
@@ -59,17 +59,20 @@ fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, Invalid
 
 /// Returns the steps ordered by `step_number`, or by list position for those without one.
 fn parse_steps(settings: WebsiteApiSettings<'_>) -> Result<Vec<StepPlan>, String> {
-    let listed = settings.api_steps.unwrap_or_default();
-    if listed.is_empty() {
+    let step_settings = settings.api_steps.unwrap_or_default();
+    if step_settings.is_empty() {
         // The same step that `convert-api` creates.
         let url = settings.url.ok_or("`url` cannot be used: it is missing")?;
         let method = settings.http_method.unwrap_or(HttpMethod::Get);
         let assertions = settings.assertions.unwrap_or_default();
         return Ok(vec![StepPlan::new(1, &ApiStepSettings::from_single_request(url, method, assertions))?]);
     }
-    let number = |index: usize, own: Option<u32>| own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
-    let plans =
-        listed.iter().enumerate().map(|(index, step)| StepPlan::new(number(index, step.step_number), step));
+    let step_number =
+        |index: usize, own: Option<u32>| own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
+    let plans = step_settings
+        .iter()
+        .enumerate()
+        .map(|(index, step)| StepPlan::new(step_number(index, step.step_number), step));
     let mut plans: Vec<StepPlan> = plans.collect::<Result<_, _>>()?;
     plans.sort_by_key(|plan| plan.number);
     Ok(plans)

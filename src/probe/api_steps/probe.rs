@@ -29,13 +29,13 @@ struct ApiStepsProbe {
 impl ApiStepsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut run = ApiStepsAttempt::new(&self.options, cx, started);
+        let mut attempt = ApiStepsAttempt::new(&self.options, cx, started);
         let outcome = tokio::select! {
             biased;
-            () = run.run_steps() => Ok(()),
+            () = attempt.run_steps() => Ok(()),
             () = cx.cancel.cancelled() => Err(cancelled_failure()),
         };
-        let mut observation = run.into_observation();
+        let mut observation = attempt.into_observation();
         if let Err(failure) = outcome {
             observation.record_failure(failure);
         }

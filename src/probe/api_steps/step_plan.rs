@@ -75,10 +75,10 @@ impl StepPlan {
     /// Creates the step `number` from its settings (interface.md 2.3).
     pub(super) fn new(number: u32, step: &ApiStepSettings<'_>) -> Result<Self, String> {
         let name = step.step_name;
-        let unusable = |field: &str, why: &dyn std::fmt::Display| {
-            format!("`{field}` of step {number} `{name}` cannot be used: {why}")
+        let invalid_field = |field: &str, reason: &dyn std::fmt::Display| {
+            format!("`{field}` of step {number} `{name}` cannot be used: {reason}")
         };
-        let head = &step.head;
+        let header_settings = &step.head;
         let method = match step.http_method {
             StepMethod::Get => "GET",
             StepMethod::Post => "POST",
@@ -86,28 +86,31 @@ impl StepPlan {
             StepMethod::Custom => step.custom_method.unwrap_or_default(),
         };
         let post = step.post.as_ref().map(PostBody::new);
-        let login = |text: Option<&str>| Template::new(text.unwrap_or_default(), EscapeContext::Login);
-        let bearer = head.bearer_token.filter(|token| !token.is_empty());
+        let login_template =
+            |text: Option<&str>| Template::new(text.unwrap_or_default(), EscapeContext::Login);
+        let bearer = header_settings.bearer_token.filter(|token| !token.is_empty());
         let assertions = step.assertions.iter().map(AssertionTemplate::new).collect::<Result<_, _>>();
         let variables = step.variables.iter().map(VariableExtractor::new).collect::<Result<_, _>>();
         let content_type = post.as_ref().map(|post| HeaderValue::from_str(&post.content_type)).transpose();
         Ok(Self {
             number,
             name: name.into(),
-            url: UrlTemplate::parse(step.url).map_err(|why| unusable("url", &why))?,
-            method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
-            headers: parse_headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
-            content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
+            url: UrlTemplate::parse(step.url).map_err(|reason| invalid_field("url", &reason))?,
+            method: Method::from_bytes(method.as_bytes())
+                .map_err(|error| invalid_field("http_method", &error))?,
+            headers: parse_headers(&header_settings.headers)
+                .map_err(|reason| invalid_field("head.headers", &reason))?,
+            content_type: content_type.map_err(|error| invalid_field("post.content_type", &error))?,
             body: post
                 .map(|post| Template::new(&post.body, EscapeContext::from_content_type(&post.content_type))),
-            user: login(head.http_basic_auth_username),
-            password: login(head.http_basic_auth_password),
+            user: login_template(header_settings.http_basic_auth_username),
+            password: login_template(header_settings.http_basic_auth_password),
             authorization: bearer
                 .map(|token| Template::new(&format!("Bearer {token}"), EscapeContext::Header)),
-            preemptive_auth: head.preemptive_authentication,
+            preemptive_auth: header_settings.preemptive_authentication,
             follow_redirects: step.follow_redirects,
-            assertions: assertions.map_err(|error| unusable("assertions", &error))?,
-            variable_extractors: variables.map_err(|error| unusable("variables", &error))?,
+            assertions: assertions.map_err(|error| invalid_field("assertions", &error))?,
+            variable_extractors: variables.map_err(|error| invalid_field("variables", &error))?,
         })
     }
 
@@ -143,17 +146,17 @@ impl StepPlan {
     /// Fails when a variable is not set, or when its value is not allowed where it is used.
     pub(super) fn build_request(
         &self,
-        agent: &HeaderValue,
+        user_agent: &HeaderValue,
         variables: &Variables,
     ) -> Result<(RequestSpec, Vec<String>), Failure> {
         let mut url = self.url.render(variables)?;
         let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
-        let login = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
+        let credentials = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
         // Neither setter can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
-        let (headers, mut secrets) = self.header_map(agent, variables)?;
+        let (headers, mut secrets) = self.header_map(user_agent, variables)?;
         if !password.is_empty() {
             secrets.push(password);
         }
@@ -166,7 +169,7 @@ impl StepPlan {
             version: Version::HTTP_11,
             headers,
             body,
-            credentials: login,
+            credentials,
             preemptive_auth: self.preemptive_auth,
             follow_redirects: self.follow_redirects,
         };
@@ -176,25 +179,25 @@ impl StepPlan {
     /// Builds the header fields. The first of the step's own headers of a name replaces the standard one.
     fn header_map(
         &self,
-        agent: &HeaderValue,
+        user_agent: &HeaderValue,
         variables: &Variables,
     ) -> Result<(HeaderMap, Vec<String>), Failure> {
         let mut headers = HeaderMap::with_capacity(12);
         let mut secrets = Vec::new();
         headers.insert(HOST, HeaderValue::from_static(""));
-        headers.insert(USER_AGENT, agent.clone());
+        headers.insert(USER_AGENT, user_agent.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
-        if let Some(kind) = &self.content_type {
-            headers.insert(CONTENT_TYPE, kind.clone());
+        if let Some(content_type) = &self.content_type {
+            headers.insert(CONTENT_TYPE, content_type.clone());
         }
         if let Some(bearer) = &self.authorization {
-            let token = bearer.render(variables)?;
-            secrets.push(token.clone());
-            headers.insert(AUTHORIZATION, to_header_value(token)?);
+            let authorization = bearer.render(variables)?;
+            secrets.push(authorization.clone());
+            headers.insert(AUTHORIZATION, to_header_value(authorization)?);
         }
         for (index, (name, template)) in self.headers.iter().enumerate() {
             let text = template.render(variables)?;
@@ -210,7 +213,7 @@ impl StepPlan {
         }
         // In `Bearer abc` the token alone is a credential too.
         let token_after_scheme =
-            |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
+            |text: &String| text.split_once(' ').map(|(_, authorization)| authorization.trim().to_owned());
         let tokens: Vec<String> = secrets.iter().filter_map(token_after_scheme).collect();
         secrets.extend(tokens);
         Ok((headers, secrets))
@@ -235,22 +238,22 @@ impl PostBody {
         let mut body = post.body.to_owned();
         if content_type.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/")) {
             body = body.replace("\r\n", "\n").replace('\n', "\r\n");
-            let first = body.lines().next().and_then(|line| line.strip_prefix("--")).unwrap_or_default();
-            if !content_type.to_ascii_lowercase().contains("boundary=") && !first.is_empty() {
-                content_type = format!("{content_type}; boundary=\"{first}\"");
+            let boundary = body.lines().next().and_then(|line| line.strip_prefix("--")).unwrap_or_default();
+            if !content_type.to_ascii_lowercase().contains("boundary=") && !boundary.is_empty() {
+                content_type = format!("{content_type}; boundary=\"{boundary}\"");
             }
         }
         Self { content_type, body }
     }
 }
 
-fn parse_headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]>, String> {
+fn parse_headers(header_settings: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]>, String> {
     let header = |entry: &HeaderSettings<'_>| {
         let name = HeaderName::from_bytes(entry.name.as_bytes())
             .map_err(|_| format!("`{}` cannot be set", entry.name))?;
         Ok((name, Template::new(entry.value, EscapeContext::Header)))
     };
-    listed.iter().map(header).collect()
+    header_settings.iter().map(header).collect()
 }
 
 /// Parses and checks the URL of a request.

@@ -22,19 +22,19 @@ impl From<Failure> for ActionError {
 
 /// Converts `error` of an action that was limited by `limit_kind`.
 pub(super) fn to_action_error(
-    window: &ScriptBrowser<'_>,
+    browser: &ScriptBrowser<'_>,
     budget: &TimeBudget,
     error: WebDriverError,
-    bound: LimitKind,
+    limit_kind: LimitKind,
 ) -> ActionError {
     let failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
     ActionError::Failed(match error {
         WebDriverError::DialogOpen(text) => return ActionError::DialogOpen(text),
-        WebDriverError::TimedOut | WebDriverError::ScriptTimedOut => budget.timeout_failure(bound, "it"),
+        WebDriverError::TimedOut | WebDriverError::ScriptTimedOut => budget.timeout_failure(limit_kind, "it"),
         WebDriverError::PageTimedOut => {
             budget.timeout_failure(budget.page_load_limit_kind(), "the page load")
         }
-        WebDriverError::ErrorPage(error_name) => window.error_page_failure(&error_name),
+        WebDriverError::ErrorPage(error_name) => browser.error_page_failure(&error_name),
         WebDriverError::NoDialog => failure(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
         WebDriverError::NotFound(reason) => failure(FailureKind::ElementMissing, reason),
         WebDriverError::StaleElement | WebDriverError::PageUnloaded => {

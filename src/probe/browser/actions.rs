@@ -21,7 +21,7 @@ use crate::syntax::template::{TemplatePart, parse_template};
 
 /// Sets the driver's page load and script timeouts for `action`; without one, for the rest of the step.
 pub(super) async fn set_driver_timeouts(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &mut TimeBudget,
     action: Option<&Action>,
 ) -> Result<(), ActionError> {
@@ -29,33 +29,36 @@ pub(super) async fn set_driver_timeouts(
     let rounded = |time: Duration| {
         Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
     };
-    let (page, bound) = budget.page_load_limit(action.and_then(own_page_load_timeout));
-    budget.set_page_load_limit_kind(bound);
-    let page =
-        if matches!(bound, LimitKind::PageLoad | LimitKind::OwnPageLoad(_)) { page } else { rounded(page) };
-    let (until, _) = budget.deadline_for(action.and_then(|action| action.timeout));
+    let (page_load_timeout, limit_kind) = budget.page_load_limit(action.and_then(own_page_load_timeout));
+    budget.set_page_load_limit_kind(limit_kind);
+    let page_load_timeout = if matches!(limit_kind, LimitKind::PageLoad | LimitKind::OwnPageLoad(_)) {
+        page_load_timeout
+    } else {
+        rounded(page_load_timeout)
+    };
+    let (deadline, _) = budget.deadline_for(action.and_then(|action| action.timeout));
     // Our own queries end by themselves, so the driver waits longer; the script's JavaScript is ended by the driver.
-    let is_code = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
-    let grace = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
-    let script = rounded(until.saturating_duration_since(Instant::now()) + grace);
-    match window.session.set_timeouts(page, script, dom::short_deadline()).await {
+    let runs_javascript = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
+    let grace = if runs_javascript { Duration::ZERO } else { 2 * DRIVER_GRACE };
+    let script_timeout = rounded(deadline.saturating_duration_since(Instant::now()) + grace);
+    match browser.session.set_timeouts(page_load_timeout, script_timeout, dom::short_deadline()).await {
         // The next command reports the dialog.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
-        Err(error) => Err(to_action_error(window, budget, error, LimitKind::Step)),
+        Err(error) => Err(to_action_error(browser, budget, error, LimitKind::Step)),
     }
 }
 
 /// Navigates to `url`, an absolute URL.
 pub(super) async fn open_url(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     url: &str,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let (within, _) = budget.page_load_limit(own_page_load_timeout(action));
-    let latest = Instant::now() + within + DRIVER_GRACE;
-    match window.session.navigate(url, latest).await {
-        Ok(()) => check_opened_page(window, budget, latest).await,
+    let (page_load_limit, _) = budget.page_load_limit(own_page_load_timeout(action));
+    let response_deadline = Instant::now() + page_load_limit + DRIVER_GRACE;
+    match browser.session.navigate(url, response_deadline).await {
+        Ok(()) => check_opened_page(browser, budget, response_deadline).await,
         Err(WebDriverError::TimedOut) => Err(Failure::new(
             Phase::Play,
             FailureKind::BrowserTimedOut,
@@ -65,9 +68,9 @@ pub(super) async fn open_url(
         Err(error) => {
             // When the response is a download, Firefox waits for a page until the timeout.
             if error == WebDriverError::PageTimedOut {
-                reject_download_or_empty(window, true).await?;
+                reject_download_or_empty(browser, true).await?;
             }
-            Err(to_action_error(window, budget, error, LimitKind::PageLoad))
+            Err(to_action_error(browser, budget, error, LimitKind::PageLoad))
         }
     }
 }
@@ -98,37 +101,37 @@ pub(super) async fn press_key(
     if let Some(target) = target {
         interact(page, target, &Interaction::Focus, action).await?;
     }
-    let (until, bound) = page.budget.deadline_for(action.timeout);
+    let (deadline, limit_kind) = page.budget.deadline_for(action.timeout);
     let keys: Vec<char> = modifiers.into_iter().chain([key]).collect();
-    let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
-    let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
-    let actions: Vec<Value> = down.chain(up).collect();
+    let key_down_events = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
+    let key_up_events = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
+    let actions: Vec<Value> = key_down_events.chain(key_up_events).collect();
     let sources = json!([{"type": "key", "id": "keyboard", "actions": actions}]);
     page.session()
-        .perform_input_actions(sources, until + DRIVER_GRACE)
+        .perform_input_actions(sources, deadline + DRIVER_GRACE)
         .await
-        .map_err(|error| page.to_action_error(error, bound))
+        .map_err(|error| page.to_action_error(error, limit_kind))
 }
 
 pub(super) async fn scroll(
     page: PageAccess<'_>,
     to: Option<&ElementTarget>,
-    by: (i64, i64),
+    offset: (i64, i64),
     action: &Action,
 ) -> Result<(), ActionError> {
     if let Some(target) = to {
         interact(page, target, &Interaction::ScrollTo, action).await?;
     }
-    if by == (0, 0) {
+    if offset == (0, 0) {
         return Ok(());
     }
-    let (until, bound) = page.budget.deadline_for(action.timeout);
+    let (deadline, limit_kind) = page.budget.deadline_for(action.timeout);
     let scrolled = page.session().execute_script(
         "window.scrollBy(arguments[0], arguments[1]);",
-        vec![json!(by.0), json!(by.1)],
-        until + DRIVER_GRACE,
+        vec![json!(offset.0), json!(offset.1)],
+        deadline + DRIVER_GRACE,
     );
-    scrolled.await.map(drop).map_err(|error| page.to_action_error(error, bound))
+    scrolled.await.map(drop).map_err(|error| page.to_action_error(error, limit_kind))
 }
 
 /// Answers the dialog that is open, or that opens in time.
@@ -137,29 +140,29 @@ pub(super) async fn answer_dialog(
     response: &DialogResponse,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
+    let wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
     let text = match response {
         DialogResponse::AcceptWithText(text) => Some(page.render(text, EscapeContext::Value)?),
         DialogResponse::Accept | DialogResponse::Dismiss => None,
     };
     let accept = *response != DialogResponse::Dismiss;
     loop {
-        match page.session().close_dialog(accept, text.as_deref(), time.response_deadline).await {
+        match page.session().close_dialog(accept, text.as_deref(), wait_limit.response_deadline).await {
             Ok(()) => return Ok(()),
-            Err(WebDriverError::NoDialog) if Instant::now() < time.retry_until => {
+            Err(WebDriverError::NoDialog) if Instant::now() < wait_limit.retry_until => {
                 dom::wait_before_retry().await
             }
-            Err(error) => return Err(page.to_action_error(error, time.response_limit_kind)),
+            Err(error) => return Err(page.to_action_error(error, wait_limit.response_limit_kind)),
         }
     }
 }
 
 /// Runs `code` in the page and returns its result as text.
 pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) -> Result<String, ActionError> {
-    let (until, bound) = page.budget.deadline_for(action.timeout);
+    let (deadline, limit_kind) = page.budget.deadline_for(action.timeout);
     let script = substitute_variables(page.variables, code)?;
-    let result = page.session().execute_script(&script, Vec::new(), until + DRIVER_GRACE).await;
-    Ok(match result.map_err(|error| page.to_action_error(error, bound))? {
+    let result = page.session().execute_script(&script, Vec::new(), deadline + DRIVER_GRACE).await;
+    Ok(match result.map_err(|error| page.to_action_error(error, limit_kind))? {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),

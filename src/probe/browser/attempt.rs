@@ -39,15 +39,15 @@ pub(super) async fn run_attempt(
     let started = Instant::now();
     let mut observation = Observation::default();
     let session_options = options.session_options_with_trace_id();
-    let bound = match pool.proxy_config(&session_options, options.device.blocked_hosts.clone()) {
-        Ok(rules) => ForwardProxy::bind(rules).await,
+    let bound_proxy = match pool.proxy_config(&session_options, options.device.blocked_hosts.clone()) {
+        Ok(proxy_config) => ForwardProxy::bind(proxy_config).await,
         Err(failure) => Err(failure),
     };
-    let outcome = match bound {
-        Ok(forward) => tokio::select! {
+    let outcome = match bound_proxy {
+        Ok(forward_proxy) => tokio::select! {
             biased;
-            outcome = run_in_browser(options, &session_options, pool, cx, &forward, started, &mut observation) => outcome,
-            never = forward.serve(cx.net) => match never {},
+            outcome = run_in_browser(options, &session_options, pool, cx, &forward_proxy, started, &mut observation) => outcome,
+            never = forward_proxy.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
                 Err(Failure::new(Phase::Play, FailureKind::Cancelled, "cancelled before it finished"))
             }
@@ -66,19 +66,21 @@ async fn run_in_browser(
     session_options: &SessionOptions,
     pool: &BrowserPool,
     cx: ProbeContext<'_>,
-    forward: &ForwardProxy,
+    forward_proxy: &ForwardProxy,
     started: Instant,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let opened = pool.open_browser(session_options, cx.net, forward, cx.deadline).await;
+    let open_result = pool.open_browser(session_options, cx.net, forward_proxy, cx.deadline).await;
     observation.phases.set(Phase::Launch, started.elapsed());
-    let OpenBrowser { driver_client: client, facts, mut browser_process, driver_address: driver } = opened?;
-    let listener = connect_event_listener(&client).await?;
+    let OpenBrowser { driver_client: client, facts, mut browser_process, driver_address: driver } =
+        open_result?;
+    let event_listener = connect_event_listener(&client).await?;
     let session = BrowserSession::new(client, options.script_limits.page_load, driver);
-    let playing = Instant::now();
+    let script_started = Instant::now();
     let network_log = Mutex::default();
-    let network = NetworkLogReader::new(&network_log, options.session_options.browser_kind);
-    let window = ScriptBrowser::new(session, network, pool, &options.session_options, forward);
+    let network_log_reader = NetworkLogReader::new(&network_log, options.session_options.browser_kind);
+    let browser =
+        ScriptBrowser::new(session, network_log_reader, pool, &options.session_options, forward_proxy);
     let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
     let variables = initial_variables(
         &options.script,
@@ -86,14 +88,14 @@ async fn run_in_browser(
         cx.clock.now(),
         crate::probe::random::random_u128(),
     );
-    let mut runner = ScriptRunner::new(options, variables, window, recorder);
+    let mut runner = ScriptRunner::new(options, variables, browser, recorder);
     let outcome = tokio::select! {
         biased;
         outcome = runner.run() => outcome,
-        lost = browser_process.wait_for_failure() => Err(lost),
-        never = collect_events(listener, &network_log) => match never {},
+        browser_failure = browser_process.wait_for_failure() => Err(browser_failure),
+        never = collect_events(event_listener, &network_log) => match never {},
     };
-    observation.phases.set(Phase::Play, playing.elapsed());
+    observation.phases.set(Phase::Play, script_started.elapsed());
     let outcome = match outcome {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
             Err(cause_of_lost_browser(&mut browser_process, &mut runner.recorder, failure).await)
@@ -102,8 +104,9 @@ async fn run_in_browser(
     };
     if outcome.is_ok() && options.detect_content_change {
         runner.wait_until_driver_idle().await;
-        let content = page_results::last_page_facts(&runner.browser.session, runner.recorder.steps()).await;
-        observation.facts.http = content.map(Box::new);
+        let page_facts =
+            page_results::last_page_facts(&runner.browser.session, runner.recorder.steps()).await;
+        observation.facts.http = page_facts.map(Box::new);
     }
     // Ends the step in progress when the browser was lost.
     runner.recorder.finish_step(outcome.as_ref().err());
@@ -111,9 +114,9 @@ async fn run_in_browser(
     let (steps, files) = recorder.into_parts();
     let outcome = evaluate_results(options, cx, steps, outcome, observation);
     observation.captures = files.into_retained(outcome.is_err());
-    let until = Instant::now() + CLOSE_TIMEOUT / 2;
+    let close_deadline = Instant::now() + CLOSE_TIMEOUT / 2;
     // An error of the driver does not matter here: its process is killed next.
-    let _ = session.close_session(until).await;
+    let _ = session.close_session(close_deadline).await;
     let mut facts = BrowserFacts { memory_bytes: browser_process.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
     facts.device.clone_from(&options.device.name);
@@ -126,12 +129,12 @@ async fn run_in_browser(
 async fn cause_of_lost_browser(
     process: &mut BrowserProcess,
     recorder: &mut StepRecorder<'_>,
-    failure: Failure,
+    driver_failure: Failure,
 ) -> Failure {
     let Ok(cause) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, process.wait_for_failure()).await else {
-        return failure;
+        return driver_failure;
     };
-    recorder.replace_failure(&failure, &cause);
+    recorder.replace_failure(&driver_failure, &cause);
     cause
 }
 
@@ -143,13 +146,14 @@ fn evaluate_results(
     outcome: Result<(), Failure>,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let (views, failure, warnings) =
+    let (view_results, failure, warnings) =
         content_views::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
-    observation.details.views = views;
+    observation.details.views = view_results;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));
-    let due = options.full_page_rule.filter(|rule| rule.is_due(cx.last_full_page_at, cx.clock.now()));
-    if let Some(rule) = due.filter(|_| outcome.is_ok()) {
+    let full_page_rule =
+        options.full_page_rule.filter(|rule| rule.is_due(cx.last_full_page_at, cx.clock.now()));
+    if let Some(rule) = full_page_rule.filter(|_| outcome.is_ok()) {
         page_results::evaluate_full_page(&rule, &steps, options.script_limits.page_load, observation);
     }
     observation.details.steps = steps;

@@ -31,34 +31,36 @@ pub(super) async fn capture_moment(
     budget: &mut TimeBudget,
     rule: &CaptureRule,
     redactor: &Redactor,
-    (moment, name): (CaptureMoment, &str),
+    (moment, name_prefix): (CaptureMoment, &str),
 ) {
-    let keep = rule.retention(moment);
-    if keep == CaptureRetention::Never || recorder.capture_files.is_full() {
+    let retention = rule.retention(moment);
+    if retention == CaptureRetention::Never || recorder.capture_files.is_full() {
         return;
     }
     let started = Instant::now();
     if rule.screenshots
-        && let Some(file) = capture_screenshot(session, rule, name).await
+        && let Some(file) = capture_screenshot(session, rule, name_prefix).await
     {
-        recorder.capture_files.add(file, keep);
+        recorder.capture_files.add(file, retention);
     }
     if rule.page_sources
-        && let Some(file) = capture_source(session, redactor, name).await
+        && let Some(file) = capture_source(session, redactor, name_prefix).await
     {
-        recorder.capture_files.add(file, keep);
+        recorder.capture_files.add(file, retention);
     }
     if rule.headers
         && let Some(document) = recorder.last_document.take()
     {
         let text = network_results::header_text(&document, redactor);
-        let name = format!("{name}-headers.txt");
-        recorder.capture_files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
+        let name_prefix = format!("{name_prefix}-headers.txt");
+        recorder
+            .capture_files
+            .add(Capture::new(&name_prefix, "text/plain; charset=utf-8", text.as_bytes()), retention);
     }
     // Captures do not count as time of the step.
-    let took = started.elapsed();
-    recorder.exclude_capture_time(took);
-    budget.refund_capture_time(took);
+    let duration = started.elapsed();
+    recorder.exclude_capture_time(duration);
+    budget.refund_capture_time(duration);
 }
 
 /// Performs the action `screenshot`. The file is kept at every level but `Disabled`.
@@ -126,12 +128,12 @@ fn png_to_jpeg(png: &[u8]) -> Option<Vec<u8>> {
         png::ColorType::Indexed => return None,
     };
     let (width, height) = (u16::try_from(frame.width).ok()?, u16::try_from(frame.height).ok()?);
-    let mut out = Vec::new();
-    let mut encoder = Encoder::new(&mut out, JPEG_QUALITY);
+    let mut encoded = Vec::new();
+    let mut encoder = Encoder::new(&mut encoded, JPEG_QUALITY);
     // No chroma subsampling: it blurs coloured text.
     encoder.set_sampling_factor(SamplingFactor::F_1_1);
     encoder.encode(&pixels, width, height, color).ok()?;
-    Some(out)
+    Some(encoded)
 }
 
 /// Converts `text` to a file name.

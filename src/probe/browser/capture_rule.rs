@@ -55,12 +55,12 @@ pub(super) struct CaptureRule {
 
 impl CaptureRule {
     /// Creates the rule of `settings`. With `screenshot_every_action`, takes and keeps one whatever the settings say.
-    pub(super) fn new(settings: CaptureSettings, screenshots: bool) -> Self {
+    pub(super) fn new(settings: CaptureSettings, screenshot_every_action: bool) -> Self {
         Self {
-            level: if screenshots { CaptureLevel::EachAction } else { settings.level },
+            level: if screenshot_every_action { CaptureLevel::EachAction } else { settings.level },
             screenshots_as_png: settings.mimetype == ScreenshotFormat::Png,
             headers: settings.headers,
-            screenshots: settings.images || screenshots,
+            screenshots: settings.images || screenshot_every_action,
             page_sources: settings.sources,
         }
     }
@@ -84,9 +84,9 @@ pub(super) struct CaptureFiles {
 }
 
 impl CaptureFiles {
-    pub(super) fn add(&mut self, file: Capture, keep: CaptureRetention) {
+    pub(super) fn add(&mut self, file: Capture, retention: CaptureRetention) {
         self.bytes += file.content_len();
-        self.files.push((file, keep));
+        self.files.push((file, retention));
     }
 
     pub(super) const fn is_full(&self) -> bool {
@@ -101,9 +101,9 @@ impl CaptureFiles {
         self.files.into_iter().filter_map(kept).collect()
     }
 
-    /// Returns the number of files whose name starts with `name`.
-    pub(super) fn count_with_prefix(&self, name: &str) -> usize {
-        self.files.iter().filter(|(file, _)| file.name.starts_with(name)).count()
+    /// Returns the number of files whose name starts with `name_prefix`.
+    pub(super) fn count_with_prefix(&self, name_prefix: &str) -> usize {
+        self.files.iter().filter(|(file, _)| file.name.starts_with(name_prefix)).count()
     }
 }
 

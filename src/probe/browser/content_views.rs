@@ -30,23 +30,24 @@ impl ContentView {
 
     /// Returns the result of the view. Steps in the view count with all their objects and failures; other steps count
     /// only with the objects whose URL matches a pattern.
-    fn evaluate(&self, steps: &[StepResult], global: Option<&Failure>) -> ContentViewResult {
-        let (mut from, mut to, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
+    fn evaluate(&self, steps: &[StepResult], script_failure: Option<&Failure>) -> ContentViewResult {
+        let (mut started_us, mut ended_us, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
         let mut failures: Vec<Failure> = Vec::new();
         for step in steps {
-            let whole = self.step_numbers.contains(&u64::from(step.number));
-            if whole {
-                from = from.min(step.started_us);
-                to = to.max(step.started_us + step.total_us);
+            let is_step_in_view = self.step_numbers.contains(&u64::from(step.number));
+            if is_step_in_view {
+                started_us = started_us.min(step.started_us);
+                ended_us = ended_us.max(step.started_us + step.total_us);
                 failures.extend(step.failures.iter().cloned());
             }
             let objects_of_step = step.browser_step.iter().flat_map(|browser_step| &browser_step.objects);
             for object in objects_of_step.filter(|object| {
-                whole || self.url_patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
+                is_step_in_view
+                    || self.url_patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
             }) {
                 let started = step.started_us + object.started_us;
-                from = from.min(started);
-                to = to.max(started + object.total_us);
+                started_us = started_us.min(started);
+                ended_us = ended_us.max(started + object.total_us);
                 objects += 1;
                 bytes += object.body_bytes;
                 failures.extend(
@@ -55,17 +56,17 @@ impl ContentView {
             }
         }
         if self.includes_script_failure
-            && let Some(global) = global
-            && !failures.contains(global)
+            && let Some(script_failure) = script_failure
+            && !failures.contains(script_failure)
         {
-            failures.insert(0, global.clone());
+            failures.insert(0, script_failure.clone());
         }
         ContentViewResult {
             id: self.id,
             name: self.name.clone(),
             status: failures.first().map_or(Status::OK, Failure::status),
             notify_on_error: self.fails_check,
-            total_us: to.saturating_sub(from.min(to)),
+            total_us: ended_us.saturating_sub(started_us.min(ended_us)),
             objects,
             bytes,
             failures,
@@ -78,12 +79,15 @@ impl ContentView {
 pub(super) fn evaluate_views(
     views: &[ContentView],
     steps: &[StepResult],
-    global: Option<&Failure>,
+    script_failure: Option<&Failure>,
 ) -> (Vec<ContentViewResult>, Option<Failure>, Vec<Warning>) {
-    let results: Vec<ContentViewResult> = views.iter().map(|view| view.evaluate(steps, global)).collect();
+    let results: Vec<ContentViewResult> =
+        views.iter().map(|view| view.evaluate(steps, script_failure)).collect();
     let (mut failure, mut warnings) = (None, Vec::new());
     for (view, result) in views.iter().zip(&results) {
-        let Some(first) = result.failures.iter().find(|failure| Some(*failure) != global) else { continue };
+        let Some(first) = result.failures.iter().find(|failure| Some(*failure) != script_failure) else {
+            continue;
+        };
         let mut reported = first.clone();
         reported.detail = format!("content view `{}`: {}", view.name, reported.detail);
         if !view.fails_check {

@@ -29,6 +29,6 @@ pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) 
 }
 
 fn describe_locator(locator: &Locator) -> String {
-    let (by, text) = locator_parts(locator);
-    format!("{by} `{text}`")
+    let (attribute, text) = locator_parts(locator);
+    format!("{attribute} `{text}`")
 }

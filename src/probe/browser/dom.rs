@@ -104,26 +104,26 @@ pub(super) async fn find_element(
     session: &BrowserSession,
     locators: &LocatorArgs,
     state: ElementState,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
 ) -> Result<ElementLookup, DomError> {
     let request = json!({ "what": "element", "locators": locators, "state": state.name() });
-    let response = run_query(session, request, time).await?;
+    let response = run_query(session, request, wait_limit).await?;
     if response["done"] == true {
         return Ok(ElementLookup::Match(ElementRef::from_value(&response["element"])));
     }
     Ok(lookup_without_match(&response))
 }
 
-/// Reads a text until its fingerprint differs from `last`, or the time is over.
+/// Reads a text until its fingerprint differs from `last_fingerprint`, or the time is over.
 pub(super) async fn read_text(
     session: &BrowserSession,
     source: &TextSource<'_>,
-    last: Option<u64>,
-    time: WaitLimit,
+    last_fingerprint: Option<u64>,
+    wait_limit: WaitLimit,
 ) -> Result<TextReading, DomError> {
     let mut request = source.to_request();
-    request["last"] = json!(last);
-    let mut response = run_query(session, request, time).await?;
+    request["last"] = json!(last_fingerprint);
+    let mut response = run_query(session, request, wait_limit).await?;
     if response["done"] == true {
         let fingerprint = response["last"].as_u64().unwrap_or_default();
         let Value::String(text) = response["text"].take() else { return Ok(TextReading::Unchanged) };
@@ -142,10 +142,10 @@ pub(super) async fn read_text(
 pub(super) async fn start_watching_event(
     session: &BrowserSession,
     event: &str,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
 ) -> Result<(), DomError> {
     let request = json!({ "what": "watch", "event": event });
-    session.execute_script(DOM_SCRIPT, vec![request], time.response_deadline).await?;
+    session.execute_script(DOM_SCRIPT, vec![request], wait_limit.response_deadline).await?;
     Ok(())
 }
 
@@ -153,34 +153,38 @@ pub(super) async fn start_watching_event(
 /// event then counts as having occurred.
 pub(super) async fn wait_for_watched_event(
     session: &BrowserSession,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
 ) -> Result<bool, DomError> {
-    Ok(run_query(session, json!({ "what": "noticed" }), time).await?["done"] == true)
+    Ok(run_query(session, json!({ "what": "noticed" }), wait_limit).await?["done"] == true)
 }
 
 /// Runs the query. The page itself waits until the condition holds; the query is repeated when the page was unloaded.
-async fn run_query(session: &BrowserSession, mut request: Value, time: WaitLimit) -> Result<Value, DomError> {
+async fn run_query(
+    session: &BrowserSession,
+    mut request: Value,
+    wait_limit: WaitLimit,
+) -> Result<Value, DomError> {
     loop {
-        let within = time.retry_until.saturating_duration_since(Instant::now());
-        request["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
-        match session.execute_script(DOM_SCRIPT, vec![request.clone()], time.response_deadline).await {
+        let remaining = wait_limit.retry_until.saturating_duration_since(Instant::now());
+        request["within"] = json!(u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX));
+        match session.execute_script(DOM_SCRIPT, vec![request.clone()], wait_limit.response_deadline).await {
             // Chromium's driver returns null when a dialog opens meanwhile.
-            Ok(Value::Null) => match session.dialog_text(time.response_deadline).await? {
+            Ok(Value::Null) => match session.dialog_text(wait_limit.response_deadline).await? {
                 Some(text) => return Err(WebDriverError::DialogOpen(text).into()),
-                None if has_time_to_retry(time.retry_until) => wait_before_retry().await,
+                None if has_time_to_retry(wait_limit.retry_until) => wait_before_retry().await,
                 None => return Ok(json!({ "done": false })),
             },
             Ok(response) => match response["bad"].as_str() {
                 Some(reason) => return Err(DomError::InvalidLocator(reason.to_owned())),
                 // A browser without promises cannot wait by itself.
-                None if response["done"] == false && has_time_to_retry(time.retry_until) => {
+                None if response["done"] == false && has_time_to_retry(wait_limit.retry_until) => {
                     wait_before_retry().await
                 }
                 None => return Ok(response),
             },
             // The page was unloaded during the query: query the next one.
             Err(WebDriverError::PageUnloaded | WebDriverError::StaleElement)
-                if has_time_to_retry(time.response_deadline) =>
+                if has_time_to_retry(wait_limit.response_deadline) =>
             {
                 wait_before_retry().await;
             }
@@ -209,7 +213,7 @@ fn lookup_without_match(response: &Value) -> ElementLookup {
         ElementLookup::WrongState
     } else {
         match response["weak"].as_u64() {
-            Some(weak) if weak > 0 => ElementLookup::Ambiguous(weak),
+            Some(match_count) if match_count > 0 => ElementLookup::Ambiguous(match_count),
             _ => ElementLookup::NotFound,
         }
     }

@@ -11,11 +11,11 @@ use crate::script::language::ElementTarget;
 pub(super) const DEFAULT_ELEMENT_WAIT: Duration = Duration::from_secs(10);
 
 /// Returns the failure of an element that was not found.
-pub(super) fn element_lookup_failure(found: &ElementLookup, target: &ElementTarget) -> Failure {
+pub(super) fn element_lookup_failure(lookup: &ElementLookup, target: &ElementTarget) -> Failure {
     let failure = |kind, reason: String| {
         Failure::new(Phase::Play, kind, format!("{}: {reason}", describe::describe_target(target)))
     };
-    match found {
+    match lookup {
         ElementLookup::Ambiguous(count) => {
             failure(FailureKind::ElementWeak, format!("the best of them matches {count} elements"))
         }

@@ -65,30 +65,31 @@ struct PaintTiming {
 
 impl PageReport {
     /// Returns the measured timings. Values that the browser does not measure are 0 in the report.
-    pub(super) fn page_timing(&self, experience: bool) -> PageTiming {
+    pub(super) fn page_timing(&self, with_user_experience: bool) -> PageTiming {
         let times = &self.navigation;
         let mut phases = Phases::default();
-        let mut span = |phase, from: f64, to: f64| {
+        let mut set_phase = |phase, from: f64, to: f64| {
             if to > from && from >= 0.0 {
                 phases.set(phase, millis(to - from));
             }
         };
         let tls = times.secure_connection_start;
-        span(Phase::Resolve, times.domain_lookup_start, times.domain_lookup_end);
-        span(Phase::Connect, times.connect_start, if tls > 0.0 { tls } else { times.connect_end });
-        span(Phase::Tls, if tls > 0.0 { tls } else { times.connect_end }, times.connect_end);
-        span(Phase::FirstByte, times.request_start, times.response_start);
-        span(Phase::Transfer, times.response_start, times.response_end);
-        span(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
-        span(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
-        span(Phase::PageLoad, 0.0, times.load_event_end);
-        let measured =
-            |time: Option<f64>| time.filter(|_| experience).map(|time| duration_micros(millis(time)));
+        set_phase(Phase::Resolve, times.domain_lookup_start, times.domain_lookup_end);
+        set_phase(Phase::Connect, times.connect_start, if tls > 0.0 { tls } else { times.connect_end });
+        set_phase(Phase::Tls, if tls > 0.0 { tls } else { times.connect_end }, times.connect_end);
+        set_phase(Phase::FirstByte, times.request_start, times.response_start);
+        set_phase(Phase::Transfer, times.response_start, times.response_end);
+        set_phase(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
+        set_phase(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
+        set_phase(Phase::PageLoad, 0.0, times.load_event_end);
+        let measured = |time: Option<f64>| {
+            time.filter(|_| with_user_experience).map(|time| duration_micros(millis(time)))
+        };
         PageTiming {
             phases,
             first_contentful_paint_us: measured(self.paint.first_contentful_paint),
             largest_contentful_paint_us: measured(self.largest_contentful_paint),
-            layout_shift: self.layout_shift.filter(|_| experience),
+            layout_shift: self.layout_shift.filter(|_| with_user_experience),
         }
     }
 }
@@ -100,38 +101,43 @@ fn millis(time: f64) -> Duration {
 /// Inspects the page that was navigated to. Fails when its HTTP status is an error (status 7), or when it is
 /// not a page of the site.
 pub(super) async fn check_opened_page(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
-    latest: Instant,
+    response_deadline: Instant,
 ) -> Result<(), ActionError> {
     let report = inspect_current_page(
-        &window.session,
+        &browser.session,
         UserExperience::Off,
-        latest.max(Instant::now() + INSPECTION_TIMEOUT),
+        response_deadline.max(Instant::now() + INSPECTION_TIMEOUT),
     )
     .await;
     let report =
-        report.map_err(|error| to_action_error(window, budget, error, budget.page_load_limit_kind()))?;
+        report.map_err(|error| to_action_error(browser, budget, error, budget.page_load_limit_kind()))?;
     if error_page_prefix(&report.url).is_none()
-        && without_fragment(&report.url) != without_fragment(&window.last_navigated_url)
+        && without_fragment(&report.url) != without_fragment(&browser.last_navigated_url)
     {
-        reject_download_or_empty(window, false).await?;
+        reject_download_or_empty(browser, false).await?;
     }
-    Ok(check_page_status(window, &report).await?)
+    Ok(check_page_status(browser, &report).await?)
 }
 
 /// Fails when the navigation led to no page: a browser that shows another page than requested was redirected, or stayed
 /// on the old page since the response was no page. After a timeout, how the request ended is not considered.
-pub(super) async fn reject_download_or_empty(window: &ScriptBrowser<'_>, late: bool) -> Result<(), Failure> {
-    window.fetch_logged_requests(dom::short_deadline()).await;
-    let network_log = window.network_log_reader.lock_log();
+pub(super) async fn reject_download_or_empty(
+    browser: &ScriptBrowser<'_>,
+    page_load_timed_out: bool,
+) -> Result<(), Failure> {
+    browser.fetch_logged_requests(dom::short_deadline()).await;
+    let network_log = browser.network_log_reader.lock_log();
     let Some(document) = network_log.last_page_document() else { return Ok(()) };
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
     });
     let reason = match document.http_status {
         204 | 205 => "it has no content",
-        _ if is_attachment || !late && (document.cancelled || document.error_name.is_some()) => {
+        _ if is_attachment
+            || !page_load_timed_out && (document.cancelled || document.error_name.is_some()) =>
+        {
             "it is a download, and those are refused"
         }
         _ => return Ok(()),
@@ -141,18 +147,18 @@ pub(super) async fn reject_download_or_empty(window: &ScriptBrowser<'_>, late: b
 }
 
 /// Replaces the failure of an action if the browser shows an error page or the driver stopped responding.
-pub(super) async fn replace_with_page_failure(window: &mut ScriptBrowser<'_>, failure: Failure) -> Failure {
+pub(super) async fn replace_with_page_failure(browser: &mut ScriptBrowser<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
     let new_failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
-    if window.session.is_driver_busy() {
-        let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
-        if late.contains(&failure.kind) && !window.session.is_driver_alive().await {
+    if browser.session.is_driver_busy() {
+        let timeout_kinds = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
+        if timeout_kinds.contains(&failure.kind) && !browser.session.is_driver_alive().await {
             let detail = format!("{}; the driver stopped responding", failure.detail);
             return new_failure(Kind::BrowserTimedOut, detail);
         }
         return failure;
     }
-    let of_page = [
+    let page_dependent_kinds = [
         Kind::ElementMissing,
         Kind::ElementWeak,
         Kind::AssertionFailed,
@@ -161,11 +167,11 @@ pub(super) async fn replace_with_page_failure(window: &mut ScriptBrowser<'_>, fa
         Kind::LocationChangeMissing,
         Kind::PageUpdateMissing,
     ];
-    if !of_page.contains(&failure.kind) {
+    if !page_dependent_kinds.contains(&failure.kind) {
         return failure;
     }
-    match inspect_top_page(window, UserExperience::Off, Instant::now() + INSPECTION_TIMEOUT).await {
-        Ok(report) => check_page_status(window, &report).await.err().unwrap_or(failure),
+    match inspect_top_page(browser, UserExperience::Off, Instant::now() + INSPECTION_TIMEOUT).await {
+        Ok(report) => check_page_status(browser, &report).await.err().unwrap_or(failure),
         Err(WebDriverError::SessionLost(reason)) => new_failure(Kind::BrowserFailed, reason),
         Err(_) => failure,
     }
@@ -173,31 +179,31 @@ pub(super) async fn replace_with_page_failure(window: &mut ScriptBrowser<'_>, fa
 
 /// Returns the browser's name for the cause of its error page. An error page does not name its address, so the last
 /// requested document is used.
-async fn error_page_cause(window: &mut ScriptBrowser<'_>) -> Option<String> {
-    window.fetch_logged_requests(dom::short_deadline()).await;
-    let document = window
+async fn error_page_cause(browser: &mut ScriptBrowser<'_>) -> Option<String> {
+    browser.fetch_logged_requests(dom::short_deadline()).await;
+    let document = browser
         .network_log_reader
         .lock_log()
         .last_page_document()
         .map(|document| (document.url.clone(), document.error_name.clone()));
     let (url, error) = document?;
-    window.last_navigated_url = url;
+    browser.last_navigated_url = url;
     error.map(|error| error.strip_prefix("net::").map(str::to_owned).unwrap_or(error))
 }
 
 /// Inspects the top-level page of the window, whatever frame the script is in.
 pub(super) async fn inspect_top_page(
-    window: &ScriptBrowser<'_>,
+    browser: &ScriptBrowser<'_>,
     experience: UserExperience,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<PageReport, WebDriverError> {
-    if !window.entered_frames.is_empty() {
-        window.session.switch_to_frame(serde_json::Value::Null, until).await?;
+    if !browser.entered_frames.is_empty() {
+        browser.session.switch_to_frame(serde_json::Value::Null, deadline).await?;
     }
-    let report = inspect_current_page(&window.session, experience, until).await;
-    for frame in &window.entered_frames {
+    let report = inspect_current_page(&browser.session, experience, deadline).await;
+    for frame in &browser.entered_frames {
         // A frame that no longer exists is reported by the next action that uses it.
-        if window.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
+        if browser.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
             break;
         }
     }
@@ -207,20 +213,20 @@ pub(super) async fn inspect_top_page(
 async fn inspect_current_page(
     session: &BrowserSession,
     experience: UserExperience,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<PageReport, WebDriverError> {
     loop {
-        match session.execute_script(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
-            Ok(serde_json::Value::Null) => match session.dialog_text(until).await? {
+        match session.execute_script(INSPECT_SCRIPT, vec![experience.to_argument()], deadline).await {
+            Ok(serde_json::Value::Null) => match session.dialog_text(deadline).await? {
                 Some(text) => return Err(WebDriverError::DialogOpen(text)),
-                None if Instant::now() < until => dom::wait_before_retry().await,
+                None if Instant::now() < deadline => dom::wait_before_retry().await,
                 None => return Err(WebDriverError::TimedOut),
             },
             Ok(response) => {
                 return serde_json::from_value(response)
                     .map_err(|error| WebDriverError::Other(format!("the page report is invalid: {error}")));
             }
-            Err(WebDriverError::PageUnloaded | WebDriverError::StaleElement) if Instant::now() < until => {
+            Err(WebDriverError::PageUnloaded | WebDriverError::StaleElement) if Instant::now() < deadline => {
                 dom::wait_before_retry().await;
             }
             Err(error) => return Err(error),
@@ -230,7 +236,7 @@ async fn inspect_current_page(
 
 /// Fails when the inspected page is an error page of the browser, or its HTTP status is an error.
 pub(super) async fn check_page_status(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     report: &PageReport,
 ) -> Result<(), Failure> {
     match error_page_prefix(&report.url) {
@@ -238,14 +244,14 @@ pub(super) async fn check_page_status(
             return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
         }
         Some(prefix) => {
-            let cause = error_page_cause(window).await;
-            return Err(window.error_page_failure(cause.as_deref().unwrap_or(prefix)));
+            let cause = error_page_cause(browser).await;
+            return Err(browser.error_page_failure(cause.as_deref().unwrap_or(prefix)));
         }
         None => {}
     }
     if report.http_status >= 400 {
         // Requests that our own proxy refused have a failure of their own.
-        if let Some(failure) = window.proxy_failure(&report.url) {
+        if let Some(failure) = browser.proxy_failure(&report.url) {
             return Err(failure);
         }
         let detail = format!("`{}` responded with {}", display_url(&report.url), report.http_status);

@@ -51,23 +51,24 @@ pub(super) async fn interact(
 ) -> Result<ElementRef, ActionError> {
     let locators = page.render_locators(target)?;
     // Finding the element has its own limit; what the interaction triggers may take until the step ends.
-    let mut time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
+    let mut wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
     loop {
-        let asked_at = Instant::now();
-        let found = dom::find_element(page.session(), &locators, interaction.required_state(), time).await;
-        time.restart_if_response_late(asked_at);
-        let element = match found.map_err(|error| page.dom_error_to_action_error(error, time))? {
+        let sent_at = Instant::now();
+        let lookup =
+            dom::find_element(page.session(), &locators, interaction.required_state(), wait_limit).await;
+        wait_limit.restart_if_response_late(sent_at);
+        let element = match lookup.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
             ElementLookup::Match(Some(element)) => element,
-            found => return Err(element_lookup_failure(&found, target).into()),
+            lookup => return Err(element_lookup_failure(&lookup, target).into()),
         };
-        match perform_interaction(page.session(), interaction, &element, time.response_deadline).await {
+        match perform_interaction(page.session(), interaction, &element, wait_limit.response_deadline).await {
             Ok(()) => return Ok(element),
             Err(WebDriverError::StaleElement | WebDriverError::NotInteractable(_))
-                if Instant::now() < time.retry_until =>
+                if Instant::now() < wait_limit.retry_until =>
             {
                 dom::wait_before_retry().await;
             }
-            Err(error) => return Err(page.to_action_error(error, time.response_limit_kind)),
+            Err(error) => return Err(page.to_action_error(error, wait_limit.response_limit_kind)),
         }
     }
 }
@@ -76,67 +77,68 @@ async fn perform_interaction(
     session: &BrowserSession,
     interaction: &Interaction,
     element: &ElementRef,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), WebDriverError> {
     match interaction {
-        Interaction::Click => session.click(element, until).await,
-        Interaction::MoveAndClick(clicks) => move_and_click(session, *clicks, element, until).await,
-        Interaction::Type(text) => session.type_into(element, text, until).await,
-        Interaction::Clear => session.clear_field(element, until).await,
-        Interaction::SelectOption(by, value) => {
-            let arguments = vec![element.to_argument(), json!(by), value.clone()];
-            match session.execute_script(SELECT_OPTION_SCRIPT, arguments, until).await?.as_str() {
+        Interaction::Click => session.click(element, deadline).await,
+        Interaction::MoveAndClick(clicks) => move_and_click(session, *clicks, element, deadline).await,
+        Interaction::Type(text) => session.type_into(element, text, deadline).await,
+        Interaction::Clear => session.clear_field(element, deadline).await,
+        Interaction::SelectOption(option_key, value) => {
+            let arguments = vec![element.to_argument(), json!(option_key), value.clone()];
+            match session.execute_script(SELECT_OPTION_SCRIPT, arguments, deadline).await?.as_str() {
                 None => Ok(()),
                 // The options may be added later.
                 Some(reason) => Err(WebDriverError::NotInteractable(reason.to_owned())),
             }
         }
-        Interaction::SetChecked(on) => set_checked(session, *on, element, until).await,
+        Interaction::SetChecked(on) => set_checked(session, *on, element, deadline).await,
         Interaction::Focus => session
-            .execute_script("arguments[0].focus();", vec![element.to_argument()], until)
+            .execute_script("arguments[0].focus();", vec![element.to_argument()], deadline)
             .await
             .map(drop),
         Interaction::ScrollTo => session
-            .execute_script(SCROLL_TO_CENTER_SCRIPT, vec![element.to_argument()], until)
+            .execute_script(SCROLL_TO_CENTER_SCRIPT, vec![element.to_argument()], deadline)
             .await
             .map(drop),
-        Interaction::EnterFrame => session.switch_to_frame(element.to_argument(), until).await,
+        Interaction::EnterFrame => session.switch_to_frame(element.to_argument(), deadline).await,
     }
 }
 
 async fn move_and_click(
     session: &BrowserSession,
-    clicks: u32,
+    click_count: u32,
     element: &ElementRef,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), WebDriverError> {
-    session.execute_script(SCROLL_TO_CENTER_SCRIPT, vec![element.to_argument()], until).await?;
+    session.execute_script(SCROLL_TO_CENTER_SCRIPT, vec![element.to_argument()], deadline).await?;
     let move_over =
         json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
     let mut actions = vec![move_over];
-    for _ in 0..clicks {
+    for _ in 0..click_count {
         actions.push(json!({"type": "pointerDown", "button": 0}));
         actions.push(json!({"type": "pointerUp", "button": 0}));
     }
     let mouse =
         json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
-    session.perform_input_actions(json!([mouse]), until).await
+    session.perform_input_actions(json!([mouse]), deadline).await
 }
 
 async fn set_checked(
     session: &BrowserSession,
-    on: bool,
+    checked: bool,
     element: &ElementRef,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), WebDriverError> {
     for clicked in [false, true] {
-        if session.execute_script(IS_CHECKED_SCRIPT, vec![element.to_argument()], until).await? == on {
+        if session.execute_script(IS_CHECKED_SCRIPT, vec![element.to_argument()], deadline).await? == checked
+        {
             return Ok(());
         }
         if !clicked {
-            session.click(element, until).await?;
+            session.click(element, deadline).await?;
         }
     }
-    let state = if on { "checked" } else { "unchecked" };
+    let state = if checked { "checked" } else { "unchecked" };
     Err(WebDriverError::NotInteractable(format!("a click does not make it {state}")))
 }

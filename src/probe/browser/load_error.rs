@@ -5,8 +5,8 @@ use url::Url;
 use crate::domain::FailureKind;
 
 /// Returns the failure kind of the browser's name for a failed load.
-pub(super) fn load_error_to_failure_kind(name: &str) -> FailureKind {
-    match name {
+pub(super) fn load_error_to_failure_kind(error_name: &str) -> FailureKind {
+    match error_name {
         "ERR_NAME_NOT_RESOLVED" | "dnsNotFound" => FailureKind::NameNotFound,
         "ERR_CONNECTION_REFUSED" | "connectionFailure" | "proxyConnectFailure" => FailureKind::ConnectRefused,
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" | "netTimeout" => FailureKind::TimedOut,
@@ -17,8 +17,12 @@ pub(super) fn load_error_to_failure_kind(name: &str) -> FailureKind {
         "ERR_CERT_AUTHORITY_INVALID" => FailureKind::CertificateIssuer,
         "ERR_TOO_MANY_REDIRECTS" | "redirectLoop" => FailureKind::RedirectLoop,
         "ERR_INVALID_HTTP_RESPONSE" | "ERR_INVALID_RESPONSE" => FailureKind::ResponseInvalid,
-        name if name.starts_with("ERR_CERT") || name == "nssBadCert" => FailureKind::CertificateInvalid,
-        name if name.starts_with("ERR_SSL") || name == "nssFailure2" => FailureKind::TlsHandshake,
+        error_name if error_name.starts_with("ERR_CERT") || error_name == "nssBadCert" => {
+            FailureKind::CertificateInvalid
+        }
+        error_name if error_name.starts_with("ERR_SSL") || error_name == "nssFailure2" => {
+            FailureKind::TlsHandshake
+        }
         _ => FailureKind::PageUnloadable,
     }
 }

@@ -14,9 +14,9 @@ pub(super) struct NetworkLogReader<'a> {
 }
 
 impl<'a> NetworkLogReader<'a> {
-    /// Creates the reader for a browser of this `kind`.
-    pub(super) const fn new(network_log: &'a Mutex<NetworkLog>, kind: BrowserKind) -> Self {
-        Self { network_log, browser_kind: kind }
+    /// Creates the reader for a browser of this `browser_kind`.
+    pub(super) const fn new(network_log: &'a Mutex<NetworkLog>, browser_kind: BrowserKind) -> Self {
+        Self { network_log, browser_kind }
     }
 
     /// Returns what was logged so far.
@@ -30,12 +30,12 @@ impl<'a> NetworkLogReader<'a> {
     }
 
     /// Reads the requests that Chromium's driver logged since the last time; Firefox reports them by itself. Returns
-    /// `false` when the driver did not respond before `until`.
-    pub(super) async fn fetch_logged_requests(&self, session: &BrowserSession, until: Instant) -> bool {
+    /// `false` when the driver did not respond before `deadline`.
+    pub(super) async fn fetch_logged_requests(&self, session: &BrowserSession, deadline: Instant) -> bool {
         if !self.must_be_fetched() {
             return true;
         }
-        match self.fetch_driver_log(session, "performance", until).await {
+        match self.fetch_driver_log(session, "performance", deadline).await {
             Some(entries) => self.lock_log().add_chrome_events(&entries),
             None => self.lock_log().clear_pending(),
         }
@@ -46,12 +46,12 @@ impl<'a> NetworkLogReader<'a> {
     pub(super) async fn fetch_driver_log(
         &self,
         session: &BrowserSession,
-        log: &str,
-        until: Instant,
+        log_type: &str,
+        deadline: Instant,
     ) -> Option<Value> {
         if !self.must_be_fetched() {
             return None;
         }
-        session.fetch_driver_log(log, until).await.ok()
+        session.fetch_driver_log(log_type, deadline).await.ok()
     }
 }

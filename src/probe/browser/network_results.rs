@@ -36,66 +36,67 @@ struct ClassifiedRequest<'e> {
 /// other sites only count with `count_third_party`.
 pub(super) async fn record_network_results(
     recorder: &mut StepRecorder<'_>,
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     redactor: &Redactor,
-    third_party: bool,
+    count_third_party: bool,
 ) -> Result<(), Failure> {
     // A busy page delays the driver's log, and entries that are not waited for are lost.
-    let latest = budget.action_wait_limit(None, None).response_deadline.max(dom::short_deadline());
-    let complete = window.fetch_logged_requests(latest).await;
-    window.record_requests_before_attach(budget).await;
-    if let Some(lines) =
-        window.network_log_reader.fetch_driver_log(&window.session, "browser", dom::short_deadline()).await
+    let response_deadline = budget.action_wait_limit(None, None).response_deadline.max(dom::short_deadline());
+    let complete = browser.fetch_logged_requests(response_deadline).await;
+    browser.record_requests_before_attach(budget).await;
+    if let Some(console_entries) =
+        browser.network_log_reader.fetch_driver_log(&browser.session, "browser", dom::short_deadline()).await
     {
-        window.network_log_reader.lock_log().add_chrome_console(&lines);
+        browser.network_log_reader.lock_log().add_chrome_console(&console_entries);
     }
-    let mut pages = window.network_log_reader.lock_log().take_activity();
-    for exchange in pages.requests.iter_mut().filter(|exchange| exchange.error_name.is_some()) {
-        exchange.proxy_failure = window.proxy_failure(&exchange.url);
+    let mut logged = browser.network_log_reader.lock_log().take_activity();
+    for exchange in logged.requests.iter_mut().filter(|exchange| exchange.error_name.is_some()) {
+        exchange.proxy_failure = browser.proxy_failure(&exchange.url);
     }
-    let requests = classify_requests(&pages.requests, previous_page_url(recorder.steps()), window);
-    let start = first_request_time(&pages.requests, recorder.step_started_at());
-    let document = pages.requests.iter().rev().find(|exchange| exchange.object_kind.is_none());
+    let requests = classify_requests(&logged.requests, previous_page_url(recorder.steps()), browser);
+    let first_request_at = first_request_time(&logged.requests, recorder.step_started_at());
+    let document = logged.requests.iter().rev().find(|exchange| exchange.object_kind.is_none());
     let status = document.map(|document| document.http_status);
-    let failure = frame_failure(&requests, third_party);
+    let failure = frame_failure(&requests, count_third_party);
     recorder.last_document = document.cloned();
-    let listed = requests.iter().filter(|request| !request.request.cancelled || request.blocked);
-    let objects: Vec<PageObject> = listed
+    let counted = requests.iter().filter(|request| !request.request.cancelled || request.blocked);
+    let objects: Vec<PageObject> = counted
         .map(|request| {
-            let object = to_page_object(request.request, request.third_party, start, redactor);
+            let object = to_page_object(request.request, request.third_party, first_request_at, redactor);
             if request.blocked { to_blocked(object) } else { object }
         })
         .collect();
     if recorder.records_exchanges() {
-        let recorded = |request: &ClassifiedRequest<'_>| {
-            let object = to_http_exchange(request.request, start, redactor);
+        let to_exchange = |request: &ClassifiedRequest<'_>| {
+            let object = to_http_exchange(request.request, first_request_at, redactor);
             if request.blocked { HttpExchange { failure: Some(blocked_failure()), ..object } } else { object }
         };
-        recorder.record_exchanges(requests.iter().map(recorded).collect());
+        recorder.record_exchanges(requests.iter().map(to_exchange).collect());
     }
-    let unlisted = u32::try_from(objects.len().saturating_sub(MAX_OBJECTS_PER_STEP)).unwrap_or(u32::MAX);
+    let truncated_count =
+        u32::try_from(objects.len().saturating_sub(MAX_OBJECTS_PER_STEP)).unwrap_or(u32::MAX);
     let step = recorder.current_browser_step();
     if let Some(status) = status.filter(|status| *status > 0) {
         step.http_status = status;
     }
     // A log that did not arrive counts as one unlisted object, since its size is unknown.
-    step.unlisted_objects = pages.unlisted_requests + unlisted + u32::from(!complete);
+    step.unlisted_objects = logged.unlisted_requests + truncated_count + u32::from(!complete);
     step.objects = objects;
     step.objects.truncate(MAX_OBJECTS_PER_STEP);
     let redacted =
         |entry: ConsoleEntry| ConsoleEntry { text: redactor.redact(&entry.text).into_owned(), ..entry };
-    step.console = pages.console_entries.into_iter().map(redacted).collect();
+    step.console = logged.console_entries.into_iter().map(redacted).collect();
     failure.map_or(Ok(()), Err)
 }
 
 /// Returns the failure of a frame whose document could not be loaded; those of other sites only where they count
 /// (fields.md 3, `third_party_document_errors`).
-fn frame_failure(requests: &[ClassifiedRequest<'_>], third_party: bool) -> Option<Failure> {
+fn frame_failure(requests: &[ClassifiedRequest<'_>], count_third_party: bool) -> Option<Failure> {
     let counts = |request: &&ClassifiedRequest<'_>| {
         request.request.is_document
             && request.request.object_kind.is_some()
-            && (third_party || !request.third_party)
+            && (count_third_party || !request.third_party)
             && !request.blocked
     };
     requests.iter().filter(counts).find_map(|ClassifiedRequest { request: exchange, .. }| {
@@ -105,27 +106,27 @@ fn frame_failure(requests: &[ClassifiedRequest<'_>], third_party: bool) -> Optio
 }
 
 /// Returns when the first request of the step started, by the browser's clock. A new window may report older requests.
-fn first_request_time(exchanges: &[LoggedRequest], step_started_at: Timestamp) -> f64 {
-    let mut all = exchanges.iter().map(|exchange| exchange.started_at);
+fn first_request_time(logged_requests: &[LoggedRequest], step_started_at: Timestamp) -> f64 {
+    let mut all = logged_requests.iter().map(|exchange| exchange.started_at);
     let first = all.clone().next().unwrap_or_default();
-    let step = Duration::from_micros(step_started_at.as_micros().unsigned_abs()).as_secs_f64();
-    all.find(|started| *started >= step).unwrap_or(first)
+    let step_started = Duration::from_micros(step_started_at.as_micros().unsigned_abs()).as_secs_f64();
+    all.find(|started| *started >= step_started).unwrap_or(first)
 }
 
-/// Classifies each of `exchanges`; `page` was open before them.
+/// Classifies each of `logged_requests`; `page_url` was open before them.
 fn classify_requests<'e>(
-    exchanges: &'e [LoggedRequest],
-    mut page: Option<Url>,
-    window: &ScriptBrowser<'_>,
+    logged_requests: &'e [LoggedRequest],
+    mut page_url: Option<Url>,
+    browser: &ScriptBrowser<'_>,
 ) -> Vec<ClassifiedRequest<'e>> {
     let classify = |exchange: &'e LoggedRequest| {
         if exchange.object_kind.is_none() {
-            page = Url::parse(&exchange.url).ok();
+            page_url = Url::parse(&exchange.url).ok();
         }
-        let third_party = is_third_party(page.as_ref(), &exchange.url);
-        ClassifiedRequest { request: exchange, third_party, blocked: window.is_host_denied(&exchange.url) }
+        let third_party = is_third_party(page_url.as_ref(), &exchange.url);
+        ClassifiedRequest { request: exchange, third_party, blocked: browser.is_host_denied(&exchange.url) }
     };
-    exchanges.iter().map(classify).collect()
+    logged_requests.iter().map(classify).collect()
 }
 
 /// Returns the URL of the page at the end of the step before the current one, which is the last of `steps`.
@@ -151,51 +152,51 @@ fn to_blocked(object: PageObject) -> PageObject {
 }
 
 fn to_page_object(
-    exchange: &LoggedRequest,
+    request: &LoggedRequest,
     third_party: bool,
-    start: f64,
+    first_request_at: f64,
     redactor: &Redactor,
 ) -> PageObject {
     let time = |seconds: f64| duration_micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
-        url: redactor.redact(&display_url(&exchange.url)).into_owned(),
-        kind: exchange.object_kind.unwrap_or(PageObjectKind::Document),
+        url: redactor.redact(&display_url(&request.url)).into_owned(),
+        kind: request.object_kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
-        started_us: time(exchange.started_at - start),
-        total_us: time(exchange.ended_at - exchange.started_at),
-        phases: exchange.phases,
-        http_status: exchange.http_status,
-        http_version: exchange.http_version.clone(),
-        mimetype: exchange.mimetype.clone(),
-        body_wire_bytes: exchange.body_wire_bytes,
-        body_bytes: exchange.body_bytes,
-        failure: request_failure(exchange),
+        started_us: time(request.started_at - first_request_at),
+        total_us: time(request.ended_at - request.started_at),
+        phases: request.phases,
+        http_status: request.http_status,
+        http_version: request.http_version.clone(),
+        mimetype: request.mimetype.clone(),
+        body_wire_bytes: request.body_wire_bytes,
+        body_bytes: request.body_bytes,
+        failure: request_failure(request),
     }
 }
 
 /// Converts a request for HAR files (`vigie check --har`); times start at the first request of the step. It has no
 /// bodies.
-fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -> HttpExchange {
+fn to_http_exchange(request: &LoggedRequest, first_request_at: f64, redactor: &Redactor) -> HttpExchange {
     let fields = |fields: &[(String, String)]| -> HeaderList {
         let value = |name: &str, value: &str| {
             if is_sensitive_header(name) { MASK.to_owned() } else { redactor.redact(value).into_owned() }
         };
         fields.iter().map(|(name, text)| (name.clone(), value(name, text))).collect()
     };
-    let started = Duration::try_from_secs_f64(exchange.started_at - start).unwrap_or_default();
+    let started = Duration::try_from_secs_f64(request.started_at - first_request_at).unwrap_or_default();
     HttpExchange {
         started_us: duration_micros(started),
-        method: exchange.method.clone(),
-        url: redactor.redact(&display_url(&exchange.url)).into_owned(),
-        phases: exchange.phases,
-        request_headers: fields(&exchange.request_headers),
-        http_status: exchange.http_status,
-        http_version: exchange.http_version.clone(),
-        response_headers: fields(&exchange.response_headers),
-        body_wire_bytes: exchange.body_wire_bytes,
-        body_bytes: exchange.body_bytes,
-        failure: if exchange.cancelled { Some(cancelled_failure()) } else { request_failure(exchange) },
+        method: request.method.clone(),
+        url: redactor.redact(&display_url(&request.url)).into_owned(),
+        phases: request.phases,
+        request_headers: fields(&request.request_headers),
+        http_status: request.http_status,
+        http_version: request.http_version.clone(),
+        response_headers: fields(&request.response_headers),
+        body_wire_bytes: request.body_wire_bytes,
+        body_bytes: request.body_bytes,
+        failure: if request.cancelled { Some(cancelled_failure()) } else { request_failure(request) },
         ..HttpExchange::default()
     }
 }
@@ -219,34 +220,34 @@ pub(super) fn is_favicon(url: &str) -> bool {
 }
 
 /// Returns why a request failed, if it did.
-fn request_failure(exchange: &LoggedRequest) -> Option<Failure> {
-    if exchange.cancelled || is_favicon(&exchange.url) {
+fn request_failure(request: &LoggedRequest) -> Option<Failure> {
+    if request.cancelled || is_favicon(&request.url) {
         return None;
     }
-    if let Some(cause) = &exchange.proxy_failure {
+    if let Some(cause) = &request.proxy_failure {
         return Some(cause.clone());
     }
-    if let Some(error) = &exchange.error_name {
+    if let Some(error) = &request.error_name {
         let name = error.strip_prefix("net::").unwrap_or(error);
         return Some(Failure::new(Phase::Play, load_error_to_failure_kind(name), name.to_owned()));
     }
-    (exchange.http_status >= 400)
-        .then(|| Failure::new(Phase::FirstByte, FailureKind::HttpStatus, exchange.http_status.to_string()))
+    (request.http_status >= 400)
+        .then(|| Failure::new(Phase::FirstByte, FailureKind::HttpStatus, request.http_status.to_string()))
 }
 
 /// Returns the header fields of an exchange as text, with credentials redacted.
-pub(super) fn header_text(exchange: &LoggedRequest, redactor: &Redactor) -> String {
+pub(super) fn header_text(request: &LoggedRequest, redactor: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
         captures::header_lines(fields.iter().map(|(name, value)| (&**name, &**value)))
     };
     let text = format!(
         "{} {}\r\n{}\r\n{} {}\r\n{}",
-        exchange.method,
-        display_url(&exchange.url),
-        lines(&exchange.request_headers),
-        exchange.http_version,
-        exchange.http_status,
-        lines(&exchange.response_headers)
+        request.method,
+        display_url(&request.url),
+        lines(&request.request_headers),
+        request.http_version,
+        request.http_status,
+        lines(&request.response_headers)
     );
     redactor.redact(&text).into_owned()
 }

@@ -93,56 +93,59 @@ impl BrowserScriptOptions {
     /// steps.
     pub(super) fn from_document(
         document: &MonitorDocument,
-        settings: &ProbeBuildContext,
+        context: &ProbeBuildContext,
     ) -> Result<Self, Failure> {
         let fields: BrowserSettings<'_> =
             document.deserialize().map_err(|error| invalid_settings_failure(&error))?;
         let url = fields.url.filter(|url| !url.is_empty());
         let script = parse_script(&fields, url)?;
         let base = script.base_url.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
-        let opened =
-            script.steps.iter().flat_map(|step| &step.actions).find_map(|action| match &action.kind {
+        let first_opened_url = script.steps.iter().flat_map(|step_default| &step_default.actions).find_map(
+            |action| match &action.kind {
                 ActionKind::Open { url } => Some(url.as_str()),
                 _ => None,
-            });
-        let declared =
-            initial_variables(&script, &settings.variable_overrides, Timestamp::from_seconds(0), 0);
-        let fill = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
-        let base_url = base.as_ref().and_then(fill);
-        let first = opened.and_then(|url| {
-            let url = Template::new(url, EscapeContext::Url).render(&declared).ok()?;
+            },
+        );
+        let initial_variables =
+            initial_variables(&script, &context.variable_overrides, Timestamp::from_seconds(0), 0);
+        let render_url = |template: &Template| Url::parse(&template.render(&initial_variables).ok()?).ok();
+        let base_url = base.as_ref().and_then(render_url);
+        let first_url = first_opened_url.and_then(|url| {
+            let url = Template::new(url, EscapeContext::Url).render(&initial_variables).ok()?;
             Url::options().base_url(base_url.as_ref()).parse(&url).ok()
         });
         let monitor = document.settings();
-        let page = Duration::from_secs(u64::from(monitor.schedule.timeout_seconds).max(1));
-        let step = monitor.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        let page_load_limit = Duration::from_secs(u64::from(monitor.schedule.timeout_seconds).max(1));
+        let step_default = monitor.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let keyword = keyword_search::keyword_rule(document).map_err(|error| {
             let reason = format!("`{}`: {}", error.path, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, reason)
         })?;
-        let device = find_device_profile(fields.subtype.unwrap_or_default(), settings)?;
-        let waits = fields.keyword_action == KeywordAction::WaitUntilFound;
+        let device = find_device_profile(fields.subtype.unwrap_or_default(), context)?;
+        let wait_for_match = fields.keyword_action == KeywordAction::WaitUntilFound;
         let options = session_options(document, fields.browser_type)
             .map_err(|error| invalid_settings_failure(&error))?;
         Ok(Self {
             session_options: SessionOptions {
-                headful: settings.script_debug.headful,
+                headful: context.script_debug.headful,
                 emulation: device.emulation.clone(),
                 ..options
             },
             sends_trace_id: fields.transaction_trace,
             device,
-            variable_overrides: Arc::clone(&settings.variable_overrides),
-            script_limits: ScriptLimits { page_load: page, step_default: step },
+            variable_overrides: Arc::clone(&context.variable_overrides),
+            script_limits: ScriptLimits { page_load: page_load_limit, step_default },
             continue_on_timeout: fields.continue_playback_on_timeout,
-            keyword_rule: keyword.map(|rule| (rule, waits)),
+            keyword_rule: keyword.map(|rule| (rule, wait_for_match)),
             user_experience: UserExperience::from_settings(&fields),
-            capture_rule: CaptureRule::new(fields.capture, settings.script_debug.screenshot_every_action),
+            capture_rule: CaptureRule::new(fields.capture, context.script_debug.screenshot_every_action),
             full_page_rule: FullPageRule::from_settings(monitor.full_page),
-            detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
+            detect_content_change: monitor
+                .full_page
+                .is_some_and(|page_load_limit| page_load_limit.notify_on_content_change),
             content_views: fields.content_views.iter().map(ContentView::new).collect(),
             third_party_document_errors: fields.third_party_document_errors,
-            target_host: first.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
+            target_host: first_url.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
             base_url_template: base,
             script,
         })

@@ -27,14 +27,14 @@ impl<'p> PageAccess<'p> {
     }
 
     /// Converts `error` of an action that was limited by `limit_kind`.
-    pub(super) fn to_action_error(&self, error: WebDriverError, bound: LimitKind) -> ActionError {
-        to_action_error(self.browser, self.budget, error, bound)
+    pub(super) fn to_action_error(&self, error: WebDriverError, limit_kind: LimitKind) -> ActionError {
+        to_action_error(self.browser, self.budget, error, limit_kind)
     }
 
-    /// Converts the error of a query that was limited by `time`.
-    pub(super) fn dom_error_to_action_error(&self, error: DomError, time: WaitLimit) -> ActionError {
+    /// Converts the error of a query that was limited by `wait_limit`.
+    pub(super) fn dom_error_to_action_error(&self, error: DomError, wait_limit: WaitLimit) -> ActionError {
         match error {
-            DomError::Driver(error) => self.to_action_error(error, time.response_limit_kind),
+            DomError::Driver(error) => self.to_action_error(error, wait_limit.response_limit_kind),
             DomError::InvalidLocator(error) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {error}"))
                     .into()
@@ -49,10 +49,10 @@ impl<'p> PageAccess<'p> {
 
     /// Returns the locators of `target`, filled in.
     pub(super) fn render_locators(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
-        let one = |locator| {
-            let (by, text) = describe::locator_parts(locator);
-            Ok(json!({ "by": by, "value": self.render(text, EscapeContext::Value)? }))
+        let render_locator = |locator| {
+            let (locator_name, text) = describe::locator_parts(locator);
+            Ok(json!({ "by": locator_name, "value": self.render(text, EscapeContext::Value)? }))
         };
-        target.locators.iter().map(one).collect()
+        target.locators.iter().map(render_locator).collect()
     }
 }

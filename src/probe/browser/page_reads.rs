@@ -26,17 +26,17 @@ const PAGE_SOURCE_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 pub(super) async fn assert_text(
     page: PageAccess<'_>,
     property: &PageProperty,
-    condition: &Matcher,
+    matcher: &Matcher,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
-    let condition = render_condition(page, condition)?;
-    let Err(found) = wait_for_value(page, property, time, &condition).await? else { return Ok(()) };
-    let actual = match found {
+    let wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
+    let matcher = render_condition(page, matcher)?;
+    let Err(last_value) = wait_for_value(page, property, wait_limit, &matcher).await? else { return Ok(()) };
+    let actual = match last_value {
         Some(text) => format!("it is `{}`", truncate(&text, MAX_QUOTED_CHARS)),
         None => "it does not exist".to_owned(),
     };
-    let detail = format!("{} must {}, but {actual}", describe_property(property), condition.requirement());
+    let detail = format!("{} must {}, but {actual}", describe_property(property), matcher.requirement());
     Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -46,10 +46,10 @@ pub(super) async fn assert_element(
     state: ElementState,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
+    let wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
     let locators = page.render_locators(target)?;
-    let found = dom::find_element(page.session(), &locators, state, time).await;
-    match found.map_err(|error| page.dom_error_to_action_error(error, time))? {
+    let lookup = dom::find_element(page.session(), &locators, state, wait_limit).await;
+    match lookup.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
         ElementLookup::Match(_) => Ok(()),
         ElementLookup::Ambiguous(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
             Err(element_lookup_failure(&ElementLookup::Ambiguous(count), target).into())
@@ -63,15 +63,15 @@ pub(super) async fn assert_element(
 
 pub(super) async fn extract_value(
     page: PageAccess<'_>,
-    into: &str,
-    from: &PageProperty,
+    variable_name: &str,
+    property: &PageProperty,
     pattern: Option<&RegexPattern>,
     action: &Action,
 ) -> Result<String, ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
+    let wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
     let condition =
         pattern.map_or(TextCondition::AnyText, |RegexPattern(regex)| TextCondition::Matches(regex.clone()));
-    let value = match (wait_for_value(page, from, time, &condition).await?, condition) {
+    let value = match (wait_for_value(page, property, wait_limit, &condition).await?, condition) {
         (Ok(text), TextCondition::Matches(regex)) => {
             first_capture_group(&regex, &text, page.budget.evaluation_deadline()).await?
         }
@@ -79,7 +79,7 @@ pub(super) async fn extract_value(
         (Err(_), _) => None,
     };
     let Some(value) = value else {
-        let detail = format!("`{into}` cannot be taken from {}", describe_property(from));
+        let detail = format!("`{variable_name}` cannot be taken from {}", describe_property(property));
         return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
     };
     Ok(value)
@@ -88,15 +88,15 @@ pub(super) async fn extract_value(
 pub(super) async fn assert_keyword(
     page: PageAccess<'_>,
     text: &str,
-    regex: bool,
+    is_regex: bool,
     invert: bool,
     wait: bool,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let escape = if regex { EscapeContext::Regex } else { EscapeContext::Value };
+    let escape = if is_regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
         pattern: page.render(text, escape)?,
-        matching: if regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
+        matching: if is_regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
         invert,
         match_case: true,
         whole_word: false,
@@ -107,31 +107,32 @@ pub(super) async fn assert_keyword(
         let detail = format!("the keyword is not a valid pattern: {error}");
         return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
     }
-    let time = page.budget.action_wait_limit(action.timeout, None);
-    wait_for_keyword(page, &rule, if wait { time } else { time.without_wait() }).await
+    let wait_limit = page.budget.action_wait_limit(action.timeout, None);
+    wait_for_keyword(page, &rule, if wait { wait_limit } else { wait_limit.without_wait() }).await
 }
 
 /// Evaluates the source of the page until it passes or the limit is reached.
 pub(super) async fn wait_for_keyword(
     page: PageAccess<'_>,
     rule: &KeywordRule,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
 ) -> Result<(), ActionError> {
     let deadline = page.budget.evaluation_deadline();
-    let (mut last, mut failure) = (None, None);
+    let (mut last_fingerprint, mut failure) = (None, None);
     loop {
-        let reading = dom::read_text(page.session(), &TextSource::PageSource, last, time).await;
+        let reading =
+            dom::read_text(page.session(), &TextSource::PageSource, last_fingerprint, wait_limit).await;
         let TextReading::Text(text, fingerprint) =
-            reading.map_err(|error| page.dom_error_to_action_error(error, time))?
+            reading.map_err(|error| page.dom_error_to_action_error(error, wait_limit))?
         else {
             break;
         };
         let (source, kind) = (Arc::new(text.into_bytes()), Some(PAGE_SOURCE_CONTENT_TYPE.to_owned()));
         match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
             Ok(()) => return Ok(()),
-            Err(found) => (last, failure) = (Some(fingerprint), Some(found)),
+            Err(found) => (last_fingerprint, failure) = (Some(fingerprint), Some(found)),
         }
-        if Instant::now() >= time.retry_until {
+        if Instant::now() >= wait_limit.retry_until {
             break;
         }
     }
@@ -143,15 +144,16 @@ pub(super) async fn wait_for_keyword(
 pub(super) async fn wait_for_value(
     page: PageAccess<'_>,
     property: &PageProperty,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
     condition: &TextCondition,
 ) -> Result<Result<Arc<str>, Option<Arc<str>>>, ActionError> {
-    let located = |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.render_locators(target) };
+    let render_locators =
+        |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.render_locators(target) };
     let (locators, target) = match property {
         PageProperty::Text(Some(target))
         | PageProperty::Attribute(target, _)
         | PageProperty::Value(target)
-        | PageProperty::Count(target) => (located(target)?, Some(target)),
+        | PageProperty::Count(target) => (render_locators(target)?, Some(target)),
         PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
     };
     let source = match property {
@@ -163,7 +165,7 @@ pub(super) async fn wait_for_value(
         PageProperty::Title => TextSource::Title,
         PageProperty::Count(_) => TextSource::ElementCount(&locators),
     };
-    match wait_for_text(page, &source, time, condition).await? {
+    match wait_for_text(page, &source, wait_limit, condition).await? {
         Ok(text) => Ok(Ok(text)),
         Err(UnmetCondition { last_text: None, lookup: Some(found) }) => match target {
             Some(target) => Err(element_lookup_failure(&found, target).into()),
@@ -177,20 +179,20 @@ pub(super) async fn wait_for_value(
 pub(super) async fn wait_for_text(
     page: PageAccess<'_>,
     source: &TextSource<'_>,
-    mut time: WaitLimit,
+    mut wait_limit: WaitLimit,
     condition: &TextCondition,
 ) -> Result<Result<Arc<str>, UnmetCondition>, ActionError> {
-    let (mut last, mut last_text) = (None, None);
+    let (mut last_fingerprint, mut last_text) = (None, None);
     loop {
-        let reading = dom::read_text(page.session(), source, last, time).await;
-        let is_first = last.is_none();
-        match reading.map_err(|error| page.dom_error_to_action_error(error, time))? {
+        let reading = dom::read_text(page.session(), source, last_fingerprint, wait_limit).await;
+        let is_first = last_fingerprint.is_none();
+        match reading.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
             TextReading::Text(text, fingerprint) => {
                 let text = Arc::from(text);
                 if condition.is_met_by(&text, page.budget.evaluation_deadline()).await? {
                     return Ok(Ok(text));
                 }
-                (last, last_text) = (Some(fingerprint), Some(text));
+                (last_fingerprint, last_text) = (Some(fingerprint), Some(text));
             }
             TextReading::ElementNotFound(found) => {
                 return Ok(Err(UnmetCondition { last_text, lookup: Some(found) }));
@@ -200,7 +202,7 @@ pub(super) async fn wait_for_text(
             }
         }
         // A page that was too busy to respond in time gets one more wait.
-        if Instant::now() >= time.retry_until && !(is_first && time.restart_default_wait()) {
+        if Instant::now() >= wait_limit.retry_until && !(is_first && wait_limit.restart_default_wait()) {
             return Ok(Err(UnmetCondition { last_text, lookup: None }));
         }
     }

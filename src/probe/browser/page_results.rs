@@ -22,12 +22,12 @@ pub(super) async fn last_page_facts(session: &BrowserSession, steps: &[StepResul
             .await;
     let Ok(TextReading::Text(text, _)) = reading else { return None };
     let step = steps.last()?.browser_step.as_deref()?;
-    let bytes = text.len() as u64;
+    let text_bytes = text.len() as u64;
     let text_sha256 = tokio::task::spawn_blocking(move || text_fingerprint(&text)).await.ok();
     Some(HttpFacts {
         http_status: step.http_status,
-        body_wire_bytes: bytes,
-        body_bytes: bytes,
+        body_wire_bytes: text_bytes,
+        body_bytes: text_bytes,
         text_sha256,
         url: step.url.clone(),
         ..HttpFacts::default()
@@ -50,12 +50,13 @@ pub(super) fn evaluate_full_page(
         page.total_us = page.total_us.max(step.started_us + step.total_us);
         for object in &browser_step.objects {
             page.bytes += object.body_bytes;
-            let counts = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
-            if seen_urls.insert(object.url.clone()) && counts {
+            let is_counted = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
+            if seen_urls.insert(object.url.clone()) && is_counted {
                 let mut object =
                     PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
-                let late = !object.blocked && Duration::from_micros(object.total_us) > rule.object_timeout;
-                if object.failure.is_none() && late {
+                let is_too_slow =
+                    !object.blocked && Duration::from_micros(object.total_us) > rule.object_timeout;
+                if object.failure.is_none() && is_too_slow {
                     let detail = format!("it took longer than {} s", rule.object_timeout.as_secs());
                     object.failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, detail));
                 }

@@ -36,20 +36,12 @@ impl<'a> ScriptRunner<'a> {
     pub(super) fn new(
         options: &'a BrowserScriptOptions,
         variables: Variables,
-        window: ScriptBrowser<'a>,
+        browser: ScriptBrowser<'a>,
         recorder: StepRecorder<'a>,
     ) -> Self {
         let script = &options.script;
         let budget = TimeBudget::new(options.script_limits, script);
-        Self {
-            options,
-            script,
-            variables,
-            time_budget: budget,
-            skipped_actions: 0,
-            browser: window,
-            recorder,
-        }
+        Self { options, script, variables, time_budget: budget, skipped_actions: 0, browser, recorder }
     }
 
     /// Runs the script.
@@ -68,18 +60,18 @@ impl<'a> ScriptRunner<'a> {
     /// Runs the steps in order. Stops at the first failure, except for timeouts where the monitor continues on those.
     async fn run_steps(&mut self) -> Result<(), Failure> {
         let script = self.script;
-        let mut late = None;
+        let mut first_timeout = None;
         for (index, step) in script.steps.iter().enumerate() {
             if let Err(failure) = self.run_step(index, step).await {
                 let continues = self.options.continue_on_timeout
                     && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
                 if !continues {
-                    return Err(late.unwrap_or(failure));
+                    return Err(first_timeout.unwrap_or(failure));
                 }
-                late.get_or_insert(failure);
+                first_timeout.get_or_insert(failure);
             }
         }
-        late.map_or(Ok(()), Err)
+        first_timeout.map_or(Ok(()), Err)
     }
 
     async fn run_step(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
@@ -103,26 +95,32 @@ impl<'a> ScriptRunner<'a> {
         self.wait_until_driver_idle().await;
         let mut outcome = self.reset_driver_timeouts(index).await;
         if outcome.is_ok() {
-            let next = self.script.steps.get(index + 1).and_then(|step| step.actions.first());
-            let (redactor, rules) = (self.redactor(), self.page_result_options());
+            let next_action = self.script.steps.get(index + 1).and_then(|step| step.actions.first());
+            let (redactor, result_options) = (self.redactor(), self.page_result_options());
             let Self { recorder, browser: window, time_budget: budget, .. } = self;
-            outcome =
-                record_step_end(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
-                    .await;
+            outcome = record_step_end(
+                recorder,
+                window,
+                budget,
+                &redactor,
+                result_options,
+                next_action.is_some_and(answers_dialog),
+            )
+            .await;
         }
         if outcome.is_ok() && index + 1 == self.script.steps.len() {
             self.wait_until_driver_idle().await;
             outcome = self.check_keyword().await;
         }
-        let when = if outcome.is_ok() { CaptureMoment::StepEnd } else { CaptureMoment::Failure };
-        self.capture(when, &capture_name_prefix(index, None)).await;
+        let moment = if outcome.is_ok() { CaptureMoment::StepEnd } else { CaptureMoment::Failure };
+        self.capture(moment, &capture_name_prefix(index, None)).await;
         outcome
     }
 
     /// Resets the driver's timeouts to the rest of the step, after an action that set its own.
     async fn reset_driver_timeouts(&mut self, index: usize) -> Result<(), Failure> {
-        let last = self.script.steps[index].actions.last();
-        if last
+        let last_action = self.script.steps[index].actions.last();
+        if last_action
             .is_some_and(|action| action.timeout.is_some() || matches!(action.kind, ActionKind::RunJs { .. }))
             && let Err(ActionError::Failed(failure)) =
                 actions::set_driver_timeouts(&mut self.browser, &mut self.time_budget, None).await
@@ -134,12 +132,12 @@ impl<'a> ScriptRunner<'a> {
 
     /// Searches the last page for the monitor's keyword, once or until it is found.
     async fn check_keyword(&self) -> Result<(), Failure> {
-        let Some((rule, waits)) = &self.options.keyword_rule else { return Ok(()) };
-        let time = self.time_budget.action_wait_limit(None, None);
+        let Some((rule, wait_for_match)) = &self.options.keyword_rule else { return Ok(()) };
+        let wait_limit = self.time_budget.action_wait_limit(None, None);
         match page_reads::wait_for_keyword(
             self.page_access(),
             rule,
-            if *waits { time } else { time.without_wait() },
+            if *wait_for_match { wait_limit } else { wait_limit.without_wait() },
         )
         .await
         {
@@ -152,11 +150,13 @@ impl<'a> ScriptRunner<'a> {
     }
 
     async fn run_actions(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
-        for (number, action) in step.actions.iter().enumerate() {
+        for (action_index, action) in step.actions.iter().enumerate() {
             let started = Instant::now();
-            let next =
-                step.actions.get(number + 1).or_else(|| self.script.steps.get(index + 1)?.actions.first());
-            let mut outcome = self.run_action(action, next).await;
+            let next_action = step
+                .actions
+                .get(action_index + 1)
+                .or_else(|| self.script.steps.get(index + 1)?.actions.first());
+            let mut outcome = self.run_action(action, next_action).await;
             let mut skipped = false;
             if let Err(failure) = &outcome
                 && action.optional
@@ -166,19 +166,27 @@ impl<'a> ScriptRunner<'a> {
                 outcome = self.skip_action(failure);
                 skipped = outcome.is_ok();
             }
-            self.recorder.record_action(number, action.kind.name(), started, skipped, outcome.as_ref().err());
+            self.recorder.record_action(
+                action_index,
+                action.kind.name(),
+                started,
+                skipped,
+                outcome.as_ref().err(),
+            );
             match outcome {
                 Err(failure) => {
-                    let (redactor, rules) = (self.redactor(), self.page_result_options());
+                    let (redactor, result_options) = (self.redactor(), self.page_result_options());
                     let Self { recorder, browser: window, time_budget: budget, .. } = self;
-                    record_failed_page(recorder, window, budget, &redactor, rules, &failure).await;
-                    self.capture(CaptureMoment::Failure, &capture_name_prefix(index, Some(number))).await;
+                    record_failed_page(recorder, window, budget, &redactor, result_options, &failure).await;
+                    self.capture(CaptureMoment::Failure, &capture_name_prefix(index, Some(action_index)))
+                        .await;
                     return Err(failure);
                 }
                 // An open dialog hides the page until it is answered.
-                Ok(()) if skipped || next.is_some_and(answers_dialog) => {}
+                Ok(()) if skipped || next_action.is_some_and(answers_dialog) => {}
                 Ok(()) => {
-                    self.capture(CaptureMoment::ActionEnd, &capture_name_prefix(index, Some(number))).await
+                    self.capture(CaptureMoment::ActionEnd, &capture_name_prefix(index, Some(action_index)))
+                        .await
                 }
             }
         }
@@ -186,28 +194,28 @@ impl<'a> ScriptRunner<'a> {
     }
 
     /// Runs one action and waits for its expected effect.
-    async fn run_action(&mut self, action: &Action, next: Option<&Action>) -> Result<(), Failure> {
-        let what = describe::describe_action(action);
-        if let Some(bound) = self.time_budget.exceeded_limit() {
-            return Err(self.time_budget.timeout_failure(bound, &what));
+    async fn run_action(&mut self, action: &Action, next_action: Option<&Action>) -> Result<(), Failure> {
+        let action_name = describe::describe_action(action);
+        if let Some(limit_kind) = self.time_budget.exceeded_limit() {
+            return Err(self.time_budget.timeout_failure(limit_kind, &action_name));
         }
         match self.perform_and_wait_for_effect(action).await {
             Ok(()) => match self.time_budget.exceeded_limit() {
-                Some(bound) => Err(self.time_budget.timeout_failure(bound, &what)),
+                Some(limit_kind) => Err(self.time_budget.timeout_failure(limit_kind, &action_name)),
                 None => Ok(()),
             },
             // The next action answers the dialog.
             Err(ActionError::DialogOpen(_))
-                if next.is_some_and(answers_dialog) && !answers_dialog(action) =>
+                if next_action.is_some_and(answers_dialog) && !answers_dialog(action) =>
             {
                 Ok(())
             }
             Err(ActionError::DialogOpen(text)) => {
-                Err(self.browser.dismiss_unexpected_dialog(&what, &text).await)
+                Err(self.browser.dismiss_unexpected_dialog(&action_name, &text).await)
             }
             Err(ActionError::Failed(failure)) => {
                 // The failure does not name the action yet.
-                let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
+                let failure = Failure { detail: format!("{action_name}: {}", failure.detail), ..failure };
                 Err(replace_with_page_failure(&mut self.browser, failure).await)
             }
         }
@@ -246,8 +254,8 @@ impl<'a> ScriptRunner<'a> {
             }
             ActionKind::Clear { target } => self.interact(target, Interaction::Clear, action).await,
             ActionKind::Select { target, option } => {
-                let (by, value) = actions::option_key_and_value(self.page_access(), option)?;
-                self.interact(target, Interaction::SelectOption(by, value), action).await
+                let (option_key, value) = actions::option_key_and_value(self.page_access(), option)?;
+                self.interact(target, Interaction::SelectOption(option_key, value), action).await
             }
             ActionKind::SetChecked { target, checked } => {
                 self.interact(target, Interaction::SetChecked(*checked), action).await
@@ -387,9 +395,9 @@ fn is_skippable(failure: &Failure) -> bool {
 }
 
 /// Returns the file name prefix of a moment: `step-02-act-03`, or `step-02` at the end of a step.
-fn capture_name_prefix(step: usize, act: Option<usize>) -> String {
-    match act {
-        Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),
-        None => format!("step-{:02}", step + 1),
+fn capture_name_prefix(step_index: usize, action_index: Option<usize>) -> String {
+    match action_index {
+        Some(action_index) => format!("step-{:02}-act-{:02}", step_index + 1, action_index + 1),
+        None => format!("step-{:02}", step_index + 1),
     }
 }

@@ -26,71 +26,83 @@ pub(super) struct PageResultOptions {
 /// that is no failure if the next action answers the dialog.
 pub(super) async fn record_step_end(
     recorder: &mut StepRecorder<'_>,
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     redactor: &Redactor,
-    rules: PageResultOptions,
-    answers: bool,
+    result_options: PageResultOptions,
+    next_action_answers_dialog: bool,
 ) -> Result<(), Failure> {
-    let experience = rules.user_experience;
-    let time = budget.action_wait_limit(None, None);
-    let latest = time.response_deadline.max(Instant::now() + INSPECTION_TIMEOUT);
-    let report = match inspect_top_page(window, experience, latest).await {
+    let experience = result_options.user_experience;
+    let wait_limit = budget.action_wait_limit(None, None);
+    let deadline = wait_limit.response_deadline.max(Instant::now() + INSPECTION_TIMEOUT);
+    let report = match inspect_top_page(browser, experience, deadline).await {
         Ok(report) => report,
-        Err(WebDriverError::DialogOpen(_)) if answers => return Ok(()),
+        Err(WebDriverError::DialogOpen(_)) if next_action_answers_dialog => return Ok(()),
         Err(WebDriverError::DialogOpen(text)) => {
-            return Err(window.dismiss_unexpected_dialog("the end of the step", &text).await);
+            return Err(browser.dismiss_unexpected_dialog("the end of the step", &text).await);
         }
         Err(error) => {
-            return match to_action_error(window, budget, error, time.response_limit_kind) {
+            return match to_action_error(browser, budget, error, wait_limit.response_limit_kind) {
                 ActionError::Failed(failure) => Err(failure),
                 ActionError::DialogOpen(_) => Ok(()),
             };
         }
     };
-    let (is_new, timing) = (
-        report.time_origin != window.inspected_document_id,
+    let (is_new_document, timing) = (
+        report.time_origin != browser.inspected_document_id,
         report.page_timing(experience != UserExperience::Off),
     );
-    window.inspected_document_id.clone_from(&report.time_origin);
-    window.viewport.get_or_insert(report.viewport);
-    if is_new {
+    browser.inspected_document_id.clone_from(&report.time_origin);
+    browser.viewport.get_or_insert(report.viewport);
+    if is_new_document {
         recorder.current_step().phases = timing.phases;
     }
-    record_page(recorder, redactor, &report, is_new, timing);
-    let page = check_page_status(window, &report).await;
-    let documents =
-        record_network_results(recorder, window, budget, redactor, rules.third_party_document_errors).await;
-    page.and(documents)
+    record_page(recorder, redactor, &report, is_new_document, timing);
+    let page_result = check_page_status(browser, &report).await;
+    let frames_result = record_network_results(
+        recorder,
+        browser,
+        budget,
+        redactor,
+        result_options.third_party_document_errors,
+    )
+    .await;
+    page_result.and(frames_result)
 }
 
 /// Records the page that an action failed on, if the browser still responds.
 pub(super) async fn record_failed_page(
     recorder: &mut StepRecorder<'_>,
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     redactor: &Redactor,
-    rules: PageResultOptions,
+    result_options: PageResultOptions,
     failure: &Failure,
 ) {
-    let is_lost = matches!(failure.kind, FailureKind::BrowserFailed | FailureKind::BrowserTimedOut);
-    if is_lost || window.session.is_driver_busy() {
+    let is_browser_lost = matches!(failure.kind, FailureKind::BrowserFailed | FailureKind::BrowserTimedOut);
+    if is_browser_lost || browser.session.is_driver_busy() {
         return;
     }
     if let Ok(report) =
-        inspect_top_page(window, UserExperience::Off, Instant::now() + INSPECTION_TIMEOUT).await
+        inspect_top_page(browser, UserExperience::Off, Instant::now() + INSPECTION_TIMEOUT).await
     {
         record_page(
             recorder,
             redactor,
             &report,
-            report.time_origin != window.inspected_document_id,
+            report.time_origin != browser.inspected_document_id,
             report.page_timing(false),
         );
     }
     // The failure of the action is reported, whatever else failed.
-    let _ =
-        record_network_results(recorder, window, budget, redactor, rules.third_party_document_errors).await;
+    let _ = record_network_results(
+        recorder,
+        browser,
+        budget,
+        redactor,
+        result_options.third_party_document_errors,
+    )
+    .await;
 }
 
 /// Records the inspected page in the step, with its `timing` if the document was loaded in this step.
@@ -98,13 +110,13 @@ fn record_page(
     recorder: &mut StepRecorder<'_>,
     redactor: &Redactor,
     report: &PageReport,
-    is_new: bool,
+    is_new_document: bool,
     timing: PageTiming,
 ) {
     let step = recorder.current_browser_step();
     step.url = redactor.redact(&display_url(&report.url)).into_owned();
     step.title = redactor.redact(&report.title).into_owned();
-    if is_new {
+    if is_new_document {
         step.http_status = report.http_status;
         step.timing = Some(timing);
     }

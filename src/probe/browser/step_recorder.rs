@@ -34,13 +34,13 @@ pub(super) struct StepRecorder<'a> {
 }
 
 impl<'a> StepRecorder<'a> {
-    /// Creates the recorder of an attempt that started at `started`; `keeps_exchanges` also keeps requests as HTTP
+    /// Creates the recorder of an attempt that started at `started`; `records_exchanges` also keeps requests as HTTP
     /// exchanges.
-    pub(super) fn new(clock: &'a dyn Clock, started: Instant, keeps_exchanges: bool) -> Self {
+    pub(super) fn new(clock: &'a dyn Clock, started: Instant, records_exchanges: bool) -> Self {
         Self {
             clock,
             attempt_started: started,
-            records_exchanges: keeps_exchanges,
+            records_exchanges,
             capture_files: CaptureFiles::default(),
             last_document: None,
             step_started: None,
@@ -72,12 +72,12 @@ impl<'a> StepRecorder<'a> {
     /// Ends the step in progress, if there is one: it passed, or `failure` ended it.
     pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
         let Some(started) = self.step_started.take() else { return };
-        let took = duration_micros(started.elapsed().saturating_sub(self.capture_time));
-        let result = self.current_step();
-        result.total_us = took;
+        let total_us = duration_micros(started.elapsed().saturating_sub(self.capture_time));
+        let step = self.current_step();
+        step.total_us = total_us;
         if let Some(failure) = failure {
-            result.status = failure.status();
-            result.failures.insert(0, failure.clone());
+            step.status = failure.status();
+            step.failures.insert(0, failure.clone());
         }
     }
 

@@ -67,13 +67,13 @@ pub(super) struct WaitLimit {
 
 impl WaitLimit {
     /// Creates the limit of a query that does not wait for a condition.
-    pub(super) fn immediate(latest: Instant) -> Self {
-        let bound = LimitKind::Action;
+    pub(super) fn immediate(response_deadline: Instant) -> Self {
+        let limit_kind = LimitKind::Action;
         Self {
             retry_until: Instant::now(),
-            retry_limit_kind: bound,
-            response_deadline: latest,
-            response_limit_kind: bound,
+            retry_limit_kind: limit_kind,
+            response_deadline,
+            response_limit_kind: limit_kind,
             default_wait: Duration::ZERO,
         }
     }
@@ -86,15 +86,15 @@ impl WaitLimit {
     /// Restarts the wait with the full default, for a page that could not respond during it. Returns `false` where
     /// there is no default.
     pub(super) fn restart_default_wait(&mut self) -> bool {
-        let timeout = std::mem::take(&mut self.default_wait);
-        self.retry_until = (Instant::now() + timeout).min(self.response_deadline);
-        !timeout.is_zero()
+        let default_wait = std::mem::take(&mut self.default_wait);
+        self.retry_until = (Instant::now() + default_wait).min(self.response_deadline);
+        !default_wait.is_zero()
     }
 
     /// Restarts the wait like `restart_default_wait` when a query sent in time, at `sent_at`, got its response
     /// long after the end of the wait.
-    pub(super) fn restart_if_response_late(&mut self, asked: Instant) {
-        if asked < self.retry_until && Instant::now() > self.retry_until + PAGE_LIMIT_TOLERANCE {
+    pub(super) fn restart_if_response_late(&mut self, sent_at: Instant) {
+        if sent_at < self.retry_until && Instant::now() > self.retry_until + PAGE_LIMIT_TOLERANCE {
             self.restart_default_wait();
         }
     }
@@ -117,15 +117,15 @@ pub(super) struct TimeBudget {
 impl TimeBudget {
     /// Starts the budget of `script` now.
     pub(super) fn new(limits: ScriptLimits, script: &Script) -> Self {
-        let whole = limits.script_limit(script);
+        let script_limit = limits.script_limit(script);
         // When both end together, a step's own limit is named before that of the script.
-        let ends = Instant::now() + whole + PAGE_LIMIT_TOLERANCE;
+        let deadline = Instant::now() + script_limit + PAGE_LIMIT_TOLERANCE;
         Self {
             limits,
-            step_limit: whole,
-            script_limit: whole,
-            step_deadline: ends,
-            script_deadline: ends,
+            step_limit: script_limit,
+            script_limit,
+            step_deadline: deadline,
+            script_deadline: deadline,
             page_load_limit_kind: LimitKind::PageLoad,
             unused_capture_allowance: CAPTURE_ALLOWANCE,
         }
@@ -144,8 +144,8 @@ impl TimeBudget {
     }
 
     /// Sets which limit applies to the page loads of the action that starts.
-    pub(super) const fn set_page_load_limit_kind(&mut self, bound: LimitKind) {
-        self.page_load_limit_kind = bound;
+    pub(super) const fn set_page_load_limit_kind(&mut self, limit_kind: LimitKind) {
+        self.page_load_limit_kind = limit_kind;
     }
 
     /// Refunds `time` that was spent on captures, as far as the allowance lasts.
@@ -177,59 +177,63 @@ impl TimeBudget {
     }
 
     /// Returns the deadline of an action with this timeout, if it has one, and the limit that sets the deadline.
-    pub(super) fn deadline_for(&self, own: Option<Duration>) -> (Instant, LimitKind) {
-        let (ends, bound) = if self.script_deadline <= self.step_deadline {
+    pub(super) fn deadline_for(&self, action_timeout: Option<Duration>) -> (Instant, LimitKind) {
+        let (deadline, limit_kind) = if self.script_deadline <= self.step_deadline {
             (self.script_deadline, LimitKind::Script)
         } else {
             (self.step_deadline, LimitKind::Step)
         };
-        match own.map(|own| Instant::now() + own) {
-            Some(own) if own < ends => (own, LimitKind::Action),
-            _ => (ends, bound),
+        match action_timeout.map(|action_timeout| Instant::now() + action_timeout) {
+            Some(action_timeout) if action_timeout < deadline => (action_timeout, LimitKind::Action),
+            _ => (deadline, limit_kind),
         }
     }
 
     /// Returns the limits of a wait with the action's own timeout; without it, the wait takes `default_wait`, or until
     /// the step ends.
-    pub(super) fn action_wait_limit(&self, own: Option<Duration>, timeout: Option<Duration>) -> WaitLimit {
-        let (until, bound) = self.deadline_for(own.or(timeout));
-        let (ends, ending) = self.deadline_for(own);
-        let timeout = timeout.filter(|_| own.is_none()).unwrap_or_default();
+    pub(super) fn action_wait_limit(
+        &self,
+        action_timeout: Option<Duration>,
+        default_wait: Option<Duration>,
+    ) -> WaitLimit {
+        let (retry_until, retry_limit_kind) = self.deadline_for(action_timeout.or(default_wait));
+        let (deadline, response_limit_kind) = self.deadline_for(action_timeout);
+        let default_wait = default_wait.filter(|_| action_timeout.is_none()).unwrap_or_default();
         WaitLimit {
-            retry_until: until,
-            retry_limit_kind: bound,
-            response_deadline: ends + DRIVER_GRACE,
-            response_limit_kind: ending,
-            default_wait: timeout,
+            retry_until,
+            retry_limit_kind,
+            response_deadline: deadline + DRIVER_GRACE,
+            response_limit_kind,
+            default_wait,
         }
     }
 
     /// Returns how long a page load may take, and the limit that sets it. The action's timeout can shorten that,
     /// but not extend it.
-    pub(super) fn page_load_limit(&self, own: Option<Duration>) -> (Duration, LimitKind) {
-        let (ends, bound) = self.deadline_for(None);
-        let left = ends.saturating_duration_since(Instant::now());
+    pub(super) fn page_load_limit(&self, action_timeout: Option<Duration>) -> (Duration, LimitKind) {
+        let (deadline, limit_kind) = self.deadline_for(None);
+        let remaining = deadline.saturating_duration_since(Instant::now());
         // When the page load limit and the step or script limit are about equal, the page is reported as too slow.
-        let own = own.filter(|own| *own < self.limits.page_load);
-        let page = own.unwrap_or(self.limits.page_load);
-        if page <= left + PAGE_LIMIT_TOLERANCE {
-            (page, own.map_or(LimitKind::PageLoad, LimitKind::OwnPageLoad))
+        let action_timeout = action_timeout.filter(|action_timeout| *action_timeout < self.limits.page_load);
+        let page = action_timeout.unwrap_or(self.limits.page_load);
+        if page <= remaining + PAGE_LIMIT_TOLERANCE {
+            (page, action_timeout.map_or(LimitKind::PageLoad, LimitKind::OwnPageLoad))
         } else {
-            (left, bound)
+            (remaining, limit_kind)
         }
     }
 
     /// Returns the failure of `action_name`, which was not done when the limit was reached.
-    pub(super) fn timeout_failure(&self, bound: LimitKind, what: &str) -> Failure {
-        let (kind, limit) = match bound {
+    pub(super) fn timeout_failure(&self, limit_kind: LimitKind, action_name: &str) -> Failure {
+        let (kind, limit) = match limit_kind {
             LimitKind::PageLoad => (FailureKind::PageTooSlow, self.limits.page_load),
             LimitKind::OwnPageLoad(own) => (FailureKind::PageTooSlow, own),
             LimitKind::Script => (FailureKind::TransactionTimedOut, self.script_limit),
             LimitKind::Action | LimitKind::Step => (FailureKind::BrowserEventTimedOut, self.step_limit),
         };
-        let detail = match bound {
-            LimitKind::Action => format!("{what} was not done in its own time"),
-            _ => format!("{what} was not done within {} s", limit.as_secs_f64()),
+        let detail = match limit_kind {
+            LimitKind::Action => format!("{action_name} was not done in its own time"),
+            _ => format!("{action_name} was not done within {} s", limit.as_secs_f64()),
         };
         Failure::new(Phase::Play, kind, detail)
     }

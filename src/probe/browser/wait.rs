@@ -33,45 +33,49 @@ pub(super) enum AwaitedEffect<'s> {
 
 pub(super) async fn wait_for(
     page: PageAccess<'_>,
-    expected: &WaitCondition,
+    wait_condition: &WaitCondition,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, None);
-    match expected {
-        WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, action).await,
+    let wait_limit = page.budget.action_wait_limit(action.timeout, None);
+    match wait_condition {
+        WaitCondition::Element(target, state) => {
+            wait_for_element(page, target, *state, wait_limit, action).await
+        }
         WaitCondition::Text(target, condition) => {
             let condition = render_condition(page, condition)?;
             let property = PageProperty::Text(target.clone());
-            match wait_for_value(page, &property, time, &condition).await? {
+            match wait_for_value(page, &property, wait_limit, &condition).await? {
                 Ok(_) => Ok(()),
                 Err(_) => Err(unmet_wait_failure(
                     page,
                     FailureKind::PageUpdateMissing,
                     &format!("no text that must {}", condition.requirement()),
-                    time.retry_limit_kind,
+                    wait_limit.retry_limit_kind,
                     action,
                 )),
             }
         }
         WaitCondition::Url(condition) => {
             let condition = render_condition(page, condition)?;
-            match wait_for_text(page, &TextSource::Url, time, &condition).await? {
+            match wait_for_text(page, &TextSource::Url, wait_limit, &condition).await? {
                 Ok(_) => Ok(()),
                 Err(_) => Err(unmet_wait_failure(
                     page,
                     FailureKind::LocationChangeMissing,
                     &format!("the address must {}", condition.requirement()),
-                    time.retry_limit_kind,
+                    wait_limit.retry_limit_kind,
                     action,
                 )),
             }
         }
         WaitCondition::Event(name) => {
-            let waited = dom::start_watching_event(page.session(), name, time).await;
-            waited.map_err(|error| page.dom_error_to_action_error(error, time))?;
-            wait_for_event(page, name, time, action).await
+            let watch_result = dom::start_watching_event(page.session(), name, wait_limit).await;
+            watch_result.map_err(|error| page.dom_error_to_action_error(error, wait_limit))?;
+            wait_for_event(page, name, wait_limit, action).await
         }
-        WaitCondition::NetworkIdle(quiet) => wait_for_network_idle(page, *quiet, time, action).await,
+        WaitCondition::NetworkIdle(idle_duration) => {
+            wait_for_network_idle(page, *idle_duration, wait_limit, action).await
+        }
     }
 }
 
@@ -79,71 +83,74 @@ async fn wait_for_element(
     page: PageAccess<'_>,
     target: &ElementTarget,
     state: ElementState,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
     action: &Action,
 ) -> Result<(), ActionError> {
     let locators = page.render_locators(target)?;
-    let found = dom::find_element(page.session(), &locators, state, time).await;
-    let kind = match found.map_err(|error| page.dom_error_to_action_error(error, time))? {
+    let found = dom::find_element(page.session(), &locators, state, wait_limit).await;
+    let kind = match found.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
         ElementLookup::Match(_) => return Ok(()),
         ElementLookup::Ambiguous(_) => FailureKind::ElementWeak,
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
     let detail = format!("{} did not become {}", describe::describe_target(target), state.name());
-    Err(unmet_wait_failure(page, kind, &detail, time.retry_limit_kind, action))
+    Err(unmet_wait_failure(page, kind, &detail, wait_limit.retry_limit_kind, action))
 }
 
 async fn wait_for_network_idle(
     page: PageAccess<'_>,
-    quiet: Duration,
-    time: WaitLimit,
+    idle_duration: Duration,
+    wait_limit: WaitLimit,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let (until, bound) = (time.retry_until, time.retry_limit_kind);
-    let mut started = Instant::now();
+    let (until, limit_kind) = (wait_limit.retry_until, wait_limit.retry_limit_kind);
+    let mut watch_started = Instant::now();
     loop {
-        if !page.browser.fetch_logged_requests(time.response_deadline).await {
+        if !page.browser.fetch_logged_requests(wait_limit.response_deadline).await {
             // Requests may have started meanwhile without being logged.
-            started = Instant::now();
+            watch_started = Instant::now();
         }
-        let since = page.browser.network_log_reader.lock_log().idle_since(started);
+        let idle_since = page.browser.network_log_reader.lock_log().idle_since(watch_started);
         let now = Instant::now();
-        let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));
-        if left.is_zero() {
+        let remaining = idle_since
+            .map_or(idle_duration, |idle_since| (idle_since + idle_duration).saturating_duration_since(now));
+        if remaining.is_zero() {
             return Ok(());
         }
         if now >= until {
-            let reason = format!("the network was never idle for {} s", quiet.as_secs_f64());
-            return Err(unmet_wait_failure(page, FailureKind::NetworkNotQuiet, &reason, bound, action));
+            let reason = format!("the network was never idle for {} s", idle_duration.as_secs_f64());
+            return Err(unmet_wait_failure(page, FailureKind::NetworkNotQuiet, &reason, limit_kind, action));
         }
-        tokio::time::sleep_until((now + left.min(POLL_INTERVAL)).min(until)).await;
+        tokio::time::sleep_until((now + remaining.min(POLL_INTERVAL)).min(until)).await;
     }
 }
 
 /// Records the state before an action, to notice its expected effect.
 pub(super) async fn record_state_before_action<'s>(
     page: PageAccess<'_>,
-    expected: &'s ExpectedEffect,
+    expected_effect: &'s ExpectedEffect,
     action: &Action,
 ) -> Result<AwaitedEffect<'s>, ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, None);
-    match expected {
+    let wait_limit = page.budget.action_wait_limit(action.timeout, None);
+    match expected_effect {
         ExpectedEffect::LocationChange => {
             let reading =
-                wait_for_text(page, &TextSource::Url, time.without_wait(), &TextCondition::AnyText).await?;
+                wait_for_text(page, &TextSource::Url, wait_limit.without_wait(), &TextCondition::AnyText)
+                    .await?;
             Ok(AwaitedEffect::UrlChange(reading.unwrap_or_default()))
         }
         ExpectedEffect::PageUpdate => {
             let reading =
-                dom::read_text(page.session(), &TextSource::PageFingerprint, None, time.without_wait()).await;
-            match reading.map_err(|error| page.dom_error_to_action_error(error, time))? {
+                dom::read_text(page.session(), &TextSource::PageFingerprint, None, wait_limit.without_wait())
+                    .await;
+            match reading.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
                 TextReading::Text(_, fingerprint) => Ok(AwaitedEffect::PageChange(fingerprint)),
                 _ => Ok(AwaitedEffect::PageChange(0)),
             }
         }
         ExpectedEffect::Event(name) => {
-            let waited = dom::start_watching_event(page.session(), name, time).await;
-            waited.map_err(|error| page.dom_error_to_action_error(error, time))?;
+            let watch_result = dom::start_watching_event(page.session(), name, wait_limit).await;
+            watch_result.map_err(|error| page.dom_error_to_action_error(error, wait_limit))?;
             Ok(AwaitedEffect::Event(name))
         }
     }
@@ -155,29 +162,30 @@ pub(super) async fn wait_for_effect(
     awaited: &AwaitedEffect<'_>,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let time = page.budget.action_wait_limit(action.timeout, None);
+    let wait_limit = page.budget.action_wait_limit(action.timeout, None);
     match awaited {
-        AwaitedEffect::UrlChange(before) => {
-            if wait_for_text(page, &TextSource::Url, time, &TextCondition::differs_from(before))
+        AwaitedEffect::UrlChange(previous) => {
+            if wait_for_text(page, &TextSource::Url, wait_limit, &TextCondition::differs_from(previous))
                 .await?
                 .is_ok()
             {
                 return Ok(());
             }
-            let detail = format!("it stayed `{before}`");
+            let detail = format!("it stayed `{previous}`");
             Err(unmet_wait_failure(
                 page,
                 FailureKind::LocationChangeMissing,
                 &detail,
-                time.retry_limit_kind,
+                wait_limit.retry_limit_kind,
                 action,
             ))
         }
-        AwaitedEffect::PageChange(before) => {
+        AwaitedEffect::PageChange(previous) => {
             let reading =
-                dom::read_text(page.session(), &TextSource::PageFingerprint, Some(*before), time).await;
+                dom::read_text(page.session(), &TextSource::PageFingerprint, Some(*previous), wait_limit)
+                    .await;
             if matches!(
-                reading.map_err(|error| page.dom_error_to_action_error(error, time))?,
+                reading.map_err(|error| page.dom_error_to_action_error(error, wait_limit))?,
                 TextReading::Text(..)
             ) {
                 return Ok(());
@@ -187,11 +195,11 @@ pub(super) async fn wait_for_effect(
                 page,
                 FailureKind::PageUpdateMissing,
                 detail,
-                time.retry_limit_kind,
+                wait_limit.retry_limit_kind,
                 action,
             ))
         }
-        AwaitedEffect::Event(name) => wait_for_event(page, name, time, action).await,
+        AwaitedEffect::Event(name) => wait_for_event(page, name, wait_limit, action).await,
     }
 }
 
@@ -199,18 +207,18 @@ pub(super) async fn wait_for_effect(
 async fn wait_for_event(
     page: PageAccess<'_>,
     name: &str,
-    time: WaitLimit,
+    wait_limit: WaitLimit,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let fired = dom::wait_for_watched_event(page.session(), time).await;
-    if fired.map_err(|error| page.dom_error_to_action_error(error, time))? {
+    let fired = dom::wait_for_watched_event(page.session(), wait_limit).await;
+    if fired.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
         return Ok(());
     }
     Err(unmet_wait_failure(
         page,
         FailureKind::BrowserEventMissing,
         &format!("no event `{name}`"),
-        time.retry_limit_kind,
+        wait_limit.retry_limit_kind,
         action,
     ))
 }
@@ -221,11 +229,11 @@ fn unmet_wait_failure(
     page: PageAccess<'_>,
     kind: FailureKind,
     reason: &str,
-    bound: LimitKind,
+    limit_kind: LimitKind,
     action: &Action,
 ) -> ActionError {
-    if action.timeout.is_some() && bound != LimitKind::Action {
-        return page.budget.timeout_failure(bound, reason).into();
+    if action.timeout.is_some() && limit_kind != LimitKind::Action {
+        return page.budget.timeout_failure(limit_kind, reason).into();
     }
     Failure::new(Phase::Play, kind, reason).into()
 }

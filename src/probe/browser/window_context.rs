@@ -42,17 +42,17 @@ impl<'a> ScriptBrowser<'a> {
     /// Creates the context of a new `session`.
     pub(super) const fn new(
         session: BrowserSession,
-        network: NetworkLogReader<'a>,
+        network_log_reader: NetworkLogReader<'a>,
         browser_pool: &'a BrowserPool,
-        options: &'a SessionOptions,
-        forward: &'a ForwardProxy,
+        session_options: &'a SessionOptions,
+        forward_proxy: &'a ForwardProxy,
     ) -> Self {
         Self {
             session,
-            network_log_reader: network,
+            network_log_reader,
             browser_pool,
-            session_options: options,
-            forward_proxy: forward,
+            session_options,
+            forward_proxy,
             window_handles: Vec::new(),
             prepared_windows: Vec::new(),
             may_have_unlogged_requests: false,
@@ -74,15 +74,15 @@ impl<'a> ScriptBrowser<'a> {
         Ok(())
     }
 
-    /// Switches to `window`, and prepares it when it is new.
+    /// Switches to `window_handle`, and prepares it when it is new.
     pub(super) async fn enter_window(
         &mut self,
-        window: String,
-        until: Instant,
+        window_handle: String,
+        deadline: Instant,
     ) -> Result<(), WebDriverError> {
-        self.session.switch_to_window(&window, until).await?;
-        if !self.prepared_windows.contains(&window) {
-            self.prepared_windows.push(window);
+        self.session.switch_to_window(&window_handle, deadline).await?;
+        if !self.prepared_windows.contains(&window_handle) {
+            self.prepared_windows.push(window_handle);
             self.may_have_unlogged_requests = true;
             // Emulated header fields are set per window; a window without them is still usable.
             let _ =
@@ -101,9 +101,9 @@ impl<'a> ScriptBrowser<'a> {
     }
 
     /// Reads the requests since the last time into the log. Returns `false` when the driver did not respond before
-    /// `until`.
-    pub(super) async fn fetch_logged_requests(&self, until: Instant) -> bool {
-        self.network_log_reader.fetch_logged_requests(&self.session, until).await
+    /// `deadline`.
+    pub(super) async fn fetch_logged_requests(&self, deadline: Instant) -> bool {
+        self.network_log_reader.fetch_logged_requests(&self.session, deadline).await
     }
 
     /// Adds to the log the requests that a new window made before Chromium's driver attached to it.
@@ -114,26 +114,34 @@ impl<'a> ScriptBrowser<'a> {
         }
         // Read the log first: requests that are in it are then not added again.
         self.fetch_logged_requests(budget.action_wait_limit(None, None).response_deadline).await;
-        if let Ok(loaded) =
+        if let Ok(resource_timing) =
             self.session.execute_script(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::short_deadline()).await
         {
-            self.network_log_reader.lock_log().add_resource_timing(&loaded);
+            self.network_log_reader.lock_log().add_resource_timing(&resource_timing);
         }
     }
 
     /// Dismisses a dialog that the script does not handle, so that the page can be inspected, and returns the failure.
-    pub(super) async fn dismiss_unexpected_dialog(&self, what: &str, text: &str) -> Failure {
-        let until = dom::short_deadline();
+    pub(super) async fn dismiss_unexpected_dialog(&self, action_name: &str, dialog_text: &str) -> Failure {
+        let deadline = dom::short_deadline();
         // Firefox may report a dialog before it knows its text.
-        let late = if text.is_empty() { self.session.dialog_text(until).await.ok().flatten() } else { None };
+        let reread_text = if dialog_text.is_empty() {
+            self.session.dialog_text(deadline).await.ok().flatten()
+        } else {
+            None
+        };
         // Three at most: a page can open dialogs without end.
         for _ in 0..3 {
-            if self.session.close_dialog(false, None, until).await.is_err() {
+            if self.session.close_dialog(false, None, deadline).await.is_err() {
                 break;
             }
         }
-        let text: String = late.as_deref().unwrap_or(text).chars().take(200).collect();
-        Failure::new(Phase::Play, FailureKind::DialogUnexpected, format!("{what}: it says `{text}`"))
+        let dialog_text: String = reread_text.as_deref().unwrap_or(dialog_text).chars().take(200).collect();
+        Failure::new(
+            Phase::Play,
+            FailureKind::DialogUnexpected,
+            format!("{action_name}: it says `{dialog_text}`"),
+        )
     }
 
     /// Records that the page at `url` is being opened, outside of all frames.
@@ -150,8 +158,8 @@ impl<'a> ScriptBrowser<'a> {
     /// Whether the settings forbid the browser to reach the host of `url`.
     pub(super) fn is_host_denied(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
-        let at = url.host_str().zip(url.port_or_known_default());
-        at.is_some_and(|(host, port)| self.forward_proxy.is_denied(host, port))
+        let host_and_port = url.host_str().zip(url.port_or_known_default());
+        host_and_port.is_some_and(|(host, port)| self.forward_proxy.is_denied(host, port))
     }
 
     /// Returns why Vigie's own proxy could not reach the host of `url`.
@@ -163,14 +171,14 @@ impl<'a> ScriptBrowser<'a> {
 
     /// Returns the failure of an error page of the browser: the error that Vigie's own proxy recorded, otherwise the
     /// browser's name for it.
-    pub(super) fn error_page_failure(&self, name: &str) -> Failure {
+    pub(super) fn error_page_failure(&self, error_name: &str) -> Failure {
         if let Some(failure) = self.proxy_failure(&self.last_navigated_url) {
             return failure;
         }
         Failure::new(
             Phase::Play,
-            load_error_to_failure_kind(name),
-            format!("`{}`: {name}", display_url(&self.last_navigated_url)),
+            load_error_to_failure_kind(error_name),
+            format!("`{}`: {error_name}", display_url(&self.last_navigated_url)),
         )
     }
 }

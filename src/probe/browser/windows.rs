@@ -17,96 +17,106 @@ use crate::evaluate::template::Variables;
 use crate::script::language::{Action, FrameSelector, Matcher, WindowSelector};
 
 pub(super) async fn switch_frame(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     variables: &Variables,
-    frame: &FrameSelector,
+    selector: &FrameSelector,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let mut time = budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
-    let id = match frame {
+    let mut wait_limit = budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
+    let frame_id = match selector {
         FrameSelector::Parent => {
-            let left = window.session.switch_to_parent_frame(time.response_deadline).await;
-            left.map_err(|error| to_action_error(window, budget, error, time.response_limit_kind))?;
-            window.entered_frames.pop();
+            let switched = browser.session.switch_to_parent_frame(wait_limit.response_deadline).await;
+            switched
+                .map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+            browser.entered_frames.pop();
             return Ok(());
         }
         FrameSelector::Top => {
-            let entered = window.session.switch_to_frame(Value::Null, time.response_deadline).await;
-            entered.map_err(|error| to_action_error(window, budget, error, time.response_limit_kind))?;
-            window.entered_frames.clear();
+            let entered = browser.session.switch_to_frame(Value::Null, wait_limit.response_deadline).await;
+            entered
+                .map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+            browser.entered_frames.clear();
             return Ok(());
         }
         FrameSelector::Index(index) => json!(index),
         FrameSelector::Element(target) => {
-            let page = PageAccess { browser: window, budget, variables };
-            let id = interact(page, target, &Interaction::EnterFrame, action).await?.to_argument();
-            window.entered_frames.push(id);
+            let page = PageAccess { browser, budget, variables };
+            let frame_id = interact(page, target, &Interaction::EnterFrame, action).await?.to_argument();
+            browser.entered_frames.push(frame_id);
             return Ok(());
         }
     };
     loop {
-        let asked_at = Instant::now();
-        let entered = window.session.switch_to_frame(id.clone(), time.response_deadline).await;
-        time.restart_if_response_late(asked_at);
+        let sent_at = Instant::now();
+        let entered = browser.session.switch_to_frame(frame_id.clone(), wait_limit.response_deadline).await;
+        wait_limit.restart_if_response_late(sent_at);
         match entered {
             Ok(()) => break,
-            Err(WebDriverError::NotFound(_)) if Instant::now() < time.retry_until => {
+            Err(WebDriverError::NotFound(_)) if Instant::now() < wait_limit.retry_until => {
                 dom::wait_before_retry().await
             }
-            Err(error) => return Err(to_action_error(window, budget, error, time.response_limit_kind)),
+            Err(error) => {
+                return Err(to_action_error(browser, budget, error, wait_limit.response_limit_kind));
+            }
         }
     }
-    window.entered_frames.push(id);
+    browser.entered_frames.push(frame_id);
     Ok(())
 }
 
 pub(super) async fn close_window(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
 ) -> Result<(), ActionError> {
-    window.record_requests_before_attach(budget).await;
-    window.wait_until_driver_idle(budget).await;
-    let time = budget.action_wait_limit(None, None);
+    browser.record_requests_before_attach(budget).await;
+    browser.wait_until_driver_idle(budget).await;
+    let wait_limit = budget.action_wait_limit(None, None);
     let closed = async {
-        window.session.close_window(time.response_deadline).await?;
-        let left = window.session.window_handles(time.response_deadline).await?;
-        let main = window.window_handles.iter().find(|window| left.contains(window)).or(left.first());
-        match main {
-            Some(main) => window.session.switch_to_window(main, time.response_deadline).await,
+        browser.session.close_window(wait_limit.response_deadline).await?;
+        let remaining_windows = browser.session.window_handles(wait_limit.response_deadline).await?;
+        let next_window = browser
+            .window_handles
+            .iter()
+            .find(|browser| remaining_windows.contains(browser))
+            .or(remaining_windows.first());
+        match next_window {
+            Some(next_window) => {
+                browser.session.switch_to_window(next_window, wait_limit.response_deadline).await
+            }
             None => Err(WebDriverError::SessionLost("the last window was closed".to_owned())),
         }
     };
-    closed.await.map_err(|error| to_action_error(window, budget, error, time.response_limit_kind))?;
-    window.entered_frames.clear();
+    closed.await.map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+    browser.entered_frames.clear();
     Ok(())
 }
 
 pub(super) async fn switch_window(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     variables: &Variables,
-    choice: &WindowSelector,
+    selector: &WindowSelector,
     action: &Action,
 ) -> Result<(), ActionError> {
-    window.record_requests_before_attach(budget).await;
-    window.wait_until_driver_idle(budget).await;
-    let mut time = budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
+    browser.record_requests_before_attach(budget).await;
+    browser.wait_until_driver_idle(budget).await;
+    let mut wait_limit = budget.action_wait_limit(action.timeout, Some(DEFAULT_ELEMENT_WAIT));
     loop {
-        let asked_at = Instant::now();
-        let entered = enter_selected_window(window, budget, variables, choice, time).await?;
-        time.restart_if_response_late(asked_at);
+        let sent_at = Instant::now();
+        let entered = enter_selected_window(browser, budget, variables, selector, wait_limit).await?;
+        wait_limit.restart_if_response_late(sent_at);
         if entered {
-            window.entered_frames.clear();
+            browser.entered_frames.clear();
             return Ok(());
         }
-        if Instant::now() >= time.retry_until {
-            let reason = format!("none of the {} windows matches", window.window_handles.len());
+        if Instant::now() >= wait_limit.retry_until {
+            let reason = format!("none of the {} windows matches", browser.window_handles.len());
             return Err(to_action_error(
-                window,
+                browser,
                 budget,
                 WebDriverError::NotFound(reason),
-                time.retry_limit_kind,
+                wait_limit.retry_limit_kind,
             ));
         }
         dom::wait_before_retry().await;
@@ -117,16 +127,16 @@ pub(super) async fn switch_window(
 async fn find_window(
     page: PageAccess<'_>,
     source: &dom::TextSource<'_>,
-    condition: &Matcher,
-    time: WaitLimit,
+    matcher: &Matcher,
+    wait_limit: WaitLimit,
 ) -> Result<Option<String>, ActionError> {
-    let condition = render_condition(page, condition)?;
-    for window in &page.browser.window_handles {
-        if page.session().switch_to_window(window, time.response_deadline).await.is_err() {
+    let matcher = render_condition(page, matcher)?;
+    for window_handle in &page.browser.window_handles {
+        if page.session().switch_to_window(window_handle, wait_limit.response_deadline).await.is_err() {
             continue;
         }
-        if wait_for_text(page, source, time.without_wait(), &condition).await?.is_ok() {
-            return Ok(Some(window.clone()));
+        if wait_for_text(page, source, wait_limit.without_wait(), &matcher).await?.is_ok() {
+            return Ok(Some(window_handle.clone()));
         }
     }
     Ok(None)
@@ -134,31 +144,34 @@ async fn find_window(
 
 /// Switches to the window of `selector`; returns `false` when no such window is open yet.
 async fn enter_selected_window(
-    window: &mut ScriptBrowser<'_>,
+    browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
     variables: &Variables,
-    choice: &WindowSelector,
-    time: WaitLimit,
+    selector: &WindowSelector,
+    wait_limit: WaitLimit,
 ) -> Result<bool, ActionError> {
-    let open = window.session.window_handles(time.response_deadline).await;
-    let open = open.map_err(|error| to_action_error(window, budget, error, time.response_limit_kind))?;
-    window.window_handles.retain(|known| open.contains(known));
-    let main = window.window_handles.first().cloned();
-    let new: Vec<String> =
-        open.iter().filter(|found| !window.window_handles.contains(found)).cloned().collect();
-    window.window_handles.extend(new);
-    let page = PageAccess { browser: window, budget, variables };
-    let selected = match choice {
-        WindowSelector::Main => main,
+    let open_windows = browser.session.window_handles(wait_limit.response_deadline).await;
+    let open_windows = open_windows
+        .map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+    browser.window_handles.retain(|window_handle| open_windows.contains(window_handle));
+    let main_window = browser.window_handles.first().cloned();
+    let new_windows: Vec<String> =
+        open_windows.iter().filter(|found| !browser.window_handles.contains(found)).cloned().collect();
+    browser.window_handles.extend(new_windows);
+    let page = PageAccess { browser, budget, variables };
+    let selected = match selector {
+        WindowSelector::Main => main_window,
         WindowSelector::Newest => {
-            window.window_handles.last().filter(|_| window.window_handles.len() > 1).cloned()
+            browser.window_handles.last().filter(|_| browser.window_handles.len() > 1).cloned()
         }
-        WindowSelector::Index(index) => window.window_handles.get(*index as usize).cloned(),
-        WindowSelector::Title(matcher) => find_window(page, &dom::TextSource::Title, matcher, time).await?,
-        WindowSelector::Url(matcher) => find_window(page, &dom::TextSource::Url, matcher, time).await?,
+        WindowSelector::Index(index) => browser.window_handles.get(*index as usize).cloned(),
+        WindowSelector::Title(matcher) => {
+            find_window(page, &dom::TextSource::Title, matcher, wait_limit).await?
+        }
+        WindowSelector::Url(matcher) => find_window(page, &dom::TextSource::Url, matcher, wait_limit).await?,
     };
     let Some(chosen) = selected else { return Ok(false) };
-    let entered = window.enter_window(chosen, time.response_deadline).await;
-    entered.map_err(|error| to_action_error(window, budget, error, time.response_limit_kind))?;
+    let entered = browser.enter_window(chosen, wait_limit.response_deadline).await;
+    entered.map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
     Ok(true)
 }

@@ -11,32 +11,34 @@ const MAX_QUOTED_VALUES_AND_CHARS: (usize, usize) = (8, 100);
 
 /// Normalises a value for comparison: letter case, the final dot and quotes around the whole value do not matter. Keys
 /// and digests may be written with spaces in between.
-pub(super) fn normalize_value(value: &str, kind: RecordType) -> String {
+pub(super) fn normalize_value(value: &str, record_type: RecordType) -> String {
     let value = value.trim();
     let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
     let value = value.trim_end_matches('.').to_ascii_lowercase();
-    match kind {
+    match record_type {
         RecordType::DNSKEY | RecordType::DS => value.split_whitespace().collect(),
         _ => value,
     }
 }
 
 /// Whether the name exists but has no records of this type, like a name without IPv4 address for type A.
-pub(super) fn has_no_records(response: &DnsResponse, kind: RecordType) -> bool {
-    response.rcode == ResponseCode::NoError && response.has_answer(kind) == Ok(false) && !response.is_lame()
+pub(super) fn has_no_records(response: &DnsResponse, record_type: RecordType) -> bool {
+    response.rcode == ResponseCode::NoError
+        && response.has_answer(record_type) == Ok(false)
+        && !response.is_lame()
 }
 
 /// Evaluates `response`; `queried_types` names the types in failures. With `require_dnssec` the
-/// response must be authenticated by the server. All of `expected` must be among the values.
+/// response must be authenticated by the server. All of `expected_values` must be among the values.
 pub(super) fn evaluate_response(
     response: &DnsResponse,
-    kind: RecordType,
-    asked: &str,
-    dnssec: bool,
-    expected: &[String],
+    record_type: RecordType,
+    queried_types: &str,
+    require_dnssec: bool,
+    expected_values: &[String],
 ) -> Result<(), Failure> {
-    let fail = |kind, detail: String| Err(Failure::new(Phase::Validate, kind, detail));
-    let has_answer = response.has_answer(kind);
+    let fail = |record_type, detail: String| Err(Failure::new(Phase::Validate, record_type, detail));
+    let has_answer = response.has_answer(record_type);
     if let Err(error) = &has_answer {
         let chain = match error {
             AliasError::Loop(chain) => format!("the aliases form a loop: {chain}"),
@@ -57,22 +59,28 @@ pub(super) fn evaluate_response(
         );
     }
     if has_answer == Ok(false) {
-        return fail(FailureKind::DnsNoRecords, format!("no record of type `{asked}` was in the answer"));
+        return fail(
+            FailureKind::DnsNoRecords,
+            format!("no record of type `{queried_types}` was in the answer"),
+        );
     }
-    if dnssec && !response.authenticated {
+    if require_dnssec && !response.authenticated {
         return fail(FailureKind::DnsUnproven, unauthenticated_detail(response).to_owned());
     }
-    if expected.is_empty() {
+    if expected_values.is_empty() {
         return Ok(());
     }
     let actual: Vec<String> =
-        response.values(kind).iter().map(|value| normalize_value(value, kind)).collect();
-    let missing: Vec<&String> =
-        expected.iter().filter(|value| !actual.contains(&normalize_value(value, kind))).collect();
+        response.values(record_type).iter().map(|value| normalize_value(value, record_type)).collect();
+    let missing: Vec<&String> = expected_values
+        .iter()
+        .filter(|value| !actual.contains(&normalize_value(value, record_type)))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
-    let detail = format!("`{}` is not among `{}`", join_values(missing), join_values(response.values(kind)));
+    let detail =
+        format!("`{}` is not among `{}`", join_values(missing), join_values(response.values(record_type)));
     fail(FailureKind::DnsAnswerWrong, detail)
 }
 
@@ -112,7 +120,7 @@ fn join_values(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut quoted: Vec<String> = values.by_ref().take(max).map(|value| truncate(value.as_ref())).collect();
     match values.count() {
         0 => {}
-        more => quoted.push(format!("{more} more")),
+        remaining => quoted.push(format!("{remaining} more")),
     }
     quoted.join(", ")
 }

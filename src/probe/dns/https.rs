@@ -40,17 +40,18 @@ impl ServerQuery<'_> {
         let request = build_request(&authority, query, protocol, &plan.user_agent)?;
         let phases = &mut state.connect_trace.phases;
         let (head, body) = wire::send_request(stream, protocol, request, deadline, phases).await?;
-        let mut facts = build_http_facts(&head, format!("https://{authority}{DNS_QUERY_PATH}"));
+        let mut http_facts = build_http_facts(&head, format!("https://{authority}{DNS_QUERY_PATH}"));
         if let Err(failure) = check_response_head(&head) {
-            state.http_facts = Some(Box::new(facts));
+            state.http_facts = Some(Box::new(http_facts));
             return Err(failure);
         }
-        let content = body.read(BodyRetention::All, MAX_MESSAGE_BYTES, deadline, phases).await;
-        (facts.body_bytes, facts.body_wire_bytes) = (content.body_bytes, content.wire_bytes);
-        state.http_facts = Some(Box::new(facts));
-        match content.failure {
+        let body_content = body.read(BodyRetention::All, MAX_MESSAGE_BYTES, deadline, phases).await;
+        (http_facts.body_bytes, http_facts.body_wire_bytes) =
+            (body_content.body_bytes, body_content.wire_bytes);
+        state.http_facts = Some(Box::new(http_facts));
+        match body_content.failure {
             Some(failure) => Err(failure),
-            None => self.parse_response(&content.bytes),
+            None => self.parse_response(&body_content.bytes),
         }
     }
 }

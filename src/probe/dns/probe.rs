@@ -51,11 +51,7 @@ impl DnsProbe {
                 &document.deserialize()?,
             ),
             plan: QueryPlan::new(&server_settings, server_verification_options(document)?, settings),
-            expected_values: server_settings
-                .expected_answers
-                .iter()
-                .map(|&answer| answer.to_owned())
-                .collect(),
+            expected_values: server_settings.expected_answers.iter().map(|&value| value.to_owned()).collect(),
         })
     }
 }
@@ -99,18 +95,18 @@ impl DnsProbe {
         let addresses =
             cx.net.allowed_addresses(&addresses, Some(self.endpoint.port), &mut state.connect_trace)?;
         let servers = sort_routed_first(cx, &addresses, self.endpoint.port);
-        let mut kind = plan.record_type;
+        let mut record_type = plan.record_type;
         let (server, mut response) = self.query_until_response(plan, &servers, cx, state).await?;
-        if kind == RecordType::A && has_no_records(&response, kind) {
-            kind = RecordType::AAAA;
-            response = self.query(plan, kind, server, cx, state).await?;
+        if record_type == RecordType::A && has_no_records(&response, record_type) {
+            record_type = RecordType::AAAA;
+            response = self.query(plan, record_type, server, cx, state).await?;
         }
-        let asked = if kind == plan.record_type {
-            kind.to_string()
+        let queried_types = if record_type == plan.record_type {
+            record_type.to_string()
         } else {
-            format!("{}` or `{kind}", plan.record_type)
+            format!("{}` or `{record_type}", plan.record_type)
         };
-        evaluate_response(&response, kind, &asked, plan.require_dnssec, &self.expected_values)
+        evaluate_response(&response, record_type, &queried_types, plan.require_dnssec, &self.expected_values)
     }
 
     /// Queries the addresses in order until one responds, whatever the response is. The remaining time is shared
@@ -122,20 +118,20 @@ impl DnsProbe {
         cx: ProbeContext<'_>,
         state: &mut DnsAttemptState,
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
-        let (mut failures, mut earlier_notes) = (Vec::new(), Vec::new());
+        let (mut failures, mut failed_addresses) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
             state.connect_trace.address = Some(server);
             let deadline = match u32::try_from(servers.len() - index) {
-                Ok(left) if left > 1 => Deadline::within(cx.deadline.remaining() / left),
+                Ok(remaining) if remaining > 1 => Deadline::within(cx.deadline.remaining() / remaining),
                 _ => cx.deadline,
             };
             match self.query(plan, plan.record_type, server, ProbeContext { deadline, ..cx }, state).await {
                 Ok(response) => {
-                    state.warnings.append(&mut earlier_notes);
+                    state.warnings.append(&mut failed_addresses);
                     return Ok((server, response));
                 }
                 Err(failure) if is_retryable(failure.kind) => {
-                    earlier_notes.push(format!("`{server}` was queried first: {failure}"));
+                    failed_addresses.push(format!("`{server}` was queried first: {failure}"));
                     failures.push(failure);
                 }
                 Err(failure) => return Err(failure),
@@ -147,23 +143,23 @@ impl DnsProbe {
     async fn query(
         &self,
         plan: &QueryPlan,
-        kind: RecordType,
-        server: SocketAddr,
+        record_type: RecordType,
+        server_address: SocketAddr,
         cx: ProbeContext<'_>,
         state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
-        let question = plan.build_query(kind);
+        let dns_query = plan.build_query(record_type);
         state.dns_facts.question = plan.queried_name.to_string();
-        state.dns_facts.record_type = kind.to_string();
+        state.dns_facts.record_type = record_type.to_string();
         state.dns_facts.truncated = false;
         plan.transport.label().clone_into(&mut state.dns_facts.transport);
-        let query =
-            ServerQuery { query: &question, server_address: server, server_name: &self.endpoint.host, cx };
+        let server_query =
+            ServerQuery { query: &dns_query, server_address, server_name: &self.endpoint.host, cx };
         let response = match plan.transport {
-            Transport::Udp => query.over_udp_then_tcp(state).await,
-            Transport::Tcp => query.over_tcp(state).await,
-            Transport::Tls => query.over_tls(&plan.tls_options, state).await,
-            Transport::Https => query.over_https(plan, state).await,
+            Transport::Udp => server_query.over_udp_then_tcp(state).await,
+            Transport::Tcp => server_query.over_tcp(state).await,
+            Transport::Tls => server_query.over_tls(&plan.tls_options, state).await,
+            Transport::Https => server_query.over_https(plan, state).await,
         }?;
         record_response_facts(&mut state.dns_facts, &response);
         if response.truncated {

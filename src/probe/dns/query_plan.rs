@@ -70,51 +70,51 @@ impl QueryPlan {
     /// Creates the plan of a monitor. The error is the failure of all its checks, if this build cannot send the query.
     /// `verification_options` say how the server certificate is verified.
     pub(super) fn new(
-        monitor: &NameServerSettings<'_>,
-        tls: TlsOptions,
-        settings: &ProbeBuildContext,
+        name_server_settings: &NameServerSettings<'_>,
+        verification_options: TlsOptions,
+        context: &ProbeBuildContext,
     ) -> Result<Self, Failure> {
         let fail = |kind, detail: String| Err(Failure::new(Phase::Prepare, kind, detail));
-        let id = monitor.name_to_resolve_id;
-        let configured_name = || settings.dns_query_names.get(id).map(String::as_str);
-        let own_name = monitor.name_to_resolve.filter(|name| !name.is_empty());
-        let Some(text) = own_name.or_else(configured_name) else {
-            let detail = format!("`name_to_resolve_id` {id} is not in the setting `dns.names`");
+        let name_index = name_server_settings.name_to_resolve_id;
+        let configured_name = || context.dns_query_names.get(name_index).map(String::as_str);
+        let own_name = name_server_settings.name_to_resolve.filter(|name| !name.is_empty());
+        let Some(query_name) = own_name.or_else(configured_name) else {
+            let detail = format!("`name_to_resolve_id` {name_index} is not in the setting `dns.names`");
             return fail(FailureKind::NotConfigured, detail);
         };
-        let mut name = match Name::from_utf8(text) {
+        let mut name = match Name::from_utf8(query_name) {
             Ok(name) => name,
             Err(error) => {
-                return fail(FailureKind::Unsupported, format!("`{text}` is not a DNS name: {error}"));
+                return fail(FailureKind::Unsupported, format!("`{query_name}` is not a DNS name: {error}"));
             }
         };
         name.set_fqdn(true);
-        let record_type = monitor.record_type;
+        let record_type = name_server_settings.record_type;
         let Ok(kind) = RecordType::from_str(&record_type.to_ascii_uppercase()) else {
             let detail = format!("`record_type` `{record_type}` is unknown to this build");
             return fail(FailureKind::Unsupported, detail);
         };
-        let transport = Transport::from_settings(monitor.transport);
-        let tls = TlsOptions {
+        let transport = Transport::from_settings(name_server_settings.transport);
+        let verification_options = TlsOptions {
             // RFC 8484 5.2 recommends HTTP/2; servers without it are queried over HTTP/1.1.
             alpn: if transport == Transport::Https { &[b"h2", b"http/1.1"] } else { &[] },
-            ..tls
+            ..verification_options
         };
-        let dnssec = monitor.require_dnssec;
+        let require_dnssec = name_server_settings.require_dnssec;
         Ok(Self {
             queried_name: name,
             record_type: kind,
             transport,
-            require_dnssec: dnssec,
-            tls_options: tls,
-            user_agent: settings.user_agent.to_string(),
+            require_dnssec,
+            tls_options: verification_options,
+            user_agent: context.user_agent.to_string(),
         })
     }
 
-    /// Returns the query for records of `kind`.
-    pub(super) fn build_query(&self, kind: RecordType) -> DnsQuery {
-        let question = DnsQuery::new(self.queried_name.clone(), kind);
-        let question = if self.require_dnssec { question.with_dnssec() } else { question };
-        if self.transport == Transport::Https { question.without_id() } else { question }
+    /// Returns the query for records of `record_type`.
+    pub(super) fn build_query(&self, record_type: RecordType) -> DnsQuery {
+        let query = DnsQuery::new(self.queried_name.clone(), record_type);
+        let query = if self.require_dnssec { query.with_dnssec() } else { query };
+        if self.transport == Transport::Https { query.without_id() } else { query }
     }
 }

@@ -79,6 +79,6 @@ impl ServerQuery<'_> {
     }
 }
 
-pub(super) fn invalid_response_failure(phase: Phase, what: &str) -> Failure {
-    Failure::new(phase, FailureKind::ResponseInvalid, what)
+pub(super) fn invalid_response_failure(phase: Phase, reason: &str) -> Failure {
+    Failure::new(phase, FailureKind::ResponseInvalid, reason)
 }

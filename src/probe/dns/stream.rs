@@ -18,10 +18,10 @@ impl ServerQuery<'_> {
 
     pub(super) async fn over_tls(
         &self,
-        tls: &TlsOptions,
+        tls_options: &TlsOptions,
         state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
-        let mut stream = self.connect_tls(tls, state).await?;
+        let mut stream = self.connect_tls(tls_options, state).await?;
         self.send_query(&mut stream, state).await?;
         // Some servers hold the response back until the preceding session tickets are acknowledged.
         enable_quick_ack(stream.get_ref());
@@ -30,11 +30,14 @@ impl ServerQuery<'_> {
 
     pub(super) async fn connect_tls(
         &self,
-        tls: &TlsOptions,
+        tls_options: &TlsOptions,
         state: &mut DnsAttemptState,
     ) -> Result<TlsStream<TcpStream>, Failure> {
         let stream = self.connect_with_reset_on_close(state).await?;
-        self.cx.net.handshake(stream, self.server_name, tls, self.cx.deadline, &mut state.connect_trace).await
+        self.cx
+            .net
+            .handshake(stream, self.server_name, tls_options, self.cx.deadline, &mut state.connect_trace)
+            .await
     }
 
     /// Opens a connection that is closed with a reset, which is safe since the response is read before.
@@ -55,12 +58,12 @@ impl ServerQuery<'_> {
         let query = self.encode_query()?;
         let length = u16::try_from(query.len())
             .map_err(|_| invalid_response_failure(Phase::Prepare, "the question is too long"))?;
-        let mut framed = length.to_be_bytes().to_vec();
-        framed.extend_from_slice(&query);
+        let mut frame = length.to_be_bytes().to_vec();
+        frame.extend_from_slice(&query);
         let started = Instant::now();
-        let sent = write_all(stream, &framed, self.cx.deadline).await;
+        let send_result = write_all(stream, &frame, self.cx.deadline).await;
         state.connect_trace.phases.add(Phase::Send, started.elapsed());
-        sent
+        send_result
     }
 
     /// Reads one message with its length before it.
@@ -78,27 +81,28 @@ impl ServerQuery<'_> {
         let length = usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
         let started = Instant::now();
         let mut message = Vec::with_capacity(length);
-        let read = read_to_len(stream, &mut message, length, deadline, Phase::Transfer).await;
+        let read_result = read_to_len(stream, &mut message, length, deadline, Phase::Transfer).await;
         phases.add(Phase::Transfer, started.elapsed());
-        read.map_err(|failure| truncated_failure(failure, message.len(), length))?;
+        read_result.map_err(|failure| truncated_failure(failure, message.len(), length))?;
         self.parse_response(&message)
     }
 }
 
 /// Returns the failure of a message that ends too early. It counts as truncated even when nothing but its length was
 /// received.
-fn truncated_failure(failure: Failure, received: usize, length: usize) -> Failure {
+fn truncated_failure(failure: Failure, received_bytes: usize, announced_bytes: usize) -> Failure {
     let kind = match failure.kind {
         FailureKind::NoResponse => FailureKind::ResponseTruncated,
         other => other,
     };
     match kind {
         FailureKind::ResponseTruncated => {
-            let detail = format!("closed after {received} of {length} announced bytes");
+            let detail = format!("closed after {received_bytes} of {announced_bytes} announced bytes");
             Failure::new(failure.phase, kind, detail)
         }
         FailureKind::TimedOut => {
-            let detail = format!("{}; {received} of {length} bytes were received", failure.detail);
+            let detail =
+                format!("{}; {received_bytes} of {announced_bytes} bytes were received", failure.detail);
             Failure { detail, ..failure }
         }
         _ => failure,

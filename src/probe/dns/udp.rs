@@ -45,21 +45,21 @@ impl ServerQuery<'_> {
         &self,
         socket: &UdpSocket,
         query: &[u8],
-        notes: &mut Vec<String>,
+        warnings: &mut Vec<String>,
     ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
         let to_failure = |error: &io::Error| Failure {
             phase: Phase::FirstByte,
             ..self.cx.net.dial_failure(self.server_address, error)
         };
-        let timeout = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
+        let resend_interval = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
         let mut buffer = vec![0; RECEIVE_BUFFER_BYTES];
-        let (mut sent, mut mismatches) = (0_u32, MismatchedDatagrams::default());
+        let (mut send_count, mut mismatches) = (0_u32, MismatchedDatagrams::default());
         while !deadline.is_expired() {
             socket.send(query).await.map_err(|error| to_failure(&error))?;
-            sent += 1;
-            let until = deadline.at.min(Instant::now() + timeout);
-            while let Ok(received) = tokio::time::timeout_at(until, socket.recv(&mut buffer)).await {
+            send_count += 1;
+            let resend_at = deadline.at.min(Instant::now() + resend_interval);
+            while let Ok(received) = tokio::time::timeout_at(resend_at, socket.recv(&mut buffer)).await {
                 let length = received.map_err(|error| to_failure(&error))?;
                 match self.query.match_reply(&buffer[..length]) {
                     ReplyMatch::Mismatch(mismatch) => {
@@ -70,27 +70,29 @@ impl ServerQuery<'_> {
                         return Err(invalid_response_failure(Phase::FirstByte, &what));
                     }
                     ReplyMatch::Response(response) => {
-                        if sent > 1 {
-                            notes.push(format!("the answer came after the question was sent {sent} times"));
+                        if send_count > 1 {
+                            warnings.push(format!(
+                                "the answer came after the question was sent {send_count} times"
+                            ));
                         }
                         return Ok(*response);
                     }
                 }
             }
         }
-        Err(self.no_response_failure(sent, &mismatches))
+        Err(self.no_response_failure(send_count, &mismatches))
     }
 
-    fn no_response_failure(&self, sent: u32, mismatches: &MismatchedDatagrams) -> Failure {
+    fn no_response_failure(&self, send_count: u32, mismatches: &MismatchedDatagrams) -> Failure {
         let mut failure = self.cx.deadline.timed_out(Phase::FirstByte);
-        let times = if sent == 1 { "once".to_owned() } else { format!("{sent} times") };
+        let times = if send_count == 1 { "once".to_owned() } else { format!("{send_count} times") };
         failure.detail = format!("{}; the question was sent {times}", failure.detail);
         if let Some(mismatch) = &mismatches.last {
-            let (count, which) = match mismatches.count {
+            let (count, subject) = match mismatches.count {
                 1 => ("1 datagram".to_owned(), ""),
                 count => (format!("{count} datagrams"), "the last one "),
             };
-            let mismatches = format!("{count} of the server did not answer it, {which}because {mismatch}");
+            let mismatches = format!("{count} of the server did not answer it, {subject}because {mismatch}");
             failure.detail = format!("{}; {mismatches}", failure.detail);
         }
         failure

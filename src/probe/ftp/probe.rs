@@ -60,12 +60,12 @@ impl FtpProbe {
         let user = Some(settings.ftp_username).filter(|user| !user.is_empty());
         let password = settings.ftp_password.filter(|password| !password.is_empty());
         // Anonymous servers ask for a mail address, and any text will do (RFC 1635).
-        let default = if user.is_none() { "anonymous@" } else { "" };
+        let default_password = if user.is_none() { "anonymous@" } else { "" };
         Ok(Self {
             tls_options: tls,
             service,
             user: user.map(Into::into),
-            password: password.unwrap_or(default).into(),
+            password: password.unwrap_or(default_password).into(),
             tests_upload: settings.enable_ftp_upload,
         })
     }
@@ -117,21 +117,21 @@ impl FtpProbe {
             session.start_tls(host, &options).await?;
         }
         let mut opening = SessionSetup::new(self.tls_options.is_some() && !implicit);
-        let opened = session.run(&mut opening, host, &options).await;
+        let setup_result = session.run(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
-        opened.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
+        setup_result.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
         let facts = facts.get_or_insert_default();
-        let secure = session.is_tls();
+        let is_encrypted = session.is_tls();
         let recorder = SessionRecorder::from_session(session, &self.password);
         let outcome = self.run_session(cx, session, &recorder, facts, warnings).await;
-        facts.ftp_password_in_clear = self.user.is_some() && !secure && recorder.password_sent();
+        facts.ftp_password_in_clear = self.user.is_some() && !is_encrypted && recorder.password_sent();
         recorder.restore_to(session);
         outcome
     }
 
     /// Adds a hint when no greeting came: a server of implicit TLS sends none before TLS.
-    fn with_tls_hint(&self, failure: Failure, greeted: bool) -> Failure {
-        let no_greeting = failure.kind == FailureKind::TimedOut && !greeted;
+    fn with_tls_hint(&self, failure: Failure, has_greeting: bool) -> Failure {
+        let no_greeting = failure.kind == FailureKind::TimedOut && !has_greeting;
         if !no_greeting || self.tls_options.is_none() || self.service.implicit_tls {
             return failure;
         }
@@ -174,22 +174,22 @@ impl FtpProbe {
         if !self.tests_upload {
             return Ok(());
         }
-        let file = TestFile::generate()?;
+        let test_file = TestFile::generate()?;
         client.set_deadline(deadline_before_cleanup(cx.deadline));
-        let transferred = file.upload_and_compare(client).await;
+        let transfer_result = test_file.upload_and_compare(client).await;
         client.set_deadline(cx.deadline);
-        let deleted = if client.upload_started { client.delete(&file.name).await } else { Ok(()) };
-        let with_file_hint =
-            |failure: &Failure| format!("the file `{}` may have been left there: {failure}", file.name);
-        match (transferred, deleted) {
-            (Ok(()), Ok(())) => facts.ftp_uploaded_bytes = Some(file.content.len() as u64),
+        let delete_result = if client.upload_started { client.delete(&test_file.name).await } else { Ok(()) };
+        let leftover_file_detail =
+            |failure: &Failure| format!("the file `{}` may have been left there: {failure}", test_file.name);
+        match (transfer_result, delete_result) {
+            (Ok(()), Ok(())) => facts.ftp_uploaded_bytes = Some(test_file.content.len() as u64),
             (Ok(()), Err(failure)) => {
-                facts.ftp_uploaded_bytes = Some(file.content.len() as u64);
-                return Err(Failure { detail: with_file_hint(&failure), ..failure });
+                facts.ftp_uploaded_bytes = Some(test_file.content.len() as u64);
+                return Err(Failure { detail: leftover_file_detail(&failure), ..failure });
             }
             (Err(failure), Ok(())) => return Err(failure),
             (Err(failure), Err(delete_failure)) => {
-                let parts = [failure.detail.clone(), with_file_hint(&delete_failure)];
+                let parts = [failure.detail.clone(), leftover_file_detail(&delete_failure)];
                 let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
                 return Err(Failure { detail: parts.join("; "), ..failure });
             }
@@ -212,10 +212,10 @@ impl FtpProbe {
     }
 }
 
-/// Returns the deadline `within` from now, or `deadline` when that is earlier.
-fn earlier_deadline(deadline: Deadline, within: Duration) -> Deadline {
-    let other = Deadline::within(within);
-    if other.at < deadline.at { other } else { deadline }
+/// Returns the deadline `timeout` from now, or `deadline` when that is earlier.
+fn earlier_deadline(deadline: Deadline, timeout: Duration) -> Deadline {
+    let timeout_deadline = Deadline::within(timeout);
+    if timeout_deadline.at < deadline.at { timeout_deadline } else { deadline }
 }
 
 /// Returns `deadline` reduced by the time reserved for cleanup.

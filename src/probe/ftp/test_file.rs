@@ -29,25 +29,26 @@ impl TestFile {
     /// Uploads the file, downloads it again and compares both.
     pub(super) async fn upload_and_compare(&self, client: &mut FtpClient<'_>) -> Result<(), Failure> {
         client.upload(&self.name, &self.content).await?;
-        let back = client.download(&self.name, self.content.len()).await?;
-        match describe_difference(&self.content, &back) {
+        let downloaded = client.download(&self.name, self.content.len()).await?;
+        match describe_difference(&self.content, &downloaded) {
             None => Ok(()),
             Some(detail) => Err(Failure::new(Phase::Download, FailureKind::FileDiffers, detail)),
         }
     }
 }
 
-/// Describes the first difference between `sent` and `back`, if there is one.
-fn describe_difference(sent: &[u8], back: &[u8]) -> Option<String> {
-    let position = sent.iter().zip(back).position(|(one, other)| one != other);
-    let position = position.or_else(|| (sent.len() != back.len()).then(|| sent.len().min(back.len())))?;
-    let received = match back.len() {
-        more if more > sent.len() => format!("more than {} bytes", sent.len()),
+/// Describes the first difference between `uploaded` and `downloaded`, if there is one.
+fn describe_difference(uploaded: &[u8], downloaded: &[u8]) -> Option<String> {
+    let first_difference = uploaded.iter().zip(downloaded).position(|(one, other)| one != other);
+    let first_difference = first_difference
+        .or_else(|| (uploaded.len() != downloaded.len()).then(|| uploaded.len().min(downloaded.len())))?;
+    let received = match downloaded.len() {
+        more if more > uploaded.len() => format!("more than {} bytes", uploaded.len()),
         count => format!("{count} bytes"),
     };
     Some(format!(
-        "{} bytes were uploaded, {received} were downloaded; the first difference is at byte {position}",
-        sent.len()
+        "{} bytes were uploaded, {received} were downloaded; the first difference is at byte {first_difference}",
+        uploaded.len()
     ))
 }
 

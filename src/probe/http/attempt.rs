@@ -34,10 +34,10 @@ impl<'a> HttpAttempt<'a> {
         cx: ProbeContext<'a>,
         started: Instant,
         request: &'a RequestSpec,
-        jar: &'a mut CookieJar,
+        cookie_jar: &'a mut CookieJar,
     ) -> Self {
         let observation = Observation::default();
-        let client = RequestContext {
+        let request_context = RequestContext {
             net: cx.net,
             connect_options: &options.connect_options,
             deadline: cx.deadline,
@@ -48,7 +48,7 @@ impl<'a> HttpAttempt<'a> {
             options,
             cx,
             observation,
-            chain: RequestChain::new(client, request, jar),
+            chain: RequestChain::new(request_context, request, cookie_jar),
             warned_certificates: Vec::new(),
             fetched_page: None,
         }
@@ -67,8 +67,8 @@ impl<'a> HttpAttempt<'a> {
             if self.chain.used_tls() {
                 self.evaluate_certificate_expiry();
             }
-            if let Some(line) = self.chain.take_version_fallback() {
-                self.observation.record_warning(WarningKind::FellBack, line);
+            if let Some(message) = self.chain.take_version_fallback() {
+                self.observation.record_warning(WarningKind::FellBack, message);
             }
             let (head, body) = match response {
                 Ok(response) => response,
@@ -81,19 +81,19 @@ impl<'a> HttpAttempt<'a> {
                 }
             };
             self.record_response(&head);
-            let before = self.cx.record_exchanges.then(|| {
+            let redirect_exchange = self.cx.record_exchanges.then(|| {
                 self.chain.record(&ExchangeRecord { head: Some(&head), ..ExchangeRecord::default() })
             });
-            let advanced = match self.forbidden_redirect(&head) {
+            let next_request = match self.forbidden_redirect(&head) {
                 Some(failure) => Err(failure),
                 None => self.chain.advance(&head),
             };
-            if matches!(advanced, Ok(true)) {
+            if matches!(next_request, Ok(true)) {
                 drop(body);
-                self.observation.details.exchanges.extend(before);
+                self.observation.details.exchanges.extend(redirect_exchange);
                 continue;
             }
-            let outcome = match advanced {
+            let outcome = match next_request {
                 Ok(_) => self.evaluate(&head, body).await,
                 Err(failure) => {
                     self.record_exchange(&ExchangeRecord {
@@ -147,9 +147,9 @@ impl<'a> HttpAttempt<'a> {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
             Some(ExpiryFinding::Expiring { sha256, .. }) if self.warned_certificates.contains(&sha256) => {}
-            Some(ExpiryFinding::Expiring { sha256, message: line }) => {
+            Some(ExpiryFinding::Expiring { sha256, message }) => {
                 self.warned_certificates.push(sha256);
-                self.observation.record_warning(WarningKind::CertificateExpiring, line);
+                self.observation.record_warning(WarningKind::CertificateExpiring, message);
             }
         }
     }
@@ -171,63 +171,63 @@ impl<'a> HttpAttempt<'a> {
             self.observation.record_failure(failure);
         }
         let keyword = self.options.keyword_rule.as_ref().filter(|_| self.observation.failure.is_none());
-        let is_read = !head.status.is_redirection()
+        let needs_page = !head.status.is_redirection()
             && self.observation.failure.is_none()
             && self.options.needs_page_analysis(&self.cx);
-        let keep = match (keyword, &self.observation.failure) {
+        let retention = match (keyword, &self.observation.failure) {
             (Some(_), _) => BodyRetention::All,
-            (None, None) if is_read => BodyRetention::All,
+            (None, None) if needs_page => BodyRetention::All,
             (None, Some(_)) => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY),
             (None, None) if self.cx.record_exchanges => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY),
             (None, None) => BodyRetention::Discard,
         };
-        let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
-        let content = body.read(keep, limit, deadline, &mut self.chain.trace.phases).await;
+        let (max_body_bytes, deadline) = (self.options.max_body_bytes, self.cx.deadline);
+        let body_content = body.read(retention, max_body_bytes, deadline, &mut self.chain.trace.phases).await;
         if let Some(facts) = &mut self.observation.facts.http {
-            facts.body_wire_bytes = content.wire_bytes;
-            facts.body_bytes = content.body_bytes;
+            facts.body_wire_bytes = body_content.wire_bytes;
+            facts.body_bytes = body_content.body_bytes;
         }
         let kind = content_type(&head.headers);
-        let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
+        let BodyContent { bytes, wire_bytes, body_bytes, failure } = body_content;
         let bytes = Arc::new(bytes);
-        let verdict = match (failure, keyword) {
+        let outcome = match (failure, keyword) {
             (Some(failure), _) => Err(failure),
             (None, None) => Ok(()),
             (None, Some(keyword)) => {
                 let started = Instant::now();
                 let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
-                let verdict = keyword_search::search_keyword(keyword.clone(), body, kind, deadline).await;
+                let outcome = keyword_search::search_keyword(keyword.clone(), body, kind, deadline).await;
                 self.chain.trace.phases.set(Phase::Validate, started.elapsed());
-                verdict
+                outcome
             }
         };
-        let failure = verdict.as_ref().err();
+        let failure = outcome.as_ref().err();
         // On failure, the body is a capture of its own.
-        let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
+        let max_recorded_bytes = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
         self.record_exchange(&ExchangeRecord {
             head: Some(head),
             body: &bytes,
             wire_bytes,
             body_bytes,
             failure,
-            max_body_bytes: max,
+            max_body_bytes: max_recorded_bytes,
         });
-        if verdict.is_err() || self.observation.failure.is_some() {
+        if outcome.is_err() || self.observation.failure.is_some() {
             self.observation.captures.extend(captures::body_capture(&bytes, kind));
-        } else if is_read {
+        } else if needs_page {
             let (content_type, url) = (kind.map(str::to_owned), self.chain.url().clone());
             self.fetched_page = Some(FetchedPage { body: bytes, content_type, url, auth_state: None });
         }
-        verdict
+        outcome
     }
 
     fn evaluate_status(&mut self, head: &ResponseHead) -> Result<(), Failure> {
-        let refused = |kind, text: &str| {
+        let status_failure = |kind, text: &str| {
             let detail = format!("{} from `{}`{text}", describe_status(head), display_url(self.chain.url()));
             Err(Failure::new(Phase::Validate, kind, detail))
         };
         match head.status.as_u16() {
-            100..200 => refused(FailureKind::ResponseInvalid, ", which was not requested"),
+            100..200 => status_failure(FailureKind::ResponseInvalid, ", which was not requested"),
             300..400 => {
                 let detail = format!(
                     "{} from `{}` was not followed",
@@ -238,10 +238,10 @@ impl<'a> HttpAttempt<'a> {
                 Ok(())
             }
             401 if self.chain.sent_credentials() => {
-                refused(FailureKind::LoginRefused, " after user name and password were sent")
+                status_failure(FailureKind::LoginRefused, " after user name and password were sent")
             }
             401 if !self.options.fails_on_401 => Ok(()),
-            400.. => refused(FailureKind::HttpStatus, ""),
+            400.. => status_failure(FailureKind::HttpStatus, ""),
             _ => Ok(()),
         }
     }

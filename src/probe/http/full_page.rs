@@ -38,7 +38,7 @@ pub(super) async fn analyse_page(
     cx: ProbeContext<'_>,
     mut page: FetchedPage,
     headers: &HeaderMap,
-    jar: &mut CookieJar,
+    cookie_jar: &mut CookieJar,
     started: Instant,
     observation: &mut Observation,
 ) {
@@ -60,11 +60,11 @@ pub(super) async fn analyse_page(
         deadline: cx.deadline,
         started,
     };
-    let LoadedPage { page: mut loaded, timed_out } =
-        webpage::load(&load_options, jar, page.auth_state.as_mut(), queue).await;
-    loaded.bytes += page.body.len() as u64;
-    let failure = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
-    observation.details.page = Some(Box::new(loaded));
+    let LoadedPage { page: mut full_page, timed_out } =
+        webpage::load(&load_options, cookie_jar, page.auth_state.as_mut(), queue).await;
+    full_page.bytes += page.body.len() as u64;
+    let failure = rule.evaluate(&full_page, timed_out, cx.deadline.timeout);
+    observation.details.page = Some(Box::new(full_page));
     match failure {
         Some(failure) if rule.object_failures_fail_check => observation.record_failure(failure),
         Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
@@ -89,16 +89,16 @@ fn object_http_version(observation: &Observation, configured: Version) -> Versio
 async fn scan_page(
     page: &FetchedPage,
     queue: Option<PageObjectQueue>,
-    fingerprints: bool,
+    with_fingerprint: bool,
 ) -> (Option<PageObjectQueue>, Option<String>) {
-    if queue.is_none() && !fingerprints {
+    if queue.is_none() && !with_fingerprint {
         return (None, None);
     }
-    let (bytes, kind, url) = (Arc::clone(&page.body), page.content_type.clone(), page.url.clone());
+    let (bytes, content_type, url) = (Arc::clone(&page.body), page.content_type.clone(), page.url.clone());
     let is_html = page.is_html();
     let scan = move || {
-        let text = charset::decode(&bytes, kind.as_deref());
-        let fingerprint = fingerprints.then(|| webpage::text_fingerprint(&text));
+        let text = charset::decode(&bytes, content_type.as_deref());
+        let fingerprint = with_fingerprint.then(|| webpage::text_fingerprint(&text));
         let queue = queue.map(|mut queue| {
             if is_html {
                 webpage::scan_html(&text, &url, 0, &mut queue);

@@ -47,13 +47,13 @@ pub(super) struct WebsiteOptions {
 impl WebsiteOptions {
     pub(super) fn from_document(
         document: &MonitorDocument,
-        settings: &ProbeBuildContext,
+        context: &ProbeBuildContext,
     ) -> Result<Self, InvalidSettings> {
         let website: WebsiteSettings<'_> = document.deserialize()?;
         let mut url = first_url(&website, document.deserialize::<PortSettings>()?.port)?;
         let (user, password) =
             (website.realm_userid.unwrap_or_default(), website.realm_password.unwrap_or_default());
-        let login = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
+        let credentials = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
         // Neither setter can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
@@ -63,7 +63,7 @@ impl WebsiteOptions {
             .then(|| Bytes::copy_from_slice(website.post_body.unwrap_or_default().as_bytes()));
         let (monitor, is_head) = (document.settings(), method == Method::HEAD);
         Ok(Self {
-            request_headers: RequestHeaders::from_settings(&website, settings, &method)?,
+            request_headers: RequestHeaders::from_settings(&website, context, &method)?,
             connect_options: ConnectOptions {
                 family: connect_settings::address_family(document)?,
                 pinned: pinned_address(&website)?
@@ -75,9 +75,9 @@ impl WebsiteOptions {
             follow_redirects: website.http_follow_redirects,
             fails_on_302: website.http_302_is_error,
             fails_on_401: website.http_401_is_error,
-            expiry_rule: monitor.certificate_dates.expiry_rule(settings.certificate_warning_days),
+            expiry_rule: monitor.certificate_dates.expiry_rule(context.certificate_warning_days),
             keyword_rule: keyword_search::keyword_rule(document)?,
-            max_body_bytes: settings.max_body_bytes,
+            max_body_bytes: context.max_body_bytes,
             full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
             detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change)
                 && !is_head,
@@ -85,7 +85,7 @@ impl WebsiteOptions {
             method,
             http_version: to_http_version(website.http_version),
             body,
-            credentials: login,
+            credentials,
         })
     }
 }

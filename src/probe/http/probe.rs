@@ -31,8 +31,8 @@ struct WebsiteProbe {
 impl WebsiteProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let (request, mut jar) = (self.options.build_request(), CookieJar::default());
-        let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut jar);
+        let (request, mut cookie_jar) = (self.options.build_request(), CookieJar::default());
+        let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut cookie_jar);
         let outcome = tokio::select! {
             biased;
             outcome = attempt.run() => outcome,
@@ -46,21 +46,21 @@ impl WebsiteProbe {
         // The total is that of the page alone, so that runs with and without objects are comparable.
         observation.total = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
-            let load = full_page::analyse_page(
+            let analysis = full_page::analyse_page(
                 &self.options,
                 cx,
                 page,
                 &request.headers,
-                &mut jar,
+                &mut cookie_jar,
                 started,
                 &mut observation,
             );
-            let ended = tokio::select! {
+            let analysis_outcome = tokio::select! {
                 biased;
-                () = load => Ok(()),
+                () = analysis => Ok(()),
                 () = cx.cancel.cancelled() => Err(cancelled_failure()),
             };
-            if let Err(failure) = ended {
+            if let Err(failure) = analysis_outcome {
                 observation.record_failure(failure);
             }
         }

@@ -32,14 +32,14 @@ impl std::fmt::Debug for RequestHeaders {
 impl RequestHeaders {
     pub(super) fn from_settings(
         website: &WebsiteSettings<'_>,
-        settings: &ProbeBuildContext,
+        context: &ProbeBuildContext,
         method: &Method,
     ) -> Result<Self, InvalidSettings> {
-        HeaderValue::from_str(&settings.user_agent)
+        HeaderValue::from_str(&context.user_agent)
             .map_err(|_| invalid_setting("user_agent", "it is not a header value"))?;
         let content_type = (method == Method::POST).then(|| post_content_type(website)).transpose()?;
         Ok(Self {
-            user_agent: Arc::clone(&settings.user_agent),
+            user_agent: Arc::clone(&context.user_agent),
             allows_caching: website.http_caching == HttpCaching::Enabled,
             content_type,
             custom_headers: custom_headers(website)?,
@@ -61,8 +61,8 @@ impl RequestHeaders {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
         }
-        if let Some(kind) = &self.content_type {
-            headers.insert(CONTENT_TYPE, kind.clone());
+        if let Some(content_type) = &self.content_type {
+            headers.insert(CONTENT_TYPE, content_type.clone());
         }
         for (index, (name, value)) in self.custom_headers.iter().enumerate() {
             if self.custom_headers[..index].iter().any(|(earlier, _)| earlier == name) {
@@ -77,8 +77,8 @@ impl RequestHeaders {
 
 fn post_content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
     let default = "application/x-www-form-urlencoded";
-    let kind = Some(settings.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
-    HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is not a header value"))
+    let value = Some(settings.post_content_type).filter(|value| !value.is_empty()).unwrap_or(default);
+    HeaderValue::from_str(value).map_err(|_| invalid_setting("post_content_type", "it is not a header value"))
 }
 
 fn custom_headers(

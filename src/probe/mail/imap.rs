@@ -63,28 +63,28 @@ impl ImapProbe {
         session: &mut LineSession<'_>,
         facts: &mut MailFacts,
     ) -> Result<(), Failure> {
-        let account = &self.target;
-        account.connect(session).await?;
-        let mut opening = SessionSetup::new(SessionSetupOptions {
-            implicit_tls: account.service_endpoint.implicit_tls,
-            require_tls: account.require_tls,
-            continue_to_login: account.credentials.is_some(),
+        let target = &self.target;
+        target.connect(session).await?;
+        let mut session_setup = SessionSetup::new(SessionSetupOptions {
+            implicit_tls: target.service_endpoint.implicit_tls,
+            require_tls: target.require_tls,
+            continue_to_login: target.credentials.is_some(),
         });
-        let opened = session.run(&mut opening, account.host(), &account.tls_options).await;
-        opening.banner.clone_into(&mut facts.mail_banner);
-        opening.capabilities.clone_into(&mut facts.mail_capabilities);
-        opened?;
-        let Some(credentials) = &account.credentials else { return Ok(()) };
-        let secure = session.is_tls();
-        let login = if opening.is_preauthenticated {
+        let setup_result = session.run(&mut session_setup, target.host(), &target.tls_options).await;
+        session_setup.banner.clone_into(&mut facts.mail_banner);
+        session_setup.capabilities.clone_into(&mut facts.mail_capabilities);
+        setup_result?;
+        let Some(credentials) = &target.credentials else { return Ok(()) };
+        let is_encrypted = session.is_tls();
+        let login_method = if session_setup.is_preauthenticated {
             None
         } else {
-            let login = LoginMethod::choose(&opening, account.auth_mechanism, secure)?;
-            facts.mail_auth = Some(login.mechanism().label().to_owned());
-            facts.password_in_clear = !secure && login.mechanism().exposes_password();
-            Some(login)
+            let login_method = LoginMethod::choose(&session_setup, target.auth_mechanism, is_encrypted)?;
+            facts.mail_auth = Some(login_method.mechanism().label().to_owned());
+            facts.password_in_clear = !is_encrypted && login_method.mechanism().exposes_password();
+            Some(login_method)
         };
-        let mut mailbox = Mailbox::new(credentials, login, cx.deadline);
+        let mut mailbox = Mailbox::new(credentials, login_method, cx.deadline);
         let inbox_opened = mailbox.open_inbox(session).await;
         facts.mailbox_messages = mailbox.messages;
         inbox_opened

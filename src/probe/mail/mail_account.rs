@@ -35,7 +35,7 @@ impl MailServerTarget {
     /// used to log in, unless there is no user.
     pub(super) fn new(
         document: &MonitorDocument,
-        service: ServiceEndpoint,
+        service_endpoint: ServiceEndpoint,
         schemes: &'static [&'static str],
         (user, password): (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
@@ -43,7 +43,7 @@ impl MailServerTarget {
         let owned_text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         let credentials = Credentials { user: owned_text(user), password: owned_text(password) };
         Ok(Self {
-            service_endpoint: service,
+            service_endpoint,
             tls_options: server_verification_options(document)?,
             require_tls: session.require_tls,
             credentials: Some(credentials).filter(|login| !login.user.is_empty()),
@@ -53,20 +53,20 @@ impl MailServerTarget {
     }
 
     /// Like [`MailServerTarget::new`], at the server `hostname`. It may begin with one of `schemes`, the last of which
-    /// stands for implicit TLS; `ports` are those without and with it.
+    /// stands for implicit TLS; `default_ports` are those without and with it.
     pub(super) fn from_hostname(
         hostname: &str,
         document: &MonitorDocument,
         schemes: &'static [&'static str],
-        ports: (u16, u16),
-        login: (Option<&str>, Option<&str>),
+        default_ports: (u16, u16),
+        user_and_password: (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
         let (port, address) = (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
         Self::new(
             document,
-            parse_service_endpoint(hostname, port, Some(&address), schemes, ports),
+            parse_service_endpoint(hostname, port, Some(&address), schemes, default_ports),
             schemes,
-            login,
+            user_and_password,
         )
     }
 
@@ -89,13 +89,17 @@ impl MailServerTarget {
     /// Adds a hint about implicit TLS. A server that waits for TLS sends no greeting, and one without TLS answers the
     /// handshake in plain text; the phase of the failure shows which.
     pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectionTrace) -> Failure {
-        let [plain, secure] = self.url_schemes else { return failure };
+        let [plain_scheme, tls_scheme] = self.url_schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service_endpoint.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
-                format!("; a server with implicit TLS sends no greeting: write its host as `{secure}://…`")
+                format!(
+                    "; a server with implicit TLS sends no greeting: write its host as `{tls_scheme}://…`"
+                )
             }
             (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_sent_no_tls => {
-                format!("; a server without implicit TLS responds like this: write its host as `{plain}://…`")
+                format!(
+                    "; a server without implicit TLS responds like this: write its host as `{plain_scheme}://…`"
+                )
             }
             _ => return failure,
         };
@@ -130,9 +134,9 @@ pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<
     if facts.mail_banner.is_empty() && facts.mail_capabilities.is_empty() {
         return None;
     }
-    let mail_offers =
-        facts.mail_capabilities.iter().take(MAX_CAPABILITIES).map(|offer| redact(offer)).collect();
-    Some(MailFacts { mail_banner: redact(&facts.mail_banner), mail_capabilities: mail_offers, ..facts })
+    let mail_capabilities =
+        facts.mail_capabilities.iter().take(MAX_CAPABILITIES).map(|capability| redact(capability)).collect();
+    Some(MailFacts { mail_banner: redact(&facts.mail_banner), mail_capabilities, ..facts })
 }
 
 /// Returns the mechanism that a monitor requires; `None` is the best that the server offers.

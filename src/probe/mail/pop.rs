@@ -52,35 +52,33 @@ impl PopProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
-        let mut opening = build_session_setup(&self.0);
-        let mut outcome = open_mailbox(&self.0, &mut session, &mut opening).await;
+        let mut session_setup = build_session_setup(&self.0);
+        let mut outcome = open_mailbox(&self.0, &mut session, &mut session_setup).await;
         if outcome.is_ok() {
             outcome = Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
-        self.0.build_observation(started, session, outcome, opening.facts())
+        self.0.build_observation(started, session, outcome, session_setup.facts())
     }
 }
 
 /// Creates the dialogue that opens the mailbox: greeting, capabilities, TLS and login.
-pub(super) fn build_session_setup(account: &MailServerTarget) -> SessionSetup {
-    let login = |credentials| LoginOptions { credentials, mechanism: account.auth_mechanism };
-    let options = SessionSetupOptions {
-        require_tls: account.require_tls,
-        login: account.credentials.clone().map(login),
-    };
-    SessionSetup::new(options, account.service_endpoint.implicit_tls)
+pub(super) fn build_session_setup(target: &MailServerTarget) -> SessionSetup {
+    let login = |credentials| LoginOptions { credentials, mechanism: target.auth_mechanism };
+    let options =
+        SessionSetupOptions { require_tls: target.require_tls, login: target.credentials.clone().map(login) };
+    SessionSetup::new(options, target.service_endpoint.implicit_tls)
 }
 
 /// Opens the mailbox. Sends QUIT when it fails: some servers keep a mailbox locked for a while after an aborted
 /// session.
 pub(super) async fn open_mailbox(
-    account: &MailServerTarget,
+    target: &MailServerTarget,
     session: &mut LineSession<'_>,
-    opening: &mut SessionSetup,
+    session_setup: &mut SessionSetup,
 ) -> Result<(), Failure> {
-    account.connect(session).await?;
-    let outcome = session.run(opening, account.host(), &account.tls_options).await;
+    target.connect(session).await?;
+    let outcome = session.run(session_setup, target.host(), &target.tls_options).await;
     if let Err(failure) = &outcome {
         try_quit_after_failure(session, failure).await;
     }
@@ -90,8 +88,9 @@ pub(super) async fn open_mailbox(
 /// Sends QUIT after `failure` if the server still responds. The result of QUIT is ignored.
 pub(super) async fn try_quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
     use FailureKind::{LoginRefused, MailboxLocked, ResponseInvalid, TcpReplyUnexpected, TlsNotOffered};
-    let still_responding = [TcpReplyUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
-    if still_responding.contains(&failure.kind) {
+    let kinds_with_open_session =
+        [TcpReplyUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
+    if kinds_with_open_session.contains(&failure.kind) {
         let phases = session.connect_trace.phases;
         let _ = timeout(QUIT_TIMEOUT, Mailbox::new(session).quit()).await;
         // Report the phases up to the failure.

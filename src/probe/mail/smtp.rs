@@ -63,9 +63,9 @@ impl SmtpProbe {
 
     async fn execute(&self, session: &mut LineSession<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
         self.target.connect(session).await?;
-        let hello = ehlo_name(self.configured_ehlo_name.as_deref(), session);
+        let ehlo_name = ehlo_name(self.configured_ehlo_name.as_deref(), session);
         let mut smtp = SmtpSession::new(SmtpOptions {
-            ehlo_name: hello,
+            ehlo_name,
             implicit_tls: self.target.service_endpoint.implicit_tls,
             require_tls: self.target.require_tls,
             credentials: self.target.credentials.clone(),
@@ -80,9 +80,9 @@ impl SmtpProbe {
 
 /// Returns the EHLO name of this host: the setting `mail.hello`, or its address (RFC 5321 4.1.3 and 4.1.4), which every
 /// server can verify.
-pub(in crate::probe) fn ehlo_name(setting: Option<&str>, session: &LineSession<'_>) -> String {
+pub(in crate::probe) fn ehlo_name(configured_name: Option<&str>, session: &LineSession<'_>) -> String {
     let address = session.local_address().map(|address| address.ip().to_canonical());
-    match (setting, address) {
+    match (configured_name, address) {
         (Some(name), _) => name.to_owned(),
         (None, Some(IpAddr::V4(ip))) => format!("[{ip}]"),
         (None, Some(IpAddr::V6(ip))) => format!("[IPv6:{ip}]"),

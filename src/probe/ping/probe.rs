@@ -93,36 +93,38 @@ impl PingProbe {
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.endpoint, cx.deadline, trace).await?;
         let allowed = cx.net.allowed_addresses(&addresses, None, trace)?;
-        let to = match allowed.as_slice() {
-            [only] => *only,
-            several => self.choose_address(cx, several).await,
+        let address = match allowed.as_slice() {
+            [address] => *address,
+            candidates => self.choose_address(cx, candidates).await,
         };
-        trace.address = Some((to, 0).into());
-        let socket = cx.net.echo_socket(to).await?;
+        trace.address = Some((address, 0).into());
+        let socket = cx.net.echo_socket(address).await?;
         let mut statistics = PingStatistics::default();
-        let outcome = self.send_requests(cx, socket, to, &mut statistics).await;
-        if let Some(first) = statistics.first_rtt() {
-            trace.phases.set(Phase::Connect, first);
+        let outcome = self.send_requests(cx, socket, address, &mut statistics).await;
+        if let Some(first_rtt) = statistics.first_rtt() {
+            trace.phases.set(Phase::Connect, first_rtt);
         }
         *facts = (statistics.sent_count() > 0).then(|| statistics.to_facts(socket.kind()));
         outcome?;
-        self.check_loss(to, &statistics)
+        self.check_loss(address, &statistics)
     }
 
     /// Chooses among several addresses: the first that replies to a request, sent with a delay after each other, like
     /// connections (RFC 8305). If none replies, the first with a route. These requests are not counted.
     async fn choose_address(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
-        let routed = |ip: &&IpAddr| cx.net.udp_socket((**ip, 9).into()).is_ok();
-        let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
-        let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
-        let time = (cx.deadline.remaining() / 4).min(ADDRESS_RACE_TIMEOUT);
-        let delay = CONNECTION_ATTEMPT_DELAY.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
+        let reachable = |ip: &&IpAddr| cx.net.udp_socket((**ip, 9).into()).is_ok();
+        let reachable: Vec<IpAddr> = addresses.iter().filter(reachable).copied().collect();
+        let [first, _, ..] = reachable[..] else { return *reachable.first().unwrap_or(&addresses[0]) };
+        let race_timeout = (cx.deadline.remaining() / 4).min(ADDRESS_RACE_TIMEOUT);
+        let delay =
+            CONNECTION_ATTEMPT_DELAY.min(race_timeout / u32::try_from(reachable.len()).unwrap_or(u32::MAX));
         let mut requests: FuturesUnordered<_> = (0..)
-            .zip(&routed)
-            .map(|(index, &to)| async move {
+            .zip(&reachable)
+            .map(|(index, &address)| async move {
                 tokio::time::sleep(delay * index).await;
-                let sent = cx.net.echo_socket(to).await.ok()?.send(to, self.payload_bytes).await.ok()?;
-                matches!(sent.outcome().await, Some(EchoOutcome::Reply(_))).then_some(to)
+                let request =
+                    cx.net.echo_socket(address).await.ok()?.send(address, self.payload_bytes).await.ok()?;
+                matches!(request.outcome().await, Some(EchoOutcome::Reply(_))).then_some(address)
             })
             .collect();
         let first_reply = async {
@@ -133,16 +135,19 @@ impl PingProbe {
             }
             None
         };
-        tokio::time::timeout(time, first_reply).await.ok().flatten().unwrap_or(first)
+        tokio::time::timeout(race_timeout, first_reply).await.ok().flatten().unwrap_or(first)
     }
 
     /// Fails when the loss has reached the threshold (status 9).
-    fn check_loss(&self, to: IpAddr, statistics: &PingStatistics) -> Result<(), Failure> {
+    fn check_loss(&self, address: IpAddr, statistics: &PingStatistics) -> Result<(), Failure> {
         if statistics.loss_percent() < self.loss_threshold_percent {
             return Ok(());
         }
-        let mut detail =
-            format!("{to}: {} of {} requests had no reply", statistics.lost_count(), statistics.sent_count());
+        let mut detail = format!(
+            "{address}: {} of {} requests had no reply",
+            statistics.lost_count(),
+            statistics.sent_count()
+        );
         for error in statistics.describe_icmp_errors() {
             detail = format!("{detail}; {error}");
         }
@@ -154,29 +159,32 @@ impl PingProbe {
         &self,
         cx: ProbeContext<'_>,
         socket: &EchoSocket,
-        to: IpAddr,
+        address: IpAddr,
         statistics: &mut PingStatistics,
     ) -> Result<(), Failure> {
         let interval = SEND_INTERVAL.min(cx.deadline.remaining() / self.request_count);
-        let mut waiting = FuturesUnordered::new();
-        let mut next_at = Instant::now();
+        let mut pending_replies = FuturesUnordered::new();
+        let mut next_send_at = Instant::now();
         loop {
-            if statistics.sent_count() < self.request_count && next_at <= Instant::now() {
-                let sent = cx.deadline.enforce(Phase::Connect, socket.send(to, self.payload_bytes)).await?;
-                waiting.push(sent.map_err(|error| cx.net.echo_send_failure(to, &error))?.outcome());
+            if statistics.sent_count() < self.request_count && next_send_at <= Instant::now() {
+                let send_result =
+                    cx.deadline.enforce(Phase::Connect, socket.send(address, self.payload_bytes)).await?;
+                pending_replies
+                    .push(send_result.map_err(|error| cx.net.echo_send_failure(address, &error))?.outcome());
                 statistics.record_sent();
-                next_at += interval;
+                next_send_at += interval;
             }
             let all_sent = statistics.sent_count() == self.request_count;
-            if all_sent && waiting.is_empty() {
+            if all_sent && pending_replies.is_empty() {
                 return Ok(());
             }
-            let until = if all_sent { next_at - interval + final_wait(statistics) } else { next_at };
-            match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
+            let wait_until =
+                if all_sent { next_send_at - interval + final_wait(statistics) } else { next_send_at };
+            match tokio::time::timeout_at(wait_until.min(cx.deadline.at), pending_replies.next()).await {
                 Ok(Some(Some(EchoOutcome::Reply(rtt)))) => statistics.record_reply(rtt),
                 Ok(Some(Some(EchoOutcome::Error(error)))) => statistics.record_error(error),
-                Ok(Some(None)) => return Err(socket_closed_failure(to)),
-                Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
+                Ok(Some(None)) => return Err(socket_closed_failure(address)),
+                Ok(None) => tokio::time::sleep_until(next_send_at.min(cx.deadline.at)).await,
                 Err(_) if all_sent || cx.deadline.is_expired() => return Ok(()),
                 Err(_) => {}
             }
@@ -188,11 +196,11 @@ fn final_wait(statistics: &PingStatistics) -> Duration {
     statistics.max_rtt().map_or(FINAL_WAIT_WITHOUT_REPLY, |longest| MIN_FINAL_WAIT.max(longest * 2))
 }
 
-fn socket_closed_failure(to: IpAddr) -> Failure {
+fn socket_closed_failure(address: IpAddr) -> Failure {
     Failure::new(
         Phase::Connect,
         FailureKind::Internal,
-        format!("{to}: the socket for echo requests was closed"),
+        format!("{address}: the socket for echo requests was closed"),
     )
 }
 

@@ -27,7 +27,7 @@ impl PingStatistics {
     }
 
     pub(super) fn record_error(&mut self, error: IcmpError) {
-        if let Some((_, count)) = self.icmp_errors.iter_mut().find(|(known, _)| *known == error) {
+        if let Some((_, count)) = self.icmp_errors.iter_mut().find(|(recorded, _)| *recorded == error) {
             *count += 1;
         } else if self.icmp_errors.len() < MAX_DISTINCT_ICMP_ERRORS {
             self.icmp_errors.push((error, 1));
@@ -71,9 +71,10 @@ impl PingStatistics {
     }
 
     /// Returns the statistics as facts. The standard deviation is that of the population (divided by n, like `ping`).
-    pub(super) fn to_facts(&self, socket: &str) -> PingFacts {
+    pub(super) fn to_facts(&self, socket_kind: &str) -> PingFacts {
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        let rounded = |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let seconds_to_micros =
+            |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
         let count = f64::from(self.received_count());
         let seconds = || self.round_trip_times.iter().map(Duration::as_secs_f64);
         let mean = (count > 0.0).then(|| seconds().sum::<f64>() / count);
@@ -83,10 +84,10 @@ impl PingStatistics {
             received: self.received_count(),
             loss_percent: self.loss_percent(),
             rtt_min_us: self.round_trip_times.iter().min().copied().map(micros),
-            rtt_avg_us: mean.map(rounded),
+            rtt_avg_us: mean.map(seconds_to_micros),
             rtt_max_us: self.max_rtt().map(micros),
-            rtt_stddev_us: deviation.map(rounded),
-            socket: socket.to_owned(),
+            rtt_stddev_us: deviation.map(seconds_to_micros),
+            socket: socket_kind.to_owned(),
             icmp_errors: self.describe_icmp_errors(),
         }
     }

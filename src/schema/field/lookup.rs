@@ -52,18 +52,18 @@ impl FieldTable {
         names: &'static [&'static str],
     ) -> Result<Cow<'static, [u16]>, &'static str> {
         for slot in &self.index().positions_by_struct {
-            let Some(known) = slot.get() else {
+            let Some(cached) = slot.get() else {
                 let positions = self.find_positions(names)?;
                 // Another thread may have filled the slot.
-                let known =
+                let cached =
                     slot.get_or_init(|| StructPositions { field_names: names, positions: positions.clone() });
-                if std::ptr::eq(known.field_names, names) {
-                    return Ok(Cow::Borrowed(&known.positions));
+                if std::ptr::eq(cached.field_names, names) {
+                    return Ok(Cow::Borrowed(&cached.positions));
                 }
                 return Ok(Cow::Owned(positions.into_vec()));
             };
-            if std::ptr::eq(known.field_names, names) {
-                return Ok(Cow::Borrowed(&known.positions));
+            if std::ptr::eq(cached.field_names, names) {
+                return Ok(Cow::Borrowed(&cached.positions));
             }
         }
         self.find_positions(names).map(|positions| Cow::Owned(positions.into_vec()))
@@ -112,12 +112,12 @@ impl FieldIndex {
         }
         let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
-        let known = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
+        let shared_values = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
         Self {
             fields,
             position_by_name: positions,
             defaults,
-            shared_values: known,
+            shared_values,
             positions_by_struct: Default::default(),
         }
     }

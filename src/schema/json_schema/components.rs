@@ -21,9 +21,9 @@ fn partial_schema_name(table: &FieldTable) -> String {
 /// Returns the schemas of the monitor types and the other inputs, by name.
 #[must_use]
 pub fn component_schemas() -> Map<String, Value> {
-    let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
+    let type_tables = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
     let mut components = Map::new();
-    for table in kinds.chain(table::requests::NON_MONITOR_TABLES.iter().copied()) {
+    for table in type_tables.chain(table::requests::NON_MONITOR_TABLES.iter().copied()) {
         for role in [SchemaRole::Create, SchemaRole::Patch, SchemaRole::Response] {
             add_component_schema(table, role, &mut components);
         }
@@ -44,27 +44,27 @@ pub fn add_component_schema(
     if role == SchemaRole::Response && MonitorType::from_name(table.name).is_some() {
         // Lists may return selected fields only, so the required fields are kept apart from the properties.
         components.insert(partial_schema_name(table), object_schema(table, role, false));
-        let whole = json!({
+        let schema = json!({
             "title": table.name,
             "allOf": [partial_schema_ref(table)],
             "required": required_fields(table, role),
         });
-        components.insert(name, whole);
+        components.insert(name, schema);
     } else {
         components.insert(name, object_schema(table, role, true));
     }
     for field in table.fields() {
         match field.field_type {
-            FieldType::Object(part) => add_component_schema(part, role, components),
-            FieldType::List { item_type: FieldType::Object(part), .. } => {
-                add_component_schema(part, item_role(role), components);
+            FieldType::Object(sub_table) => add_component_schema(sub_table, role, components),
+            FieldType::List { item_type: FieldType::Object(sub_table), .. } => {
+                add_component_schema(sub_table, item_role(role), components);
             }
             _ => {}
         }
     }
 }
 
-fn object_schema(table: &'static FieldTable, role: SchemaRole, complete: bool) -> Value {
+fn object_schema(table: &'static FieldTable, role: SchemaRole, with_required: bool) -> Value {
     let mut properties = Map::new();
     if let Some(kind) = MonitorType::from_name(table.name) {
         properties.insert("type".to_owned(), json!({"const": kind.name(), "description": "The type"}));
@@ -80,7 +80,7 @@ fn object_schema(table: &'static FieldTable, role: SchemaRole, complete: bool) -
         "additionalProperties": false,
     });
     let required = required_fields(table, role);
-    if complete && !required.is_empty() {
+    if with_required && !required.is_empty() {
         schema["required"] = json!(required);
     }
     schema
@@ -100,8 +100,8 @@ fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static
                 || is_monitor && ALWAYS_PRESENT_FIELDS.contains(&field.name)
         }
     };
-    let kind = (is_monitor && role == SchemaRole::Response).then_some("type");
-    kind.into_iter().chain(table.fields().iter().filter(is_required).map(|field| field.name)).collect()
+    let type_field = (is_monitor && role == SchemaRole::Response).then_some("type");
+    type_field.into_iter().chain(table.fields().iter().filter(is_required).map(|field| field.name)).collect()
 }
 
 /// Fields that every monitor in a response has, besides those that are required or have a default (interface.md 2.1;

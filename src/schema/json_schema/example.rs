@@ -30,9 +30,10 @@ pub fn patch_example(table: &'static FieldTable) -> Value {
     if MonitorType::from_name(table.name).is_some() {
         return json!({"enabled": false, "note": "Paused while the shop moves"});
     }
-    let open = table.fields().iter().filter(|field| field.access == Access::ReadWrite && !field.secret);
-    let plain =
-        open.filter(|field| !matches!(field.field_type, FieldType::List { .. } | FieldType::Object(_)));
+    let settable_fields =
+        table.fields().iter().filter(|field| field.access == Access::ReadWrite && !field.secret);
+    let plain = settable_fields
+        .filter(|field| !matches!(field.field_type, FieldType::List { .. } | FieldType::Object(_)));
     plain
         .take(1)
         .map(|field| (field.name.to_owned(), field_example(table, field)))
@@ -84,8 +85,8 @@ fn field_example(table: &FieldTable, field: &Field) -> Value {
     }
 }
 
-fn type_example(table: &FieldTable, kind: &FieldType) -> Value {
-    match kind {
+fn type_example(table: &FieldTable, field_type: &FieldType) -> Value {
+    match field_type {
         FieldType::Bool => Value::Bool(true),
         // Ids of objects that users create start at 100001.
         FieldType::Int { min: 1, max: i64::MAX } => Value::from(100_001),
@@ -94,19 +95,19 @@ fn type_example(table: &FieldTable, kind: &FieldType) -> Value {
         FieldType::Float { min, .. } => Value::from(min.max(1.0)),
         FieldType::Text { format, max, .. } => text_example(table, *format, *max),
         FieldType::TextEnum(choices) => choices.first().copied().into(),
-        FieldType::List { item_type: FieldType::Object(part), .. } => {
-            json!([nested_create_example(table, part)])
+        FieldType::List { item_type: FieldType::Object(sub_table), .. } => {
+            json!([nested_create_example(table, sub_table)])
         }
         FieldType::List { item_type: items, .. } => json!([type_example(table, items)]),
-        FieldType::Object(part) => create_example(part),
+        FieldType::Object(sub_table) => create_example(sub_table),
         FieldType::Any => json!({}),
     }
 }
 
 /// Builds an example of a nested object. URLs of the steps of a monitor may have either scheme; those of the monitor
 /// itself may not.
-fn nested_create_example(table: &FieldTable, part: &'static FieldTable) -> Value {
-    let mut example = create_example(part);
+fn nested_create_example(table: &FieldTable, sub_table: &'static FieldTable) -> Value {
+    let mut example = create_example(sub_table);
     if let Some(url) = example.get_mut("url") {
         *url = text_example(table, TextFormat::HttpUrl, usize::MAX);
     }
@@ -114,12 +115,12 @@ fn nested_create_example(table: &FieldTable, part: &'static FieldTable) -> Value
 }
 
 fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
-    let encrypted = table.name.contains("ssl") || !table.name.starts_with("website");
+    let is_https = table.name.contains("ssl") || !table.name.starts_with("website");
     Value::from(match format {
         TextFormat::Any if max < 8 => "1",
         TextFormat::Any => "some text",
         TextFormat::Ipv4 | TextFormat::Ip => "192.0.2.10",
-        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate if encrypted => "https://shop.example/",
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate if is_https => "https://shop.example/",
         TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => "http://shop.example/",
         TextFormat::Host | TextFormat::ServiceAddress(_) => "shop.example",
         TextFormat::Email => "probe@shop.example",

@@ -44,27 +44,27 @@ pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
 
 /// Returns the schema of the values that the reader accepts for `field` in version 3 form.
 fn request_schema(field: &Field, role: SchemaRole) -> Value {
-    let mut strict = type_schema(&field.field_type, role, min_item_chars(field));
-    let masked =
+    let mut value_schema = type_schema(&field.field_type, role, min_item_chars(field));
+    let accepts_mask =
         field.secret || matches!(field.field_type, FieldType::Text { format: TextFormat::Script, .. });
-    if masked && strict.get("pattern").is_some() {
+    if accepts_mask && value_schema.get("pattern").is_some() {
         // A mask stands for the stored value, whatever its format.
-        strict = json!({"anyOf": [strict, {"const": MASK}]});
+        value_schema = json!({"anyOf": [value_schema, {"const": MASK}]});
     }
     let nullable = !field.required;
     let no_default = field.default_value().is_none();
     // An empty text unsets numbers and texts without a default (behaviour.md 1, lenient inputs).
-    let empty = nullable
+    let accepts_empty_text = nullable
         && no_default
         && match field.field_type {
             FieldType::Int { .. } => true,
             FieldType::Text { min, format, .. } => min > 0 || format != TextFormat::Any,
             _ => false,
         };
-    match (nullable, empty) {
-        (false, _) => strict,
-        (true, true) => json!({"anyOf": [strict, {"enum": ["", null]}]}),
-        (true, false) => nullable_schema(strict),
+    match (nullable, accepts_empty_text) {
+        (false, _) => value_schema,
+        (true, true) => json!({"anyOf": [value_schema, {"enum": ["", null]}]}),
+        (true, false) => nullable_schema(value_schema),
     }
 }
 
@@ -74,8 +74,8 @@ fn response_schema(field: &Field) -> Value {
     if field.secret {
         return json!({"type": ["string", "null"], "enum": ["", MASK, null]});
     }
-    let strict = type_schema(&field.field_type, SchemaRole::Response, 0);
-    if always { strict } else { nullable_schema(strict) }
+    let value_schema = type_schema(&field.field_type, SchemaRole::Response, 0);
+    if always { value_schema } else { nullable_schema(value_schema) }
 }
 
 /// Returns the minimum length of texts in the list that `field` holds: 1, unless the list is required or
@@ -91,17 +91,17 @@ fn nullable_schema(mut schema: Value) -> Value {
     if let Some(Value::Array(choices)) = schema.get_mut("enum") {
         choices.push(Value::Null);
     }
-    if let Some(Value::String(kind)) = schema.get("type").cloned() {
-        schema["type"] = json!([kind, "null"]);
+    if let Some(Value::String(type_name)) = schema.get("type").cloned() {
+        schema["type"] = json!([type_name, "null"]);
     }
-    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
-        kinds.push(json!({"type": "null"}));
+    if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
+        alternatives.push(json!({"type": "null"}));
     }
     schema
 }
 
-fn type_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
-    match kind {
+fn type_schema(field_type: &FieldType, role: SchemaRole, item_min_chars: usize) -> Value {
+    match field_type {
         FieldType::Bool => json!({"type": "boolean"}),
         FieldType::Int { min, max } => {
             let mut schema = json!({"type": "integer"});
@@ -123,13 +123,13 @@ fn type_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
         }
         FieldType::Text { min, max, format } => text_schema(*min, *max, *format, role),
         FieldType::TextEnum(choices) => choice_schema(choices, role),
-        FieldType::List { item_type: entry, min, max } => {
-            let mut items = type_schema(entry, item_role(role), 0);
-            if let FieldType::Text { min: 0, .. } = entry
-                && item_min > 0
+        FieldType::List { item_type, min, max } => {
+            let mut items = type_schema(item_type, item_role(role), 0);
+            if let FieldType::Text { min: 0, .. } = item_type
+                && item_min_chars > 0
                 && role != SchemaRole::Response
             {
-                items["minLength"] = json!(item_min);
+                items["minLength"] = json!(item_min_chars);
             }
             let mut schema = json!({"type": "array", "items": items, "maxItems": max});
             if *min > 0 && role != SchemaRole::Response {

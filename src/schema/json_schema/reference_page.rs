@@ -19,21 +19,21 @@ pub fn fields_as_markdown(kind: MonitorType) -> String {
 /// Returns the sub-objects of all types, each as a section of a Markdown page.
 #[must_use]
 pub fn sub_objects_as_markdown() -> String {
-    let mut inner: Vec<&'static FieldTable> = Vec::new();
+    let mut sub_tables: Vec<&'static FieldTable> = Vec::new();
     for kind in MonitorType::ALL {
-        collect_sub_objects(table::for_type(*kind), &mut inner);
+        collect_sub_objects(table::for_type(*kind), &mut sub_tables);
     }
     let section = |part: &&FieldTable| {
         format!("## {}\n\n{}.\n\n{}", part.name, part.description, table_as_markdown(part))
     };
-    inner.iter().map(section).collect::<Vec<_>>().join("\n")
+    sub_tables.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
 fn collect_sub_objects(table: &'static FieldTable, inner: &mut Vec<&'static FieldTable>) {
-    for part in sub_objects(table) {
-        if !inner.iter().any(|known| known.name == part.name) {
-            inner.push(part);
-            collect_sub_objects(part, inner);
+    for sub_table in sub_objects(table) {
+        if !inner.iter().any(|known| known.name == sub_table.name) {
+            inner.push(sub_table);
+            collect_sub_objects(sub_table, inner);
         }
     }
 }
@@ -64,17 +64,17 @@ fn escape_cell(text: &str) -> String {
 
 /// Describes type and bounds for people.
 #[must_use]
-pub fn describe_type(kind: &FieldType) -> String {
-    match kind {
+pub fn describe_type(field_type: &FieldType) -> String {
+    match field_type {
         FieldType::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
         FieldType::Text { max, format, .. } => format!("{}, at most {max} characters", format.requirement()),
         FieldType::List { item_type: FieldType::Object(table), max, .. } => {
             format!("list of {}, at most {max}", table.name)
         }
-        FieldType::List { item_type: of, max, .. } => {
-            format!("list, at most {max}, each {}", describe_type(of))
+        FieldType::List { item_type, max, .. } => {
+            format!("list, at most {max}, each {}", describe_type(item_type))
         }
         FieldType::Object(table) => table.name.to_owned(),
-        kind => kind.requirement(),
+        field_type => field_type.requirement(),
     }
 }

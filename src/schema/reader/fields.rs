@@ -24,8 +24,8 @@ pub struct FieldReader<'a> {
 impl<'a> FieldReader<'a> {
     /// Creates a reader; `secret_reader` reads the secrets that `<field>_file` and `<field>_env` name.
     #[must_use]
-    pub fn new(form: InputFormat, secrets: SecretReader<'a>) -> Self {
-        Self { format: form, secret_reader: secrets, errors: Vec::new() }
+    pub fn new(format: InputFormat, secret_reader: SecretReader<'a>) -> Self {
+        Self { format, secret_reader, errors: Vec::new() }
     }
 
     /// Reads the fields of `table` from `node`, except the top-level `ignored_fields`. A field that `node` unsets is
@@ -34,10 +34,10 @@ impl<'a> FieldReader<'a> {
         &mut self,
         table: &'static FieldTable,
         node: &Node,
-        skipped: &[&str],
-        complete: bool,
+        ignored_fields: &[&str],
+        must_be_complete: bool,
     ) -> Map<String, Value> {
-        self.read_object(table, node, "", skipped, complete)
+        self.read_object(table, node, "", ignored_fields, must_be_complete)
     }
 
     /// Whether there are so many errors that the rest is not read. Reports that once.
@@ -54,8 +54,8 @@ impl<'a> FieldReader<'a> {
         table: &'static FieldTable,
         node: &Node,
         path: &str,
-        skipped: &[&str],
-        complete: bool,
+        ignored_fields: &[&str],
+        must_be_complete: bool,
     ) -> Map<String, Value> {
         let NodeValue::Map(entries) = &node.value else {
             let message = format!("{} must be a map of fields, not {}", display_path(path), quote_node(node));
@@ -65,32 +65,40 @@ impl<'a> FieldReader<'a> {
             );
             return Map::new();
         };
-        let mut found = Map::new();
-        let mut seen: HashSet<&str> = HashSet::new();
+        let mut values = Map::new();
+        let mut seen_names: HashSet<&str> = HashSet::new();
         for (key, value) in entries {
             if self.too_many_errors(key.position) {
                 return Map::new();
             }
-            let inner = join_path(path, &key.name);
-            if !seen.insert(&key.name) {
-                let message = format!("`{inner}` is given twice");
+            let entry_path = join_path(path, &key.name);
+            if !seen_names.insert(&key.name) {
+                let message = format!("`{entry_path}` is given twice");
                 self.errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
-                    inner,
+                    entry_path,
                     key.position,
                     message,
                 ));
                 continue;
             }
-            if !skipped.contains(&key.name.as_str()) {
-                self.read_entry(table, &key.name, key.position, value, &inner, complete, &mut found);
+            if !ignored_fields.contains(&key.name.as_str()) {
+                self.read_entry(
+                    table,
+                    &key.name,
+                    key.position,
+                    value,
+                    &entry_path,
+                    must_be_complete,
+                    &mut values,
+                );
             }
         }
-        if complete {
-            self.check_required_and_add_defaults(table, node, path, &mut found);
-            fill_object_defaults(table, &mut found);
+        if must_be_complete {
+            self.check_required_and_add_defaults(table, node, path, &mut values);
+            fill_object_defaults(table, &mut values);
         }
-        in_table_order(table, found, path.is_empty())
+        in_table_order(table, values, path.is_empty())
     }
 
     #[expect(clippy::too_many_arguments, reason = "one entry of one map, with all that is known of it")]
@@ -101,15 +109,15 @@ impl<'a> FieldReader<'a> {
         position: Position,
         node: &Node,
         path: &str,
-        complete: bool,
-        found: &mut Map<String, Value>,
+        must_be_complete: bool,
+        values: &mut Map<String, Value>,
     ) {
         let field = match self.format {
             InputFormat::Legacy => table.legacy_field(name),
             InputFormat::V3 | InputFormat::File => table.field(name),
         };
         let Some(field) = field else {
-            return self.read_unknown_entry(table, name, position, node, path, found);
+            return self.read_unknown_entry(table, name, position, node, path, values);
         };
         let ignored = match field.access {
             Access::ReadWrite => {
@@ -127,7 +135,7 @@ impl<'a> FieldReader<'a> {
         if ignored {
             return;
         }
-        if field.secret && found.contains_key(field.name) {
+        if field.secret && values.contains_key(field.name) {
             let message = format!("`{path}` is given a second time");
             return self.errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
@@ -136,7 +144,7 @@ impl<'a> FieldReader<'a> {
                 message,
             ));
         }
-        if let Some(value) = self.read_value(field, &field.field_type, node, path, complete) {
+        if let Some(value) = self.read_value(field, &field.field_type, node, path, must_be_complete) {
             if value.is_null() && field.required {
                 let error = ValidationError::new(
                     ValidationErrorKind::MissingField,
@@ -145,13 +153,13 @@ impl<'a> FieldReader<'a> {
                     format!("`{path}` is required"),
                 );
                 // It must not be reported as missing as well.
-                found.entry(field.name).or_insert(Value::Null);
+                values.entry(field.name).or_insert(Value::Null);
                 return self.errors.push(error.with_value("null"));
             }
-            merge_value(found, field.name, value);
+            merge_value(values, field.name, value);
         } else if field.required {
             // Its error is already reported; it must not be reported as missing as well.
-            found.entry(field.name).or_insert(Value::Null);
+            values.entry(field.name).or_insert(Value::Null);
         }
     }
 
@@ -163,18 +171,18 @@ impl<'a> FieldReader<'a> {
         position: Position,
         node: &Node,
         path: &str,
-        found: &mut Map<String, Value>,
+        values: &mut Map<String, Value>,
     ) {
         match self.format {
-            InputFormat::Legacy => self.read_indexed_choice(table, name, node, path, found),
+            InputFormat::Legacy => self.read_indexed_choice(table, name, node, path, values),
             InputFormat::File if secret_field(table, name).is_some() => {
-                self.read_secret_reference(table, name, node, path, found);
+                self.read_secret_reference(table, name, node, path, values);
             }
             InputFormat::V3 | InputFormat::File => {
                 let message = format!("`{}` is not a field of `{}`", truncate_value(path), table.name);
                 let error = ValidationError::new(ValidationErrorKind::UnknownField, path, position, message);
-                let known = table.fields().iter().map(|field| field.name);
-                self.errors.push(match closest_match(name, known) {
+                let field_names = table.fields().iter().map(|field| field.name);
+                self.errors.push(match closest_match(name, field_names) {
                     Some(near) => error.with_hint(format!("did you mean `{near}`?")),
                     None => error.with_hint("remove it"),
                 });
@@ -189,27 +197,29 @@ impl<'a> FieldReader<'a> {
         name: &str,
         node: &Node,
         path: &str,
-        found: &mut Map<String, Value>,
+        values: &mut Map<String, Value>,
     ) {
         for field in table.fields() {
-            let (LegacyEncoding::Indexed { index_field: own, choice_field: inner }, FieldType::Object(part)) =
+            let (LegacyEncoding::Indexed { index_field, choice_field }, FieldType::Object(sub_table)) =
                 (field.legacy, field.field_type)
             else {
                 continue;
             };
-            let Some(FieldType::TextEnum(choices)) = part.field(inner).map(|inner| inner.field_type) else {
+            let Some(FieldType::TextEnum(choices)) =
+                sub_table.field(choice_field).map(|choice_field| choice_field.field_type)
+            else {
                 continue;
             };
-            if own != name || is_empty_text(node) {
+            if index_field != name || is_empty_text(node) {
                 continue;
             }
             let kind = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
             let index = self.read_value(field, &kind, node, path, true).and_then(|value| value.as_u64());
             let choice = index.and_then(|index| choices.get(usize::try_from(index).ok()?));
             if let Some(choice) = choice {
-                let slot = found.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
+                let slot = values.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
                 if let Value::Object(object) = slot {
-                    object.insert(inner.to_owned(), Value::from(*choice));
+                    object.insert(choice_field.to_owned(), Value::from(*choice));
                 }
             }
         }
@@ -221,7 +231,7 @@ impl<'a> FieldReader<'a> {
         name: &str,
         node: &Node,
         path: &str,
-        found: &mut Map<String, Value>,
+        values: &mut Map<String, Value>,
     ) {
         let Some((field, from_file)) = secret_field(table, name) else { return };
         let Some(source) = node.as_text().filter(|text| !text.is_empty()) else {
@@ -234,7 +244,7 @@ impl<'a> FieldReader<'a> {
                 message,
             ));
         };
-        if found.contains_key(field.name) {
+        if values.contains_key(field.name) {
             let message = format!("`{path}` gives `{}` a second time", field.name);
             return self.errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
@@ -248,7 +258,7 @@ impl<'a> FieldReader<'a> {
             Ok(text) => {
                 let resolved = Node { value: NodeValue::Text(text), position: node.position };
                 let value = self.read_value(field, &field.field_type, &resolved, path, true);
-                found.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
+                values.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
             }
             Err(reason) => {
                 let message = format!("`{path}`: cannot read `{}`: {reason}", truncate_value(source));
@@ -256,7 +266,7 @@ impl<'a> FieldReader<'a> {
                     ValidationError::new(ValidationErrorKind::Secret, path, node.position, message)
                         .with_value(source),
                 );
-                found.insert(field.name.to_owned(), Value::Null);
+                values.insert(field.name.to_owned(), Value::Null);
             }
         }
     }
@@ -267,27 +277,27 @@ impl<'a> FieldReader<'a> {
         table: &'static FieldTable,
         node: &Node,
         path: &str,
-        found: &mut Map<String, Value>,
+        values: &mut Map<String, Value>,
     ) {
         for field in table.fields().iter().filter(|field| field.is_settable()) {
-            if found.contains_key(field.name) {
+            if values.contains_key(field.name) {
                 continue;
             }
             match field.default_value() {
                 _ if field.required => {
                     let name =
                         if self.format == InputFormat::Legacy { field.legacy_name() } else { field.name };
-                    let inner = join_path(path, name);
-                    let message = format!("`{inner}` is required");
+                    let field_path = join_path(path, name);
+                    let message = format!("`{field_path}` is required");
                     self.errors.push(ValidationError::new(
                         ValidationErrorKind::MissingField,
-                        inner,
+                        field_path,
                         node.position,
                         message,
                     ));
                 }
                 Some(default) if !path.is_empty() => {
-                    found.insert(field.name.to_owned(), default);
+                    values.insert(field.name.to_owned(), default);
                 }
                 _ => {}
             }
@@ -306,26 +316,26 @@ fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Fiel
 }
 
 /// Sets `name`. If both values are objects, the present one keeps its entries, and missing ones are added.
-fn merge_value(found: &mut Map<String, Value>, name: &str, value: Value) {
-    match (found.get_mut(name), value) {
+fn merge_value(values: &mut Map<String, Value>, name: &str, value: Value) {
+    match (values.get_mut(name), value) {
         (Some(Value::Object(old)), Value::Object(new)) => {
             for (name, value) in new {
                 old.entry(name).or_insert(value);
             }
         }
         (_, value) => {
-            found.insert(name.to_owned(), value);
+            values.insert(name.to_owned(), value);
         }
     }
 }
 
 /// Fills in the defaults of missing fields of objects.
-fn fill_object_defaults(table: &FieldTable, found: &mut Map<String, Value>) {
+fn fill_object_defaults(table: &FieldTable, values: &mut Map<String, Value>) {
     for field in table.fields() {
-        if let (FieldType::Object(part), Some(Value::Object(object))) =
-            (field.field_type, found.get_mut(field.name))
+        if let (FieldType::Object(sub_table), Some(Value::Object(object))) =
+            (field.field_type, values.get_mut(field.name))
         {
-            for (name, default) in part.defaults() {
+            for (name, default) in sub_table.defaults() {
                 object.entry(name).or_insert(default);
             }
         }
@@ -334,15 +344,19 @@ fn fill_object_defaults(table: &FieldTable, found: &mut Map<String, Value>) {
 
 /// Sorts the values in the order of the table. Nulls remain at the top level, where they unset; further in they become
 /// defaults.
-fn in_table_order(table: &FieldTable, mut found: Map<String, Value>, top: bool) -> Map<String, Value> {
+fn in_table_order(
+    table: &FieldTable,
+    mut values: Map<String, Value>,
+    is_top_level: bool,
+) -> Map<String, Value> {
     let resolve_null = |field: &'static Field, value: Value| match value {
-        Value::Null if !top => field.default_value(),
+        Value::Null if !is_top_level => field.default_value(),
         value => Some(value),
     };
     table
         .fields()
         .iter()
-        .filter_map(|field| Some((field.name.to_owned(), resolve_null(field, found.remove(field.name)?)?)))
+        .filter_map(|field| Some((field.name.to_owned(), resolve_null(field, values.remove(field.name)?)?)))
         .collect()
 }
 

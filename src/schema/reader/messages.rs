@@ -7,14 +7,14 @@ pub(super) fn quote_node(node: &Node) -> String {
     quote_value(&display_value(node), node)
 }
 
-pub(super) fn quote_value(given: &str, node: &Node) -> String {
+pub(super) fn quote_value(displayed_value: &str, node: &Node) -> String {
     match &node.value {
-        NodeValue::List(_) | NodeValue::Map(_) => given.to_owned(),
+        NodeValue::List(_) | NodeValue::Map(_) => displayed_value.to_owned(),
         NodeValue::Text(text) if !text.is_empty() && text.parse::<f64>().is_ok() => {
-            format!("the text `{given}`")
+            format!("the text `{displayed_value}`")
         }
         NodeValue::Text(text) if text.is_empty() => "empty".to_owned(),
-        _ => format!("`{given}`"),
+        _ => format!("`{displayed_value}`"),
     }
 }
 

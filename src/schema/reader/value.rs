@@ -19,38 +19,38 @@ impl FieldReader<'_> {
     pub(super) fn read_value(
         &mut self,
         field: &Field,
-        kind: &FieldType,
+        field_type: &FieldType,
         node: &Node,
         path: &str,
-        complete: bool,
+        must_be_complete: bool,
     ) -> Option<Value> {
-        if node.is_null() || self.is_unset(field, kind, node) {
+        if node.is_null() || self.is_unset(field, field_type, node) {
             return Some(Value::Null);
         }
-        match *kind {
+        match *field_type {
             FieldType::Object(table) => {
-                Some(Value::Object(self.read_object(table, node, path, &[], complete)))
+                Some(Value::Object(self.read_object(table, node, path, &[], must_be_complete)))
             }
-            FieldType::List { item_type: entry, min, max } => {
-                self.read_list(field, entry, (min, max), node, path)
+            FieldType::List { item_type, min, max } => {
+                self.read_list(field, item_type, (min, max), node, path)
             }
             FieldType::Text { min, max, format } => {
-                self.read_text(field, kind, (min, max), format, node, path)
+                self.read_text(field, field_type, (min, max), format, node, path)
             }
-            _ => match self.read_scalar(field, kind, node) {
+            _ => match self.read_scalar(field, field_type, node) {
                 Some(value) => Some(value),
-                None => self.add_type_error(field, kind, node, path),
+                None => self.add_type_error(field, field_type, node, path),
             },
         }
     }
 
     /// Whether an empty text means unset: `port: ""` (behaviour.md 1), and every unset value in the legacy API.
-    fn is_unset(&self, field: &Field, kind: &FieldType, node: &Node) -> bool {
+    fn is_unset(&self, field: &Field, field_type: &FieldType, node: &Node) -> bool {
         if !is_empty_text(node) {
             return false;
         }
         let no_default = field.default_value().is_none();
-        match kind {
+        match field_type {
             FieldType::Int { .. } => no_default || self.format == InputFormat::Legacy,
             // If required, it then counts as missing: the legacy API has no other way to unset (behaviour.md 2).
             FieldType::Text { .. } => no_default && (!field.required || self.format == InputFormat::Legacy),
@@ -62,7 +62,7 @@ impl FieldReader<'_> {
     fn read_list(
         &mut self,
         field: &Field,
-        entry_type: &'static FieldType,
+        item_type: &'static FieldType,
         (min, max): (usize, usize),
         node: &Node,
         path: &str,
@@ -89,13 +89,13 @@ impl FieldReader<'_> {
             if self.too_many_errors(item.position) {
                 break;
             }
-            let inner = format!("{path}[{index}]");
-            match self.read_value(field, entry_type, item, &inner, true) {
+            let item_path = format!("{path}[{index}]");
+            match self.read_value(field, item_type, item, &item_path, true) {
                 Some(Value::Null) => {
-                    let message = format!("`{inner}` must be {}, not empty", entry_type.requirement());
+                    let message = format!("`{item_path}` must be {}, not empty", item_type.requirement());
                     self.errors.push(ValidationError::new(
                         ValidationErrorKind::Type,
-                        inner,
+                        item_path,
                         item.position,
                         message,
                     ));
@@ -110,13 +110,15 @@ impl FieldReader<'_> {
     fn read_text(
         &mut self,
         field: &Field,
-        kind: &FieldType,
+        field_type: &FieldType,
         (min, max): (usize, usize),
         format: TextFormat,
         node: &Node,
         path: &str,
     ) -> Option<Value> {
-        let Some(text) = self.parse_text(node) else { return self.add_type_error(field, kind, node, path) };
+        let Some(text) = self.parse_text(node) else {
+            return self.add_type_error(field, field_type, node, path);
+        };
         if text == MASK && (field.secret || format == TextFormat::Script) {
             return self.read_masked(field, node, path, text);
         }
@@ -129,15 +131,15 @@ impl FieldReader<'_> {
         } else if format.matches(&text) {
             None
         } else {
-            let given = display_input(field, node);
+            let value = display_input(field, node);
             Some((
                 ValidationErrorKind::Format,
-                format!("`{path}` must be {}, not `{given}`", format.requirement()),
+                format!("`{path}` must be {}, not `{value}`", format.requirement()),
             ))
         };
         match problem {
-            Some((rule, message)) => {
-                let error = ValidationError::new(rule, path, node.position, message)
+            Some((error_kind, message)) => {
+                let error = ValidationError::new(error_kind, path, node.position, message)
                     .with_value(display_input(field, node));
                 self.errors.push(error);
                 None
@@ -173,8 +175,8 @@ impl FieldReader<'_> {
         }
     }
 
-    fn read_scalar(&self, field: &Field, kind: &FieldType, node: &Node) -> Option<Value> {
-        match *kind {
+    fn read_scalar(&self, field: &Field, field_type: &FieldType, node: &Node) -> Option<Value> {
+        match *field_type {
             FieldType::Bool => self.parse_bool(field, node).map(Value::Bool),
             FieldType::Int { min, max } => {
                 self.parse_int(node).filter(|number| (min..=max).contains(number)).map(Value::from)
@@ -247,16 +249,23 @@ impl FieldReader<'_> {
             }
             _ => &[],
         };
-        let coded = codes.iter().find(|(code, _)| code.eq_ignore_ascii_case(&name));
-        Some(coded.map_or(name, |(_, known)| (*known).to_owned()))
+        let code_entry = codes.iter().find(|(code, _)| code.eq_ignore_ascii_case(&name));
+        Some(code_entry.map_or(name, |(_, known)| (*known).to_owned()))
     }
 
-    fn add_type_error(&mut self, field: &Field, kind: &FieldType, node: &Node, path: &str) -> Option<Value> {
+    fn add_type_error(
+        &mut self,
+        field: &Field,
+        field_type: &FieldType,
+        node: &Node,
+        path: &str,
+    ) -> Option<Value> {
         let given = display_input(field, node);
-        let message = format!("`{path}` must be {}, not {}", kind.requirement(), quote_value(&given, node));
-        let error =
-            ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given);
-        self.errors.push(match hint_for(kind, node) {
+        let message =
+            format!("`{path}` must be {}, not {}", field_type.requirement(), quote_value(&given, node));
+        let error = ValidationError::new(error_kind(field_type, node), path, node.position, message)
+            .with_value(given);
+        self.errors.push(match hint_for(field_type, node) {
             Some(hint) => error.with_hint(hint),
             None => error,
         });
@@ -271,8 +280,8 @@ fn exact_integer(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() < MAX_EXACT).then_some(number as i64)
 }
 
-fn error_kind(kind: &FieldType, node: &Node) -> ValidationErrorKind {
-    match (kind, &node.value) {
+fn error_kind(field_type: &FieldType, node: &Node) -> ValidationErrorKind {
+    match (field_type, &node.value) {
         (FieldType::TextEnum(_), NodeValue::Text(_)) | (FieldType::IntEnum(_), NodeValue::Int(_)) => {
             ValidationErrorKind::Choice
         }
@@ -283,12 +292,12 @@ fn error_kind(kind: &FieldType, node: &Node) -> ValidationErrorKind {
     }
 }
 
-fn hint_for(kind: &FieldType, node: &Node) -> Option<String> {
-    match (kind, &node.value) {
+fn hint_for(field_type: &FieldType, node: &Node) -> Option<String> {
+    match (field_type, &node.value) {
         (FieldType::TextEnum(choices), NodeValue::Text(text)) => {
             let folded = text.to_lowercase();
-            let same = choices.iter().copied().find(|choice| choice.to_lowercase() == folded);
-            let near = same.or_else(|| closest_match(text, choices.iter().copied()))?;
+            let same_ignoring_case = choices.iter().copied().find(|choice| choice.to_lowercase() == folded);
+            let near = same_ignoring_case.or_else(|| closest_match(text, choices.iter().copied()))?;
             Some(format!("did you mean `{near}`?"))
         }
         (FieldType::Text { .. }, NodeValue::Int(_) | NodeValue::Float(_) | NodeValue::Bool(_)) => {

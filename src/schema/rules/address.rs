@@ -74,10 +74,10 @@ fn check_referenced_ids(cx: &mut RuleContext<'_>) {
         ("ca_cert_id", context.certificate_authority_ids, "certificate authority"),
         ("proxy_id", context.proxy_ids, "proxy"),
     ];
-    for (field, known, what) in lists {
+    for (field, existing_ids, object_name) in lists {
         let id = cx.document().int_or_zero(field);
-        if id != 0 && known.is_some_and(|known| !known.contains(&id)) {
-            cx.add_conflict(field, format!("`{field}`: there is no {what} `{id}`"));
+        if id != 0 && existing_ids.is_some_and(|existing_ids| !existing_ids.contains(&id)) {
+            cx.add_conflict(field, format!("`{field}`: there is no {object_name} `{id}`"));
         }
     }
 }
@@ -85,8 +85,11 @@ fn check_referenced_ids(cx: &mut RuleContext<'_>) {
 /// Requires that a `subtype` above 0 is a profile of the settings (fields.md 3).
 fn check_device_profile(cx: &mut RuleContext<'_>) {
     let subtype = cx.document().int_or_zero("subtype");
-    let known = cx.context().device_profile_ids;
-    if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && cx.are_valid(&["subtype"]) {
+    let profile_ids = cx.context().device_profile_ids;
+    if subtype != 0
+        && profile_ids.is_some_and(|profile_ids| !profile_ids.contains(&subtype))
+        && cx.are_valid(&["subtype"])
+    {
         cx.add_conflict_with_hint(
             "subtype",
             format!("`subtype`: the settings have no profile `{subtype}`"),
@@ -102,9 +105,9 @@ fn check_name_to_resolve(cx: &mut RuleContext<'_>) {
         return;
     }
     let id = document.int_or_zero("name_to_resolve_id");
-    let names = cx.context().dns_name_count.unwrap_or(usize::MAX).max(1);
+    let name_count = cx.context().dns_name_count.unwrap_or(usize::MAX).max(1);
     if cx.are_valid(&["name_to_resolve", "name_to_resolve_id"])
-        && usize::try_from(id).is_ok_and(|id| id >= names)
+        && usize::try_from(id).is_ok_and(|id| id >= name_count)
     {
         cx.add_conflict_with_hint(
             "name_to_resolve_id",

@@ -25,19 +25,20 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
 
 /// Returns the monitor's own locations, or else those of the account; empty when neither is known.
 fn location_pool(cx: &RuleContext<'_>) -> Vec<i64> {
-    let own: Vec<i64> = cx.document().location_ids().iter().map(|location| location.0).collect();
-    if own.is_empty() { cx.context().default_location_ids.to_vec() } else { own }
+    let own_ids: Vec<i64> = cx.document().location_ids().iter().map(|location| location.0).collect();
+    if own_ids.is_empty() { cx.context().default_location_ids.to_vec() } else { own_ids }
 }
 
 fn check_location_ids(cx: &mut RuleContext<'_>) {
-    let own: Vec<_> = cx.document().list("locations").iter().map(|at| at.get("id").cloned()).collect();
-    for (index, id) in own.iter().enumerate() {
+    let ids: Vec<_> =
+        cx.document().list("locations").iter().map(|location| location.get("id").cloned()).collect();
+    for (index, id) in ids.iter().enumerate() {
         let Some(id) = id.as_ref().and_then(Value::as_i64) else { continue };
         let path = format!("locations[{index}].id");
         if cx.context().location_ids.is_some_and(|known| !known.contains(&id)) {
             cx.add_conflict(&path, format!("`{path}`: location `{id}` does not exist"));
         }
-        if own[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {
+        if ids[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {
             cx.add_conflict(&path, format!("`{path}`: location `{id}` is in the list already"));
         }
     }
@@ -83,16 +84,16 @@ fn check_location_count(cx: &mut RuleContext<'_>) {
     if count == 0 || !cx.are_valid(&["monitor_location_count"]) {
         return;
     }
-    let stored = cx.input.previous.map_or(0, |old| old.settings().schedule.locations_per_run);
-    let pool = location_pool(cx).len();
+    let previous_count = cx.input.previous.map_or(0, |old| old.settings().schedule.locations_per_run);
+    let pool_size = location_pool(cx).len();
     if cx.input.format == InputFormat::V3 {
-        if count != stored {
+        if count != previous_count {
             let message = format!("`monitor_location_count` must be `0`, not `{count}`");
             cx.add_conflict("monitor_location_count", message);
         }
-    } else if pool > 0 && usize::from(count) > pool {
+    } else if pool_size > 0 && usize::from(count) > pool_size {
         let message = format!(
-            "`monitor_location_count` must be at most {pool}, the number of locations, not `{count}`"
+            "`monitor_location_count` must be at most {pool_size}, the number of locations, not `{count}`"
         );
         cx.add_conflict("monitor_location_count", message);
     }

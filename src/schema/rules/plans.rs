@@ -7,11 +7,11 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     let Some(code) = document.text("billing_plancode") else { return };
     let Some(plan) = plans.iter().find(|plan| plan.code == code) else {
-        let known: Vec<_> = plans.iter().map(|plan| format!("`{}`", plan.code)).collect();
+        let plan_codes: Vec<_> = plans.iter().map(|plan| format!("`{}`", plan.code)).collect();
         return cx.add_conflict_with_hint(
             "billing_plancode",
             format!("`billing_plancode`: there is no plan `{code}`"),
-            format!("the plans are {}", known.join(", ")),
+            format!("the plans are {}", plan_codes.join(", ")),
         );
     };
     let kind = document.monitor_type();
@@ -32,8 +32,8 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         let message = format!("`locations` must be at most {max} under plan `{code}`, not {locations}");
         cx.add_conflict("locations", message);
     }
-    let counted = cx.input.previous.is_some_and(|old| old.text("billing_plancode") == Some(code));
-    if let Some(max) = plan.max_monitors.filter(|max| !counted && plan.monitor_count >= *max) {
+    let is_counted_already = cx.input.previous.is_some_and(|old| old.text("billing_plancode") == Some(code));
+    if let Some(max) = plan.max_monitors.filter(|max| !is_counted_already && plan.monitor_count >= *max) {
         cx.add_conflict(
             "billing_plancode",
             format!("`billing_plancode`: plan `{code}` is full with {max} monitors"),

@@ -10,7 +10,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     if !cx.are_valid(&["custom_properties"]) || !cx.has_field("custom_properties") {
         return;
     }
-    let Some(known) = cx.context().properties else { return };
+    let Some(properties) = cx.context().properties else { return };
     let int = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_i64).unwrap_or_default();
     let references: Vec<(i64, i64)> = cx
         .document()
@@ -18,7 +18,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         .iter()
         .map(|entry| (int(entry, "id"), int(entry, "value_id")))
         .collect();
-    for (index, (id, value)) in references.iter().copied().enumerate() {
+    for (index, (id, value_id)) in references.iter().copied().enumerate() {
         let path = format!("custom_properties[{index}]");
         if references[..index].iter().any(|(earlier, _)| *earlier == id) {
             let path = format!("{path}.id");
@@ -29,15 +29,15 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
             );
             continue;
         }
-        match known.get(&id) {
+        match properties.get(&id) {
             None => {
                 let path = format!("{path}.id");
                 cx.add_conflict(&path, format!("`{path}`: there is no property `{id}`"));
             }
-            Some(property) if !property.values.contains_key(&value) => {
+            Some(property) if !property.values.contains_key(&value_id) => {
                 let path = format!("{path}.value_id");
                 let name = &property.name;
-                cx.add_conflict(&path, format!("`{path}`: the property `{name}` has no value `{value}`"));
+                cx.add_conflict(&path, format!("`{path}`: the property `{name}` has no value `{value_id}`"));
             }
             Some(_) => {}
         }

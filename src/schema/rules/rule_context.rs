@@ -51,21 +51,21 @@ impl<'a> RuleContext<'a> {
 
     pub(super) fn add_error(
         &mut self,
-        rule: ValidationErrorKind,
+        kind: ValidationErrorKind,
         path: &str,
         message: String,
     ) -> &mut ValidationError {
         let position = self.input.body.position_of(path);
-        let given = value_at(self.document(), path).map(|value| match value {
+        let value_text = value_at(self.document(), path).map(|value| match value {
             Value::String(text) => truncate_value(text),
             Value::Array(_) => "a list".to_owned(),
             Value::Object(_) => "a map".to_owned(),
             other => other.to_string(),
         });
-        let mut error = ValidationError::new(rule, path, position, message);
+        let mut error = ValidationError::new(kind, path, position, message);
         let field = table::for_type(self.document().monitor_type()).field(error.root_field());
         let hidden = field.is_some_and(|field| field.secret || field.is_script());
-        error.value = if hidden { Some(MASK.to_owned()) } else { given };
+        error.value = if hidden { Some(MASK.to_owned()) } else { value_text };
         self.errors.push(error);
         let last = self.errors.len() - 1;
         &mut self.errors[last]

@@ -52,19 +52,19 @@ fn check_protected_variables(cx: &mut RuleContext<'_>) {
         cx.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message);
     }
     let Some(old) = cx.input.previous else { return };
-    let before = old.text("script").unwrap_or_default();
-    let stored = old.text(PASSWORD_FIELD).filter(|stored| !stored.is_empty());
-    let Some(stored) = stored.filter(|_| has_secrets(before)) else { return };
-    let given = cx.input.body.get(PASSWORD_FIELD).map(|node| node.as_text().unwrap_or_default());
-    if let Some(given) = given.filter(|given| *given != MASK) {
-        if !constant_time_eq(given, stored) {
+    let previous_script = old.text("script").unwrap_or_default();
+    let stored_password = old.text(PASSWORD_FIELD).filter(|stored_password| !stored_password.is_empty());
+    let Some(stored_password) = stored_password.filter(|_| has_secrets(previous_script)) else { return };
+    let given_password = cx.input.body.get(PASSWORD_FIELD).map(|node| node.as_text().unwrap_or_default());
+    if let Some(given_password) = given_password.filter(|given_password| *given_password != MASK) {
+        if !constant_time_eq(given_password, stored_password) {
             cx.add_conflict_with_hint(
                 PASSWORD_FIELD,
                 format!("`{PASSWORD_FIELD}` is not the one that is stored"),
                 "to set another one, take the protected variables out of the script first".to_owned(),
             );
         }
-    } else if !same_protected_variables(before, script) {
+    } else if !same_protected_variables(previous_script, script) {
         let message = format!("`{PASSWORD_FIELD}` is required to change protected variables of the script");
         cx.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message).hint =
             Some("give the one that is stored".to_owned());
@@ -75,17 +75,17 @@ fn check_protected_variables(cx: &mut RuleContext<'_>) {
 /// archive.
 fn check_jar(cx: &mut RuleContext<'_>) {
     let text = cx.document().text("script").unwrap_or_default();
-    let characters = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
-    let start: Vec<u8> = characters().take(8).collect();
+    let base64_bytes = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
+    let first_bytes: Vec<u8> = base64_bytes().take(8).collect();
     let engine = base64::engine::general_purpose::STANDARD_NO_PAD;
-    let magic = engine.decode(&start).unwrap_or_default();
+    let magic = engine.decode(&first_bytes).unwrap_or_default();
     if !magic.starts_with(b"PK\x03\x04") && !magic.starts_with(b"PK\x05\x06") {
         cx.add_error(
             ValidationErrorKind::Format,
             "script",
             "`script` must be the Base64 of a JAR, which is a ZIP archive".to_owned(),
         );
-    } else if characters().count() / 4 * 3 > MAX_JAR_BYTES {
+    } else if base64_bytes().count() / 4 * 3 > MAX_JAR_BYTES {
         cx.add_error(
             ValidationErrorKind::Length,
             "script",
@@ -114,10 +114,10 @@ fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
         Err(errors) => return parse_error_warnings(&errors),
     };
     let mut warnings = Vec::new();
-    let (steps, allowed) = (script.steps.len(), document.int_or_zero("transaction_steps_allowed"));
-    if i64::try_from(steps).is_ok_and(|steps| steps > allowed) {
+    let (steps, max_steps) = (script.steps.len(), document.int_or_zero("transaction_steps_allowed"));
+    if i64::try_from(steps).is_ok_and(|steps| steps > max_steps) {
         warnings.push(format!(
-            "`script` has {steps} steps, more than the {allowed} that are allowed: checks end with status 94"
+            "`script` has {steps} steps, more than the {max_steps} that are allowed: checks end with status 94"
         ));
     }
     if let Some(action) = script.first_relative_open().filter(|_| document.text("url").is_none()) {

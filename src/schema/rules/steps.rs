@@ -16,19 +16,19 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     check_request_form(cx);
     check_assertions(cx, "assertions", document.list("assertions"));
-    let mut variables = HashSet::new();
-    let mut numbers = HashSet::new();
+    let mut variable_names = HashSet::new();
+    let mut step_numbers = HashSet::new();
     for (index, step) in document.list("api_steps").iter().enumerate() {
         let path = format!("api_steps[{index}]");
         check_method(cx, &path, step);
-        check_step_number(cx, &path, step, &mut numbers);
+        check_step_number(cx, &path, step, &mut step_numbers);
         check_assertions(cx, &format!("{path}.assertions"), list_field(step, "assertions"));
-        for (at, entry) in list_field(step, "variables").iter().enumerate() {
-            let path = format!("{path}.variables[{at}]");
+        for (variable_index, entry) in list_field(step, "variables").iter().enumerate() {
+            let path = format!("{path}.variables[{variable_index}]");
             check_variable(cx, &path, entry);
             let path = format!("{path}.name");
             let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
-            if !variables.insert(name) {
+            if !variable_names.insert(name) {
                 let message = format!("`{path}`: a variable `{name}` is in this monitor already");
                 cx.add_error(ValidationErrorKind::DuplicateField, &path, message);
             }
@@ -68,9 +68,9 @@ fn check_method(cx: &mut RuleContext<'_>, path: &str, step: &Value) {
     }
 }
 
-fn check_step_number(cx: &mut RuleContext<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
+fn check_step_number(cx: &mut RuleContext<'_>, path: &str, step: &Value, step_numbers: &mut HashSet<i64>) {
     let Some(number) = step.get("step_number").and_then(Value::as_i64) else { return };
-    if !numbers.insert(number) {
+    if !step_numbers.insert(number) {
         let path = format!("{path}.step_number");
         cx.add_error(
             ValidationErrorKind::DuplicateField,
@@ -114,7 +114,7 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
 }
 
 /// Checks that a JSONPath or XPath compiles.
-fn check_property_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
+fn check_property_path(cx: &mut RuleContext<'_>, field_path: &str, source: &str, property: &str) {
     let problem = match source {
         "JSON Response" => {
             paths::parse_json_path(property).err().map(|error| format!("is not a JSONPath: {error}"))
@@ -123,7 +123,7 @@ fn check_property_path(cx: &mut RuleContext<'_>, path: &str, source: &str, prope
         _ => None,
     };
     if let (Some(problem), false) = (problem, property.is_empty()) {
-        cx.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
+        cx.add_error(ValidationErrorKind::Format, field_path, format!("`{field_path}` {problem}"));
     }
 }
 
@@ -143,7 +143,13 @@ fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
 }
 
 /// Checks that the value suits its comparison. A value with variables is known only in a run.
-fn check_comparison_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
+fn check_comparison_value(
+    cx: &mut RuleContext<'_>,
+    field_path: &str,
+    source: &str,
+    comparison: &str,
+    value: &str,
+) {
     if has_placeholders(value) {
         return;
     }
@@ -164,7 +170,7 @@ fn check_comparison_value(cx: &mut RuleContext<'_>, path: &str, source: &str, co
         _ => None,
     };
     if let Some(problem) = problem {
-        cx.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
+        cx.add_error(ValidationErrorKind::Format, field_path, format!("`{field_path}` {problem}"));
     }
 }
 

@@ -32,11 +32,11 @@ fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
-    let (longest, interval) =
+    let (max_seconds, interval_seconds) =
         (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval_minutes));
-    (longest > interval).then(|| {
+    (max_seconds > interval_seconds).then(|| {
         format!(
-            "{attempts} attempts may take {longest} s, longer than the interval of {interval} s: runs are skipped then"
+            "{attempts} attempts may take {max_seconds} s, longer than the interval of {interval_seconds} s: runs are skipped then"
         )
     })
 }
@@ -52,9 +52,9 @@ fn attempt_seconds(document: &MonitorDocument) -> i64 {
         Some(text) => Script::parse(text).unwrap_or_default(),
         None => Script::from_url(document.url().unwrap_or_default()),
     };
-    let page = Duration::from_secs(settings.schedule.timeout_seconds.into());
-    let step = settings.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
-    i64::try_from(script.max_duration(page, step).as_secs()).unwrap_or(i64::MAX / 2)
+    let page_timeout = Duration::from_secs(settings.schedule.timeout_seconds.into());
+    let step_timeout = settings.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+    i64::try_from(script.max_duration(page_timeout, step_timeout).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
 fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {

@@ -19,7 +19,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
 
 /// Checks that the scheme of the URL fits the type (fields.md 1).
 fn check_scheme(cx: &mut RuleContext<'_>) {
-    let (expected, other) = match cx.document().monitor_type() {
+    let (expected, other_type) = match cx.document().monitor_type() {
         MonitorType::Website => ("http", MonitorType::WebsiteSsl),
         MonitorType::WebsiteSsl => ("https", MonitorType::Website),
         _ => return,
@@ -30,7 +30,7 @@ fn check_scheme(cx: &mut RuleContext<'_>) {
     cx.add_conflict_with_hint(
         "url",
         format!("`url` of a `{kind}` monitor must start with `{expected}://`, not `{}://`", url.scheme()),
-        format!("type `{other}` is for such URLs"),
+        format!("type `{other_type}` is for such URLs"),
     );
 }
 

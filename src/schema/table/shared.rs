@@ -173,6 +173,10 @@ pub static PROXY_FIELDS: &[Field] =
     &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
 
 /// Creates a field that only Vigie sets.
-pub(super) const fn read_only_field(name: &'static str, kind: FieldType, description: &'static str) -> Field {
-    Field::new(name, kind, description).access(Access::ReadOnly)
+pub(super) const fn read_only_field(
+    name: &'static str,
+    field_type: FieldType,
+    description: &'static str,
+) -> Field {
+    Field::new(name, field_type, description).access(Access::ReadOnly)
 }

@@ -65,11 +65,11 @@ pub enum CertificateDateCheck {
 impl CertificateDateCheck {
     /// Returns the rule; a date is near when it is at most `warning_days` away.
     #[must_use]
-    pub const fn expiry_rule(self, days: u32) -> ExpiryRule {
+    pub const fn expiry_rule(self, warning_days: u32) -> ExpiryRule {
         match self {
             Self::Disabled => ExpiryRule::Disabled,
             Self::Expired => ExpiryRule::Expired,
-            Self::Expiring => ExpiryRule::Expiring { days },
+            Self::Expiring => ExpiryRule::Expiring { days: warning_days },
         }
     }
 }

@@ -15,9 +15,9 @@ type FieldValueLookup<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a 
 /// Reads `T`, whose fields are named as those of `table`: each has the value of `value_of` or its default.
 pub(in crate::schema) fn deserialize_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
-    values: FieldValueLookup<'_, 'a>,
+    value_of: FieldValueLookup<'_, 'a>,
 ) -> Result<T, InvalidSettings> {
-    T::deserialize(FieldsDeserializer { table, value_of: values })
+    T::deserialize(FieldsDeserializer { table, value_of })
 }
 
 /// The fields of one object.
@@ -103,8 +103,8 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match (self.value, self.field_type) {
             (Value::String(text), _) => visitor.visit_borrowed_str(text),
-            (Value::Array(items), FieldType::List { item_type: entry_type, .. }) => {
-                visitor.visit_seq(ListItems { field_type: entry_type, items: items.iter().enumerate() })
+            (Value::Array(items), FieldType::List { item_type, .. }) => {
+                visitor.visit_seq(ListItems { field_type: item_type, items: items.iter().enumerate() })
             }
             (value, _) => value.deserialize_any(visitor).map_err(InvalidSettings::custom),
         }
@@ -130,8 +130,8 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     ) -> Result<V::Value, Self::Error> {
         match (self.value, self.field_type) {
             (Value::Object(entries), FieldType::Object(table)) => {
-                let values = |_, field: &'static Field| entries.get(field.name);
-                FieldsDeserializer { table, value_of: &values }.deserialize_struct(name, names, visitor)
+                let value_of = |_, field: &'static Field| entries.get(field.name);
+                FieldsDeserializer { table, value_of: &value_of }.deserialize_struct(name, names, visitor)
             }
             _ => Err(InvalidSettings::from_reason("it must be a map of fields")),
         }

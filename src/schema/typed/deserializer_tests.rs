@@ -279,62 +279,63 @@ const PING: &[MonitorType] = &[MonitorType::Ping];
 const NAME_SERVERS: &[MonitorType] = &[MonitorType::NameServer];
 
 fn walk() -> WalkReport {
-    let seen = WalkReport::default();
+    let report = WalkReport::default();
     let others: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
-    seen.compare_types::<schedule::ScheduleSettings>(MonitorType::ALL);
-    seen.compare_types::<schedule::LocationModeSettings>(&others);
-    seen.compare_types::<schedule::HandsetSettings>(HANDSETS);
-    seen.compare_types::<alerting::AlertingSettings>(MonitorType::ALL);
-    seen.compare_types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
-    seen.compare_types::<alerting::CertificateDateSettings>(WEBSITES);
-    seen.compare_types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
-    seen.compare_types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
-    seen.compare_types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
+    report.compare_types::<schedule::ScheduleSettings>(MonitorType::ALL);
+    report.compare_types::<schedule::LocationModeSettings>(&others);
+    report.compare_types::<schedule::HandsetSettings>(HANDSETS);
+    report.compare_types::<alerting::AlertingSettings>(MonitorType::ALL);
+    report.compare_types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
+    report.compare_types::<alerting::CertificateDateSettings>(WEBSITES);
+    report.compare_types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
+    report.compare_types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
+    report
+        .compare_types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
     let secure = [WEBSITES, STEPS, BROWSERS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat();
-    seen.compare_types::<connection::TrustSettings>(&secure);
-    seen.compare_types::<connection::ClientCertificateSettings>(
+    report.compare_types::<connection::TrustSettings>(&secure);
+    report.compare_types::<connection::ClientCertificateSettings>(
         &[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat(),
     );
-    seen.compare_types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
-    seen.compare_types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
-    seen.compare_types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
-    seen.compare_types::<website::WebsiteSettings<'_>>(WEBSITES);
-    seen.compare_types::<WebsiteApiSettings<'_>>(STEPS);
-    seen.compare_types::<browser::BrowserSettings<'_>>(BROWSERS);
-    seen.compare_types::<browser::StepTimeoutSettings>(BROWSERS);
-    seen.compare_types::<tcp::TcpSettings<'_>>(TCP);
-    seen.compare_types::<ping::PingSettings<'_>>(PING);
-    seen.compare_types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
-    seen.compare_types::<ftp::FtpSettings<'_>>(FTP);
-    seen.compare_types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
-    seen.compare_types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
-    seen.compare_types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
-    seen.compare_types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
-    seen.compare_types::<mail::RoundTripSettings<'_>>(TRIPS);
-    seen.compare_record::<AccountSettings<'_>>();
-    seen.compare_record::<CustomerSettings<'_>>();
-    seen.compare_record::<UserSettings<'_>>();
-    seen.compare_record::<LocationSettings<'_>>();
-    seen.compare_record::<CertificateSettings<'_>>();
-    seen.compare_record::<PropertySettings<'_>>();
-    seen.compare_record::<TestSettings>();
-    seen.compare_record::<BlackoutSettings<'_>>();
-    seen.compare_record::<EventSettings<'_>>();
-    seen.compare_record::<RecipientSettings<'_>>();
-    seen.compare_record::<NotifierGroupSettings<'_>>();
-    seen.compare_record::<TemplateSettings<'_>>();
-    seen.compare_record::<SlaSettings<'_>>();
-    seen.compare_record::<PerformanceAlertSettings>();
-    seen.compare_table::<request::LoginRequest<'_>>(&requests::LOGIN);
-    seen.compare_table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
-    seen.compare_table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
-    seen.compare_table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
-    seen.compare_table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
-    seen.compare_table::<request::TestAlertRequest>(&tables::TEST_NOTIFICATION);
-    seen.compare_table::<request::PreviewRequest>(&tables::TEST_NOTIFICATION);
-    seen.compare_table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
-    seen.compare_table::<request::ApplyRequest>(&operations::APPLY);
-    seen
+    report.compare_types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
+    report.compare_types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    report.compare_types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    report.compare_types::<website::WebsiteSettings<'_>>(WEBSITES);
+    report.compare_types::<WebsiteApiSettings<'_>>(STEPS);
+    report.compare_types::<browser::BrowserSettings<'_>>(BROWSERS);
+    report.compare_types::<browser::StepTimeoutSettings>(BROWSERS);
+    report.compare_types::<tcp::TcpSettings<'_>>(TCP);
+    report.compare_types::<ping::PingSettings<'_>>(PING);
+    report.compare_types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
+    report.compare_types::<ftp::FtpSettings<'_>>(FTP);
+    report.compare_types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
+    report.compare_types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
+    report.compare_types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
+    report.compare_types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
+    report.compare_types::<mail::RoundTripSettings<'_>>(TRIPS);
+    report.compare_record::<AccountSettings<'_>>();
+    report.compare_record::<CustomerSettings<'_>>();
+    report.compare_record::<UserSettings<'_>>();
+    report.compare_record::<LocationSettings<'_>>();
+    report.compare_record::<CertificateSettings<'_>>();
+    report.compare_record::<PropertySettings<'_>>();
+    report.compare_record::<TestSettings>();
+    report.compare_record::<BlackoutSettings<'_>>();
+    report.compare_record::<EventSettings<'_>>();
+    report.compare_record::<RecipientSettings<'_>>();
+    report.compare_record::<NotifierGroupSettings<'_>>();
+    report.compare_record::<TemplateSettings<'_>>();
+    report.compare_record::<SlaSettings<'_>>();
+    report.compare_record::<PerformanceAlertSettings>();
+    report.compare_table::<request::LoginRequest<'_>>(&requests::LOGIN);
+    report.compare_table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
+    report.compare_table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
+    report.compare_table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
+    report.compare_table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
+    report.compare_table::<request::TestAlertRequest>(&tables::TEST_NOTIFICATION);
+    report.compare_table::<request::PreviewRequest>(&tables::TEST_NOTIFICATION);
+    report.compare_table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
+    report.compare_table::<request::ApplyRequest>(&operations::APPLY);
+    report
 }
 
 #[test]

@@ -22,8 +22,8 @@ pub struct InvalidSettings {
 impl InvalidSettings {
     /// Creates the error of the field at `path` with the value `value`.
     #[must_use]
-    pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
-        Self { path: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
+    pub fn new(path: &str, value: Option<&str>, reason: &str) -> Self {
+        Self { path: path.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
     }
 
     /// Creates an error whose field is not known yet.
@@ -50,9 +50,9 @@ impl InvalidSettings {
 
     /// Prepends `prefix` to the path: a field, or a position in a list such as `[2]`.
     #[must_use]
-    pub(in crate::schema) fn with_path_prefix(mut self, outer: &str) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
-        self.path = format!("{outer}{dot}{}", self.path);
+    pub(in crate::schema) fn with_path_prefix(mut self, prefix: &str) -> Self {
+        let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{prefix}{separator}{}", self.path);
         self
     }
 }

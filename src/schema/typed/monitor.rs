@@ -34,28 +34,33 @@ pub struct MonitorSettings {
 impl MonitorSettings {
     /// Reads the settings of a monitor whose field values `value_of` returns.
     pub(in crate::schema) fn from_values<'a>(
-        kind: MonitorType,
-        values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
+        monitor_type: MonitorType,
+        value_of: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
     ) -> Result<Self, InvalidSettings> {
-        let table = table::for_type(kind);
-        let (mode, offset) = match kind {
+        let table = table::for_type(monitor_type);
+        let (mode, offset) = match monitor_type {
             MonitorType::MobileCloud | MonitorType::MobileLab => (
                 LocationMode::GlobalVerify,
-                deserialize_fields::<HandsetSettings>(table, values)?.offset_minutes,
+                deserialize_fields::<HandsetSettings>(table, value_of)?.offset_minutes,
             ),
-            _ => (deserialize_fields::<LocationModeSettings>(table, values)?.mode, None),
+            _ => (deserialize_fields::<LocationModeSettings>(table, value_of)?.mode, None),
         };
-        let dates: Option<CertificateDateSettings> =
-            deserialize_if_present(table, "check_ssl_expiration_dates", values)?;
-        let steps: Option<StepTimeoutSettings> = deserialize_if_present(table, "step_timeout", values)?;
+        let certificate_date_settings: Option<CertificateDateSettings> =
+            deserialize_if_present(table, "check_ssl_expiration_dates", value_of)?;
+        let step_timeout_settings: Option<StepTimeoutSettings> =
+            deserialize_if_present(table, "step_timeout", value_of)?;
         Ok(Self {
-            schedule: deserialize_fields(table, values)?,
+            schedule: deserialize_fields(table, value_of)?,
             location_mode: mode,
             schedule_offset_minutes: offset,
-            step_timeout_seconds: steps.and_then(|steps| steps.step_timeout).filter(|seconds| *seconds > 0),
-            alerting: deserialize_fields(table, values)?,
-            full_page: deserialize_if_present(table, "interval_fullpage", values)?,
-            certificate_dates: dates.map(|dates| dates.check_ssl_expiration_dates).unwrap_or_default(),
+            step_timeout_seconds: step_timeout_settings
+                .and_then(|step_timeout_settings| step_timeout_settings.step_timeout)
+                .filter(|seconds| *seconds > 0),
+            alerting: deserialize_fields(table, value_of)?,
+            full_page: deserialize_if_present(table, "interval_fullpage", value_of)?,
+            certificate_dates: certificate_date_settings
+                .map(|certificate_date_settings| certificate_date_settings.check_ssl_expiration_dates)
+                .unwrap_or_default(),
         })
     }
 }
@@ -64,7 +69,7 @@ impl MonitorSettings {
 fn deserialize_if_present<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     field: &str,
-    values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
+    value_of: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
 ) -> Result<Option<T>, InvalidSettings> {
-    table.position(field).map(|_| deserialize_fields(table, values)).transpose()
+    table.position(field).map(|_| deserialize_fields(table, value_of)).transpose()
 }

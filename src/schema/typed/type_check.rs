@@ -11,8 +11,8 @@ pub(in crate::schema) fn find_type_error(field: &Field, value: &Value) -> Option
     find_type_error_in_value(&field.field_type, value).map(|error| error.with_field(field, value))
 }
 
-fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSettings> {
-    let fits = match (kind, value) {
+fn find_type_error_in_value(field_type: &FieldType, value: &Value) -> Option<InvalidSettings> {
+    let fits = match (field_type, value) {
         (FieldType::Any, _)
         | (FieldType::Bool, Value::Bool(_))
         | (FieldType::Float { .. }, Value::Number(_))
@@ -22,20 +22,20 @@ fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSe
             number.as_i64().is_some_and(|number| choices.contains(&number))
         }
         (FieldType::TextEnum(choices), Value::String(text)) => choices.contains(&text.as_str()),
-        (FieldType::List { item_type: entry, .. }, Value::Array(items)) => {
-            return find_type_error_in_list(entry, items);
+        (FieldType::List { item_type, .. }, Value::Array(items)) => {
+            return find_type_error_in_list(item_type, items);
         }
         (FieldType::Object(table), Value::Object(entries)) => {
             return find_type_error_in_object(table, entries);
         }
         _ => false,
     };
-    (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", kind.requirement())))
+    (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", field_type.requirement())))
 }
 
-fn find_type_error_in_list(entry: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
+fn find_type_error_in_list(item_type: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
     items.iter().enumerate().find_map(|(index, item)| {
-        let error = find_type_error_in_value(entry, item)?;
+        let error = find_type_error_in_value(item_type, item)?;
         Some(error.with_value(item).with_path_prefix(&format!("[{index}]")))
     })
 }

@@ -22,15 +22,15 @@ pub(super) fn parse_action(
     element: &mut ElementParser<'_, '_, '_, '_>,
     spec: &'static ActionSpec,
 ) -> Option<Action> {
-    let known: Vec<&'static str> = spec.all_attributes().collect();
-    element.context.check_attributes(element.node, &known);
+    let allowed: Vec<&'static str> = spec.all_attributes().collect();
+    element.context.check_attributes(element.node, &allowed);
     let optional = element.bool_attribute(COMMON_ATTRIBUTES[0], false);
     let timeout = element.seconds_attribute(COMMON_ATTRIBUTES[1]);
     let expected = if spec.supports_expect { parse_expected(element) } else { None };
     let target = if spec.name == "run-js" { None } else { parse_target(element, spec) };
-    let action = parse_action_kind(element, spec, target)?;
+    let kind = parse_action_kind(element, spec, target)?;
     let position = element.context.line_index.position_at(element.node.range().start);
-    Some(Action { kind: action, optional, timeout, expected_effect: expected, position })
+    Some(Action { kind, optional, timeout, expected_effect: expected, position })
 }
 
 fn parse_expected(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ExpectedEffect> {
@@ -72,8 +72,8 @@ fn parse_action_kind(
             ActionKind::Select { target: target?, option: option? }
         }
         "check" => {
-            let on = element.bool_attribute("on", true);
-            ActionKind::SetChecked { target: target?, checked: on }
+            let checked = element.bool_attribute("on", true);
+            ActionKind::SetChecked { target: target?, checked }
         }
         "hover" => ActionKind::Hover { target: target? },
         "press" => ActionKind::Press { key: parse_key_chord(element)?, target },
@@ -94,12 +94,12 @@ fn parse_action_kind(
         "wait-for-url" => ActionKind::WaitFor(WaitCondition::Url(parse_matcher(element)?)),
         "wait-for-event" => ActionKind::WaitFor(WaitCondition::Event(parse_event_name(element)?)),
         "wait-for-network-quiet" => {
-            let quiet = if element.attribute("quiet").is_some() {
+            let idle_time = if element.attribute("quiet").is_some() {
                 element.seconds_attribute("quiet")?
             } else {
                 DEFAULT_NETWORK_IDLE
             };
-            ActionKind::WaitFor(WaitCondition::NetworkIdle(quiet))
+            ActionKind::WaitFor(WaitCondition::NetworkIdle(idle_time))
         }
         "extract" => parse_extract(element, target)?,
         "run-js" => parse_run_js(element)?,
@@ -148,9 +148,9 @@ impl ElementParser<'_, '_, '_, '_> {
 
     /// Returns the attribute among `names` that is present; adds an error unless it is exactly one.
     fn exactly_one_attribute(&mut self, names: &[&'static str]) -> Option<&'static str> {
-        let given: Vec<&'static str> =
+        let present: Vec<&'static str> =
             names.iter().copied().filter(|name| self.attribute(name).is_some()).collect();
-        if let [one] = given.as_slice() {
+        if let [one] = present.as_slice() {
             return Some(one);
         }
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -188,11 +188,11 @@ fn parse_scroll(
     target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
     const MAX_PIXELS: i64 = 1_000_000;
-    let mut pixels = |name| match element.attribute(name) {
+    let mut parse_pixels = |name| match element.attribute(name) {
         Some(_) => element.integer_attribute(name, -MAX_PIXELS, MAX_PIXELS),
         None => Some(0),
     };
-    let (x, y) = (pixels("x")?, pixels("y")?);
+    let (x, y) = (parse_pixels("x")?, parse_pixels("y")?);
     let by_pixels = element.attribute("x").or(element.attribute("y")).is_some();
     if by_pixels == target.is_some() {
         element.add_error("`scroll` needs either an element or pixels, `x` and `y`");
@@ -220,15 +220,15 @@ fn parse_frame(
 }
 
 fn parse_window(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<WindowSelector> {
-    let matches =
+    let has_condition =
         ["equals", "contains", "matches", "not"].into_iter().any(|name| element.attribute(name).is_some());
     let by_index = element.exactly_one_attribute(&["index", "to"])? == "index";
-    let to = if by_index { None } else { Some(element.choice_attribute("to", WINDOW_KEYWORDS)?) };
-    if matches && !matches!(to, Some(WindowKeyword::Title | WindowKeyword::Url)) {
+    let keyword = if by_index { None } else { Some(element.choice_attribute("to", WINDOW_KEYWORDS)?) };
+    if has_condition && !matches!(keyword, Some(WindowKeyword::Title | WindowKeyword::Url)) {
         element.add_error("conditions of a window require `to=\"title\"` or `to=\"url\"`");
         return None;
     }
-    Some(match to {
+    Some(match keyword {
         None => WindowSelector::Index(u32::try_from(element.integer_attribute("index", 0, 9999)?).ok()?),
         Some(WindowKeyword::Main) => WindowSelector::Main,
         Some(WindowKeyword::Newest) => WindowSelector::Newest,
@@ -287,12 +287,12 @@ fn parse_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Matcher>
 /// Parses the condition of a number of elements.
 fn parse_count_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Matcher> {
     const MAX: i64 = 1_000_000;
-    let limit = |element: &mut ElementParser<'_, '_, '_, '_>, name| {
+    let parse_count = |element: &mut ElementParser<'_, '_, '_, '_>, name| {
         element.integer_attribute(name, 0, MAX).and_then(|number| u64::try_from(number).ok())
     };
     let matcher = match element.exactly_one_attribute(&["equals", "at-least", "at-most"])? {
-        "at-least" => Matcher::AtLeast(limit(element, "at-least")?),
-        "at-most" => Matcher::AtMost(limit(element, "at-most")?),
+        "at-least" => Matcher::AtLeast(parse_count(element, "at-least")?),
+        "at-most" => Matcher::AtMost(parse_count(element, "at-most")?),
         _ if element.attribute("equals").is_some_and(|given| given.contains("{{")) => {
             Matcher::Equals(element.non_blank_template("equals")?)
         }
@@ -309,7 +309,7 @@ fn parse_extract(
     element: &mut ElementParser<'_, '_, '_, '_>,
     target: Option<ElementTarget>,
 ) -> Option<ActionKind> {
-    let into = element.variable_name_attribute("into");
+    let variable = element.variable_name_attribute("into");
     let source = if element.attribute("from").is_none() {
         ExtractSource::Text
     } else {
@@ -321,15 +321,15 @@ fn parse_extract(
         element.add_attribute_error("attribute", "`attribute` goes with `from=\"attribute\"`", None);
         return None;
     }
-    let unwanted = target.is_some() && matches!(source, ExtractSource::Url | ExtractSource::Title);
+    let has_needless_target = target.is_some() && matches!(source, ExtractSource::Url | ExtractSource::Title);
     let missing = target.is_none()
         && matches!(source, ExtractSource::Attribute | ExtractSource::Value | ExtractSource::Count);
-    if unwanted || missing {
+    if has_needless_target || missing {
         let problem = if missing { "needs an element" } else { "is of the page, and not of an element" };
         element.add_error(format!("the value selected by `from` {problem}"));
         return None;
     }
-    let from = match source {
+    let property = match source {
         ExtractSource::Text => PageProperty::Text(target),
         ExtractSource::Attribute => PageProperty::Attribute(target?, parse_attribute_name(element)?),
         ExtractSource::Value => PageProperty::Value(target?),
@@ -337,9 +337,9 @@ fn parse_extract(
         ExtractSource::Title => PageProperty::Title,
         ExtractSource::Count => PageProperty::Count(target?),
     };
-    let into = into?;
-    element.context.defined_variables.insert(into.clone());
-    Some(ActionKind::Extract { into_variable: into, property: from, pattern })
+    let variable = variable?;
+    element.context.defined_variables.insert(variable.clone());
+    Some(ActionKind::Extract { into_variable: variable, property, pattern })
 }
 
 fn parse_run_js(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ActionKind> {
@@ -361,13 +361,13 @@ fn parse_run_js(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ActionKin
         return None;
     }
     element.check_placeholders(element.node.range().start, &code);
-    let into = if element.attribute("into").is_none() {
+    let variable = if element.attribute("into").is_none() {
         None
     } else {
         Some(element.variable_name_attribute("into")?)
     };
-    element.context.defined_variables.extend(into.clone());
-    Some(ActionKind::RunJs { code, into_variable: into })
+    element.context.defined_variables.extend(variable.clone());
+    Some(ActionKind::RunJs { code, into_variable: variable })
 }
 
 fn parse_keyword(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ActionKind> {

@@ -73,9 +73,9 @@ impl<'t> ParseContext<'t> {
     pub(super) fn allowed_children<'d, 'i>(
         &mut self,
         parent: Node<'d, 'i>,
-        known: &[&str],
+        allowed_names: &[&str],
     ) -> Vec<Node<'d, 'i>> {
-        let mut found = Vec::new();
+        let mut children = Vec::new();
         for child in parent.children() {
             if self.too_many_errors() {
                 break;
@@ -84,15 +84,22 @@ impl<'t> ParseContext<'t> {
                 // The text is not quoted: it may be a misplaced secret.
                 let name = parent.tag_name().name();
                 self.add_error_at(child, format!("text is not allowed in `{name}`"));
-            } else if child.is_element() && self.is_allowed_child(child, parent.tag_name().name(), known) {
-                found.push(child);
+            } else if child.is_element()
+                && self.is_allowed_child(child, parent.tag_name().name(), allowed_names)
+            {
+                children.push(child);
             }
         }
-        found
+        children
     }
 
     /// Whether `child` has one of these names, and no namespace; adds an error otherwise.
-    pub(super) fn is_allowed_child(&mut self, child: Node<'_, '_>, parent: &str, known: &[&str]) -> bool {
+    pub(super) fn is_allowed_child(
+        &mut self,
+        child: Node<'_, '_>,
+        parent: &str,
+        allowed_names: &[&str],
+    ) -> bool {
         let name = child.tag_name();
         if name.namespace().is_some() {
             self.add_error_at(
@@ -101,11 +108,11 @@ impl<'t> ParseContext<'t> {
             );
             return false;
         }
-        if known.contains(&name.name()) {
+        if allowed_names.contains(&name.name()) {
             return true;
         }
         let message = format!("`{}` is not allowed in `{parent}`", truncate_value(name.name()));
-        let suggestion = closest_match(name.name(), known.iter().copied());
+        let suggestion = closest_match(name.name(), allowed_names.iter().copied());
         self.add_error(
             child.range().start,
             message,
@@ -115,17 +122,17 @@ impl<'t> ParseContext<'t> {
     }
 
     /// Adds errors for attributes of `node` that are not in `allowed_names`.
-    pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&'static str]) {
+    pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, allowed_names: &[&'static str]) {
         for attribute in node.attributes() {
             let name = attribute.name();
-            let schema = attribute.namespace() == Some(XSI_NAMESPACE)
+            let is_schema_attribute = attribute.namespace() == Some(XSI_NAMESPACE)
                 && matches!(name, "schemaLocation" | "noNamespaceSchemaLocation");
-            if schema || attribute.namespace().is_none() && known.contains(&name) {
+            if is_schema_attribute || attribute.namespace().is_none() && allowed_names.contains(&name) {
                 continue;
             }
             let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), truncate_value(name));
             let suggestion =
-                closest_match(name, known.iter().copied()).filter(|suggestion| *suggestion != name);
+                closest_match(name, allowed_names.iter().copied()).filter(|suggestion| *suggestion != name);
             self.add_error(
                 attribute.range().start,
                 message,
@@ -232,8 +239,8 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             } else {
                 format!("`{{{{{}}}}}` is not a variable, and no earlier act sets it", truncate_value(name))
             };
-            let others = || format!("built-in are {}", BUILT_IN_VARIABLES.join(", "));
-            let hint = near.or_else(|| name.starts_with('$').then(others));
+            let list_built_ins = || format!("built-in are {}", BUILT_IN_VARIABLES.join(", "));
+            let hint = near.or_else(|| name.starts_with('$').then(list_built_ins));
             self.context.add_error(offset, message, hint);
         }
     }
@@ -277,15 +284,15 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// Returns the value in `choices` that the attribute names.
-    pub(super) fn choice_attribute<T: Clone>(&mut self, name: &str, among: &[(&str, T)]) -> Option<T> {
+    pub(super) fn choice_attribute<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         let text = self.attribute(name)?.trim_matches(XML_WHITESPACE);
-        if let Some((_, value)) = among.iter().find(|(word, _)| *word == text) {
+        if let Some((_, value)) = choices.iter().find(|(choice, _)| *choice == text) {
             return Some(value.clone());
         }
-        let quoted: Vec<String> = among.iter().map(|(word, _)| format!("`{word}`")).collect();
+        let quoted: Vec<String> = choices.iter().map(|(choice, _)| format!("`{choice}`")).collect();
         let message =
             format!("`{name}` must be one of {}, not `{}`", quoted.join(", "), truncate_value(text));
-        let near = closest_match(text, among.iter().map(|(word, _)| *word));
+        let near = closest_match(text, choices.iter().map(|(choice, _)| *choice));
         self.add_attribute_error(name, message, near.map(|near| format!("did you mean `{near}`?")));
         None
     }
@@ -293,15 +300,15 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     /// Returns a duration in seconds with up to three decimals.
     pub(super) fn seconds_attribute(&mut self, name: &str) -> Option<Duration> {
         let value = self.attribute(name)?.trim_matches(XML_WHITESPACE);
-        let found = parse_milliseconds(value).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
-        if found.is_none() {
+        let parsed = parse_milliseconds(value).filter(|ms| (1..=MAX_TIMEOUT_SECONDS * 1000).contains(ms));
+        if parsed.is_none() {
             let message = format!(
                 "`{name}` must be seconds from 0.001 to {MAX_TIMEOUT_SECONDS}, with up to three decimals, not `{}`",
                 truncate_value(value)
             );
             self.add_attribute_error(name, message, None);
         }
-        found.map(Duration::from_millis)
+        parsed.map(Duration::from_millis)
     }
 
     /// Returns an integer from `min` to `max`; a sign is only allowed where `min` is negative.
@@ -344,9 +351,9 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             );
             return None;
         }
-        let built =
+        let compiled =
             RegexBuilder::new(text).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build();
-        match built {
+        match compiled {
             Ok(regex) => Some(regex),
             Err(error) => {
                 let hint =

@@ -13,58 +13,60 @@ const MAX_LOCATORS: usize = 20;
 
 /// Parses the target of an action; `None` when it has none, or after adding an error.
 pub(super) fn parse_target(
-    act: &mut ElementParser<'_, '_, '_, '_>,
+    element: &mut ElementParser<'_, '_, '_, '_>,
     spec: &ActionSpec,
 ) -> Option<ElementTarget> {
     if spec.target == TargetRequirement::None {
-        act.context.allowed_children(act.node, &[]);
+        element.context.allowed_children(element.node, &[]);
         return None;
     }
-    let by_elements = act.context.allowed_children(act.node, &["by"]);
+    let by_elements = element.context.allowed_children(element.node, &["by"]);
     let attributes: Vec<&'static str> =
-        spec.locators().filter(|name| act.attribute(name).is_some()).collect();
-    let name = act.name();
+        spec.locators().filter(|name| element.attribute(name).is_some()).collect();
+    let name = element.name();
     match (attributes.as_slice(), by_elements.as_slice()) {
         ([], []) => {
             if spec.target == TargetRequirement::Required {
                 let names = join_names(spec.locators());
                 let hint = format!("give one of {names}, or `by` elements in it");
-                let at = act.node.range().start;
-                act.context.add_error(
-                    at,
+                let offset = element.node.range().start;
+                element.context.add_error(
+                    offset,
                     format!("`{name}` does not say which element is meant"),
                     Some(hint),
                 );
             }
             None
         }
-        ([one], []) => parse_locator(act, one).map(|locator| ElementTarget { locators: vec![locator] }),
+        ([attribute], []) => {
+            parse_locator(element, attribute).map(|locator| ElementTarget { locators: vec![locator] })
+        }
         ([_, second, ..], []) => {
             let hint = "several go into `by` elements, in the order in which they are tried".to_owned();
-            act.add_attribute_error(
+            element.add_attribute_error(
                 second,
                 format!("`{name}` has more than one locator as an attribute"),
                 Some(hint),
             );
             None
         }
-        ([one, ..], _) => {
-            let hint = format!("make `{one}` a `by` element too");
-            act.add_attribute_error(
-                one,
+        ([attribute, ..], _) => {
+            let hint = format!("make `{attribute}` a `by` element too");
+            element.add_attribute_error(
+                attribute,
                 format!("`{name}` has locators both as attribute and as `by`"),
                 Some(hint),
             );
             None
         }
         ([], by_elements) if by_elements.len() > MAX_LOCATORS => {
-            act.add_error(format!("`{name}` has more than {MAX_LOCATORS} locators"));
+            element.add_error(format!("`{name}` has more than {MAX_LOCATORS} locators"));
             None
         }
         ([], by_elements) => {
             let mut locators = Vec::with_capacity(by_elements.len());
             for node in by_elements {
-                locators.push(parse_by_element(&mut ElementParser { node: *node, context: act.context }));
+                locators.push(parse_by_element(&mut ElementParser { node: *node, context: element.context }));
             }
             locators.into_iter().collect::<Option<Vec<_>>>().map(|locators| ElementTarget { locators })
         }
@@ -76,8 +78,8 @@ fn parse_by_element(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Locat
     element.context.allowed_children(element.node, &[]);
     let given: Vec<&'static str> =
         LOCATOR_ATTRIBUTES.into_iter().filter(|name| element.attribute(name).is_some()).collect();
-    if let [one] = given.as_slice() {
-        return parse_locator(element, one);
+    if let [attribute] = given.as_slice() {
+        return parse_locator(element, attribute);
     }
     element.add_error(format!("`by` needs exactly one of {}", join_names(LOCATOR_ATTRIBUTES)));
     None

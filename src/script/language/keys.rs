@@ -48,12 +48,13 @@ impl KeyChord {
     /// Parses `Enter`, `a`, `Control+a`, `Control+Shift+End` or `Control++`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let plus = text.strip_suffix('+').filter(|prefix| prefix.is_empty() || prefix.ends_with('+'));
-        let (prefix, last) = match plus {
+        let prefix_of_plus =
+            text.strip_suffix('+').filter(|prefix| prefix.is_empty() || prefix.ends_with('+'));
+        let (prefix, key_name) = match prefix_of_plus {
             Some(prefix) => (prefix, "+"),
-            None => {
-                text.rsplit_once('+').map_or(("", text), |(_, last)| (&text[..text.len() - last.len()], last))
-            }
+            None => text
+                .rsplit_once('+')
+                .map_or(("", text), |(_, key_name)| (&text[..text.len() - key_name.len()], key_name)),
         };
         let mut modifiers = Vec::new();
         for name in prefix.split_terminator('+') {
@@ -63,10 +64,10 @@ impl KeyChord {
             }
             modifiers.push(*code);
         }
-        let mut letters = last.chars();
+        let mut letters = key_name.chars();
         let key = match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => letter,
-            _ => NAMED_KEYS.iter().find(|(known, _)| *known == last)?.1,
+            _ => NAMED_KEYS.iter().find(|(known, _)| *known == key_name)?.1,
         };
         Some(Self { modifiers, key })
     }

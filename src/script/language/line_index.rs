@@ -27,13 +27,14 @@ impl<'t> LineIndex<'t> {
     }
 
     /// Returns the line and column of the byte at `byte_offset`.
-    pub(super) fn position_at(&self, at: usize) -> Position {
-        let checkpoint = self.checkpoints.partition_point(|(offset, _)| *offset <= at).checked_sub(1);
+    pub(super) fn position_at(&self, byte_offset: usize) -> Position {
+        let checkpoint =
+            self.checkpoints.partition_point(|(offset, _)| *offset <= byte_offset).checked_sub(1);
         let (from, mut position) = checkpoint
             .and_then(|checkpoint| self.checkpoints.get(checkpoint))
             .copied()
             .unwrap_or((0, Position { line: 1, column: 1 }));
-        let between = self.text.get(from..at).unwrap_or_default();
+        let between = self.text.get(from..byte_offset).unwrap_or_default();
         between.chars().for_each(|c| advance(&mut position, c));
         position
     }

@@ -48,11 +48,11 @@ fn parse(text: &str) -> Result<Script, Vec<ScriptError>> {
 
 fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Script> {
     if node.tag_name().name() != "script" || node.tag_name().namespace().is_some() {
-        let found = crate::syntax::truncate_value(node.tag_name().name());
-        let message = if found == "script" {
+        let root_name = crate::syntax::truncate_value(node.tag_name().name());
+        let message = if root_name == "script" {
             "the root `script` must have no namespace".to_owned()
         } else {
-            format!("the root must be `script`, not `{found}`")
+            format!("the root must be `script`, not `{root_name}`")
         };
         context.add_error_at(node, message);
         return None;
@@ -68,20 +68,17 @@ fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scri
         );
     }
     let name = element.display_name_attribute("name");
-    let skipped = element
+    let max_skipped_attribute = element
         .attribute("most-skipped")
         .is_some()
         .then(|| element.integer_attribute("most-skipped", 0, 1000));
-    let most_skipped =
-        skipped.flatten().and_then(|max| u32::try_from(max).ok()).unwrap_or(DEFAULT_MAX_SKIPPED_ACTIONS);
+    let max_skipped_actions = max_skipped_attribute
+        .flatten()
+        .and_then(|max| u32::try_from(max).ok())
+        .unwrap_or(DEFAULT_MAX_SKIPPED_ACTIONS);
     let children = element.context.allowed_children(node, &["variable", "step"]);
-    let mut script = Script {
-        name,
-        base_url: None,
-        max_skipped_actions: most_skipped,
-        variables: Vec::new(),
-        steps: Vec::new(),
-    };
+    let mut script =
+        Script { name, base_url: None, max_skipped_actions, variables: Vec::new(), steps: Vec::new() };
     for child in children.iter().filter(|child| child.tag_name().name() == "variable") {
         let variable = parse_variable(&mut ElementParser { node: *child, context: element.context });
         script.variables.extend(variable);
@@ -112,9 +109,9 @@ fn parse_root(context: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scri
 fn parse_base(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
     element.attribute("base")?;
     let base = element.non_blank_template("base")?;
-    let start = base.to_ascii_lowercase();
-    let is_absolute =
-        ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme)) || base.contains("{{");
+    let lowercase_base = base.to_ascii_lowercase();
+    let is_absolute = ["http://", "https://"].iter().any(|scheme| lowercase_base.starts_with(scheme))
+        || base.contains("{{");
     if !is_absolute || !TextFormat::HttpUrlTemplate.matches(&base) {
         element.add_attribute_error("base", "`base` must be an http or https URL with a host", None);
     }
@@ -143,8 +140,8 @@ fn parse_step(
     let name = element.display_name_attribute("name");
     let name = if name.is_empty() { format!("Step {number}") } else { name };
     let timeout = element.seconds_attribute("timeout");
-    let known: Vec<&str> = ACTION_SPECS.iter().map(|spec| spec.name).collect();
-    let children = element.context.allowed_children(element.node, &known);
+    let action_names: Vec<&str> = ACTION_SPECS.iter().map(|spec| spec.name).collect();
+    let children = element.context.allowed_children(element.node, &action_names);
     if children.is_empty() && !element.node.children().any(|child| child.is_element()) {
         element.add_error("this `step` contains no act");
     }

@@ -28,8 +28,11 @@ impl Script {
     /// Returns the maximum duration of a run with `page_timeout` for a page and `step_timeout` for a step (fields.md 3,
     /// `step_timeout`): the sum of its steps; one without a limit counts as a page load.
     #[must_use]
-    pub fn max_duration(&self, page: Duration, step: Option<Duration>) -> Duration {
-        self.steps.iter().map(|script_step| script_step.timeout.or(step).unwrap_or(page)).sum()
+    pub fn max_duration(&self, page_timeout: Duration, step_timeout: Option<Duration>) -> Duration {
+        self.steps
+            .iter()
+            .map(|script_step| script_step.timeout.or(step_timeout).unwrap_or(page_timeout))
+            .sum()
     }
 
     /// Creates the script of a monitor with only a `url`: one step that opens it.
@@ -64,10 +67,11 @@ impl Script {
     /// Returns the first `open` of a relative URL, if the script has no base.
     #[must_use]
     pub fn first_relative_open(&self) -> Option<&Action> {
-        let is_whole = |url: &str| url.starts_with("{{") || url.contains("://");
-        let relative = |action: &&Action| matches!(&action.kind, ActionKind::Open { url } if !is_whole(url));
-        let mut acts = self.steps.iter().flat_map(|step| &step.actions);
-        if self.base_url.is_some() { None } else { acts.find(relative) }
+        let is_absolute = |url: &str| url.starts_with("{{") || url.contains("://");
+        let opens_relative_url =
+            |action: &&Action| matches!(&action.kind, ActionKind::Open { url } if !is_absolute(url));
+        let mut actions = self.steps.iter().flat_map(|step| &step.actions);
+        if self.base_url.is_some() { None } else { actions.find(opens_relative_url) }
     }
 }
 

@@ -82,8 +82,8 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
         | ActionKind::SwitchFrame(FrameSelector::Element(target)) => {
             tag.set_target(target);
         }
-        ActionKind::Type { target: into, text } => {
-            tag.set_target(into);
+        ActionKind::Type { target: variable, text } => {
+            tag.set_target(variable);
             tag.set_attribute("text", text);
         }
         ActionKind::Select { target, option } => {
@@ -94,12 +94,12 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
                 OptionSelector::Index(index) => tag.set_attribute("index", index),
             }
         }
-        ActionKind::SetChecked { target, checked: on } => {
+        ActionKind::SetChecked { target, checked } => {
             tag.set_target(target);
-            tag.set_optional_attribute("on", (!on).then_some("false"));
+            tag.set_optional_attribute("on", (!checked).then_some("false"));
         }
-        ActionKind::Press { key, target: on } => {
-            if let Some(target) = on {
+        ActionKind::Press { key, target: checked } => {
+            if let Some(target) = checked {
                 tag.set_target(target);
             }
             tag.set_attribute("key", key);
@@ -112,20 +112,20 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
         ActionKind::SwitchFrame(choice) => {
             tag.set_optional_attribute(
                 "to",
-                FRAME_KEYWORDS.iter().find(|(_, known)| known == choice).map(|(word, _)| word),
+                FRAME_KEYWORDS.iter().find(|(_, known)| known == choice).map(|(keyword, _)| keyword),
             );
         }
         ActionKind::SwitchWindow(choice) => set_window_attributes(tag, choice),
         ActionKind::CloseWindow | ActionKind::Dialog(DialogResponse::Accept | DialogResponse::Dismiss) => {}
         ActionKind::Dialog(DialogResponse::AcceptWithText(text)) => tag.set_attribute("text", text),
         ActionKind::WaitFor(condition) => self::set_wait_condition(tag, condition),
-        ActionKind::Extract { into_variable: into, property: from, pattern } => {
+        ActionKind::Extract { into_variable: variable, property: from, pattern } => {
             set_property_attributes(tag, from, true);
             tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
-            tag.set_attribute("into", into);
+            tag.set_attribute("into", variable);
         }
-        ActionKind::RunJs { code, into_variable: into } => {
-            tag.set_optional_attribute("into", into.as_deref());
+        ActionKind::RunJs { code, into_variable: variable } => {
+            tag.set_optional_attribute("into", variable.as_deref());
             tag.content = Some(code.clone());
         }
         ActionKind::Screenshot { name } => tag.set_attribute("name", name),
@@ -146,13 +146,16 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
     }
 }
 
-fn set_window_attributes(tag: &mut XmlElement, choice: &WindowSelector) {
-    match choice {
+fn set_window_attributes(tag: &mut XmlElement, selector: &WindowSelector) {
+    match selector {
         WindowSelector::Main => tag.set_attribute("to", "main"),
         WindowSelector::Newest => tag.set_attribute("to", "newest"),
         WindowSelector::Index(index) => tag.set_attribute("index", index),
         WindowSelector::Title(matcher) | WindowSelector::Url(matcher) => {
-            tag.set_attribute("to", if matches!(choice, WindowSelector::Title(_)) { "title" } else { "url" });
+            tag.set_attribute(
+                "to",
+                if matches!(selector, WindowSelector::Title(_)) { "title" } else { "url" },
+            );
             tag.set_matcher(matcher);
         }
     }
@@ -177,8 +180,8 @@ fn set_wait_condition(tag: &mut XmlElement, condition: &WaitCondition) {
 }
 
 /// Writes a property. `extract` says in `from` what it reads; an assertion says so by its own name.
-fn set_property_attributes(tag: &mut XmlElement, property: &PageProperty, writes_kind: bool) {
-    let kind = match property {
+fn set_property_attributes(tag: &mut XmlElement, property: &PageProperty, writes_source: bool) {
+    let source = match property {
         PageProperty::Text(target) => {
             if let Some(target) = target {
                 tag.set_target(target);
@@ -196,7 +199,7 @@ fn set_property_attributes(tag: &mut XmlElement, property: &PageProperty, writes
         PageProperty::Url => "url",
         PageProperty::Title => "title",
     };
-    tag.set_optional_attribute("from", writes_kind.then_some(kind));
+    tag.set_optional_attribute("from", writes_source.then_some(source));
     if let PageProperty::Attribute(_, name) = property {
         tag.set_attribute("attribute", name);
     }

@@ -23,33 +23,33 @@ pub(super) fn convert_to_actions(
     name: &str,
 ) -> ConvertedActions {
     let command = cx.command;
-    if let Some(rest) = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix)) {
-        return convert_assertion(converter, cx, rest);
+    if let Some(suffix) = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix)) {
+        return convert_assertion(converter, cx, suffix);
     }
-    if let Some(rest) = name.strip_prefix("waitFor") {
-        return convert_wait(converter, command, rest);
+    if let Some(suffix) = name.strip_prefix("waitFor") {
+        return convert_wait(converter, command, suffix);
     }
-    if let Some(rest) = name.strip_prefix("store") {
-        return convert_store(converter, command, rest);
+    if let Some(suffix) = name.strip_prefix("store") {
+        return convert_store(converter, command, suffix);
     }
     if let Some(response) = dialog_response(command, name) {
         return Ok(vec![ActionKind::Dialog(response)]);
     }
-    let one = |action| Ok(vec![action]);
+    let single_action = |action| Ok(vec![action]);
     match name {
         "open" => {
             let url = command.target.trim();
             let url = if url.is_empty() { converter.base_url() } else { url };
-            one(ActionKind::Open { url: convert_placeholders(url) })
+            single_action(ActionKind::Open { url: convert_placeholders(url) })
         }
         "click" | "clickAt" => {
-            one(ActionKind::Click { target: converter.convert_target(command)?, double: false })
+            single_action(ActionKind::Click { target: converter.convert_target(command)?, double: false })
         }
         "doubleClick" | "doubleClickAt" => {
-            one(ActionKind::Click { target: converter.convert_target(command)?, double: true })
+            single_action(ActionKind::Click { target: converter.convert_target(command)?, double: true })
         }
         "mouseOver" | "mouseMove" | "mouseMoveAt" => {
-            one(ActionKind::Hover { target: converter.convert_target(command)? })
+            single_action(ActionKind::Hover { target: converter.convert_target(command)? })
         }
         "type" => {
             let field = converter.convert_target(command)?;
@@ -63,23 +63,24 @@ pub(super) fn convert_to_actions(
         }
         "select" | "addSelection" => {
             let option = convert_option(&command.value)?;
-            one(ActionKind::Select { target: converter.convert_target(command)?, option })
+            single_action(ActionKind::Select { target: converter.convert_target(command)?, option })
         }
-        "check" | "uncheck" => one(ActionKind::SetChecked {
+        "check" | "uncheck" => single_action(ActionKind::SetChecked {
             target: converter.convert_target(command)?,
             checked: name == "check",
         }),
-        "selectFrame" => one(ActionKind::SwitchFrame(convert_frame(converter, command)?)),
-        "selectWindow" => one(ActionKind::SwitchWindow(convert_window(converter, command)?)),
+        "selectFrame" => single_action(ActionKind::SwitchFrame(convert_frame(converter, command)?)),
+        "selectWindow" => single_action(ActionKind::SwitchWindow(convert_window(converter, command)?)),
         "close" => {
             converter.current_window = WindowRef::Main;
-            one(ActionKind::CloseWindow)
+            single_action(ActionKind::CloseWindow)
         }
         "executeScript" | "runScript" => {
-            let into = Some(command.value.trim()).filter(|into| name == "executeScript" && !into.is_empty());
-            one(ActionKind::RunJs {
+            let variable =
+                Some(command.value.trim()).filter(|variable| name == "executeScript" && !variable.is_empty());
+            single_action(ActionKind::RunJs {
                 code: convert_placeholders(&command.target),
-                into_variable: into.map(variable_name),
+                into_variable: variable.map(variable_name),
             })
         }
         "pause" => {
@@ -87,7 +88,7 @@ pub(super) fn convert_to_actions(
                 cx,
                 "scripts do not sleep: the act waits until the network is idle for half a second",
             );
-            one(ActionKind::WaitFor(WaitCondition::NetworkIdle(Duration::from_millis(500))))
+            single_action(ActionKind::WaitFor(WaitCondition::NetworkIdle(Duration::from_millis(500))))
         }
         "chooseOkOnNextConfirmation" => defer_dialog_response(converter, DialogResponse::Accept),
         "chooseCancelOnNextConfirmation" | "chooseCancelOnNextPrompt" => {
@@ -220,35 +221,47 @@ fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Resul
     })
 }
 
-fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, kind: &str) -> ConvertedActions {
+fn convert_assertion(
+    converter: &mut Converter<'_>,
+    cx: CommandContext<'_>,
+    condition: &str,
+) -> ConvertedActions {
     let command = cx.command;
     let equals = |text: &str| Matcher::Equals(convert_placeholders(text));
     let not = |matcher| Matcher::Not(Box::new(matcher));
-    let state = |converter: &Converter<'_>, state| {
-        Ok(vec![ActionKind::AssertElement { target: converter.convert_target(command)?, state }])
+    let assert_state = |converter: &Converter<'_>, assert_state| {
+        Ok(vec![ActionKind::AssertElement {
+            target: converter.convert_target(command)?,
+            state: assert_state,
+        }])
     };
-    let must = |property, matcher| Ok(vec![ActionKind::Assert { property, matcher }]);
-    match kind {
-        "Title" => must(PageProperty::Title, equals(&command.target)),
-        "Text" => must(PageProperty::Text(Some(converter.convert_target(command)?)), equals(&command.value)),
-        "NotText" => {
-            must(PageProperty::Text(Some(converter.convert_target(command)?)), not(equals(&command.value)))
-        }
+    let assert_property = |property, matcher| Ok(vec![ActionKind::Assert { property, matcher }]);
+    match condition {
+        "Title" => assert_property(PageProperty::Title, equals(&command.target)),
+        "Text" => assert_property(
+            PageProperty::Text(Some(converter.convert_target(command)?)),
+            equals(&command.value),
+        ),
+        "NotText" => assert_property(
+            PageProperty::Text(Some(converter.convert_target(command)?)),
+            not(equals(&command.value)),
+        ),
         "Value" | "SelectedValue" => {
-            must(PageProperty::Value(converter.convert_target(command)?), equals(&command.value))
+            assert_property(PageProperty::Value(converter.convert_target(command)?), equals(&command.value))
         }
-        "NotSelectedValue" => {
-            must(PageProperty::Value(converter.convert_target(command)?), not(equals(&command.value)))
-        }
+        "NotSelectedValue" => assert_property(
+            PageProperty::Value(converter.convert_target(command)?),
+            not(equals(&command.value)),
+        ),
         "SelectedLabel" => {
             let option = target_with_suffix(converter, command, " option:checked")?;
-            must(PageProperty::Text(Some(option)), equals(&command.value))
+            assert_property(PageProperty::Text(Some(option)), equals(&command.value))
         }
-        "ElementPresent" => state(converter, ElementState::Present),
-        "ElementNotPresent" => state(converter, ElementState::Absent),
-        "Editable" => state(converter, ElementState::Enabled),
+        "ElementPresent" => assert_state(converter, ElementState::Present),
+        "ElementNotPresent" => assert_state(converter, ElementState::Absent),
+        "Editable" => assert_state(converter, ElementState::Enabled),
         "Checked" | "NotChecked" => {
-            let suffix = if kind == "Checked" { ":checked" } else { ":not(:checked)" };
+            let suffix = if condition == "Checked" { ":checked" } else { ":not(:checked)" };
             let element = target_with_suffix(converter, command, suffix)?;
             Ok(vec![ActionKind::AssertElement { target: element, state: ElementState::Present }])
         }
@@ -278,17 +291,17 @@ fn target_with_suffix(
     command: &SideCommand,
     suffix: &str,
 ) -> Result<ElementTarget, String> {
-    let found = converter.convert_target(command)?.locators;
+    let recorded = converter.convert_target(command)?.locators;
     let locators: Vec<Locator> =
-        found.iter().filter_map(|locator| locators::css_locator_with_suffix(locator, suffix)).collect();
+        recorded.iter().filter_map(|locator| locators::css_locator_with_suffix(locator, suffix)).collect();
     if locators.is_empty() {
         return Err("it can only be carried over for an element that is found by id, name or CSS".to_owned());
     }
     Ok(ElementTarget { locators })
 }
 
-fn convert_wait(converter: &Converter<'_>, command: &SideCommand, kind: &str) -> ConvertedActions {
-    let state = match kind {
+fn convert_wait(converter: &Converter<'_>, command: &SideCommand, condition: &str) -> ConvertedActions {
+    let state = match condition {
         "ElementPresent" => ElementState::Present,
         "ElementVisible" => ElementState::Visible,
         "ElementEditable" => ElementState::Enabled,
@@ -306,35 +319,35 @@ fn convert_wait(converter: &Converter<'_>, command: &SideCommand, kind: &str) ->
     Ok(vec![ActionKind::WaitFor(WaitCondition::Element(converter.convert_target(command)?, state))])
 }
 
-fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, kind: &str) -> ConvertedActions {
-    let into = if command.value.trim().is_empty() { &command.target } else { &command.value };
-    let into = variable_name(into);
-    let extract = |into: String, from| {
-        Ok(vec![ActionKind::Extract { into_variable: into, property: from, pattern: None }])
+fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, source: &str) -> ConvertedActions {
+    let variable = if command.value.trim().is_empty() { &command.target } else { &command.value };
+    let variable = variable_name(variable);
+    let extract = |variable: String, from| {
+        Ok(vec![ActionKind::Extract { into_variable: variable, property: from, pattern: None }])
     };
-    match kind {
+    match source {
         "" => {
             let code = format!("return {};", js_expression(&command.target));
-            Ok(vec![ActionKind::RunJs { code, into_variable: Some(into) }])
+            Ok(vec![ActionKind::RunJs { code, into_variable: Some(variable) }])
         }
         "Json" if command.target.contains("${") => {
             Err("JSON with variables in it cannot be carried over".to_owned())
         }
         "Json" => {
             let code = format!("return {};", convert_placeholders(&command.target));
-            Ok(vec![ActionKind::RunJs { code, into_variable: Some(into) }])
+            Ok(vec![ActionKind::RunJs { code, into_variable: Some(variable) }])
         }
-        "Text" => extract(into, PageProperty::Text(Some(converter.convert_target(command)?))),
-        "Value" => extract(into, PageProperty::Value(converter.convert_target(command)?)),
-        "Title" => extract(into, PageProperty::Title),
+        "Text" => extract(variable, PageProperty::Text(Some(converter.convert_target(command)?))),
+        "Value" => extract(variable, PageProperty::Value(converter.convert_target(command)?)),
+        "Title" => extract(variable, PageProperty::Title),
         "ElementCount" | "XpathCount" | "CssCount" => {
-            extract(into, PageProperty::Count(converter.convert_target(command)?))
+            extract(variable, PageProperty::Count(converter.convert_target(command)?))
         }
         "Attribute" => {
             let (target, name) = command.target.rsplit_once('@').ok_or("it names no attribute")?;
             let element =
                 SideCommand { target: target.to_owned(), recorded_locators: Vec::new(), ..command.clone() };
-            extract(into, PageProperty::Attribute(converter.convert_target(&element)?, name.to_owned()))
+            extract(variable, PageProperty::Attribute(converter.convert_target(&element)?, name.to_owned()))
         }
         "WindowHandle" => {
             let window = converter.current_window;

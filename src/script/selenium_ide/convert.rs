@@ -96,8 +96,8 @@ impl<'p> Converter<'p> {
 
     /// Converts the commands of another test in place of this one.
     fn convert_run(&mut self, cx: CommandContext<'p>) {
-        let called = self.project.tests.iter().position(|test| test.name == cx.command.target);
-        match called {
+        let test_index = self.project.tests.iter().position(|test| test.name == cx.command.target);
+        match test_index {
             None => self.report_issue(cx, "there is no such test"),
             Some(index) if self.call_stack.contains(&index) => {
                 self.report_issue(cx, "it runs a test that is running already");
@@ -150,35 +150,36 @@ impl<'p> Converter<'p> {
         let path = path
             .split_once("://")
             .map_or(path, |(_, rest)| rest.find('/').map_or("/", |position| &rest[position..]));
-        let title = match (comment, name) {
+        let step_name = match (comment, name) {
             ("", "open") if !self.steps.is_empty() && !path.is_empty() => format!("Open {path}"),
             ("", _) => cx.test.name.clone(),
             (comment, _) => comment.to_owned(),
         };
-        let title = if title.trim().is_empty() { format!("Step {}", self.steps.len() + 1) } else { title };
-        self.steps.push(ScriptStep { name: truncate_name(&title), ..ScriptStep::default() });
+        let step_name =
+            if step_name.trim().is_empty() { format!("Step {}", self.steps.len() + 1) } else { step_name };
+        self.steps.push(ScriptStep { name: truncate_name(&step_name), ..ScriptStep::default() });
     }
 
     /// Adds an action, if the script language accepts it.
-    fn append_action(&mut self, action: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
-        self.check_action(&action)?;
-        if let ActionKind::Extract { into_variable: into, .. }
-        | ActionKind::RunJs { into_variable: Some(into), .. } = &action
+    fn append_action(&mut self, kind: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
+        self.check_action(&kind)?;
+        if let ActionKind::Extract { into_variable: variable, .. }
+        | ActionKind::RunJs { into_variable: Some(variable), .. } = &kind
         {
-            self.known_variables.insert(into.clone());
+            self.known_variables.insert(variable.clone());
         }
         if let Some(step) = self.steps.last_mut() {
-            step.actions.push(Action { timeout, ..action_from_kind(action) });
+            step.actions.push(Action { timeout, ..action_from_kind(kind) });
             self.action_count += 1;
         }
         Ok(())
     }
 
     /// Checks whether the script language accepts the action; fails with its error message.
-    pub(super) fn check_action(&self, action: &ActionKind) -> Result<(), String> {
+    pub(super) fn check_action(&self, kind: &ActionKind) -> Result<(), String> {
         let step = ScriptStep {
             name: "x".to_owned(),
-            actions: vec![action_from_kind(action.clone())],
+            actions: vec![action_from_kind(kind.clone())],
             ..ScriptStep::default()
         };
         let mut script = Script { steps: vec![step], ..Script::from_url("") };
@@ -201,29 +202,30 @@ impl<'p> Converter<'p> {
 
     /// Returns the target of the command: its locator, and the alternatives recorded with it.
     pub(super) fn convert_target(&self, command: &SideCommand) -> Result<ElementTarget, String> {
-        let others = command.recorded_locators.iter().filter_map(|pair| pair.first()).map(String::as_str);
-        let others = others.filter(|other| *other != command.target);
-        let (mut found, mut reason) = (Vec::new(), None);
-        for text in std::iter::once(command.target.as_str()).chain(others) {
-            let converted = locators::convert_locators(text).and_then(|locators| {
+        let alternatives =
+            command.recorded_locators.iter().filter_map(|recorded| recorded.first()).map(String::as_str);
+        let alternatives = alternatives.filter(|other| *other != command.target);
+        let (mut accepted, mut first_error) = (Vec::new(), None);
+        for text in std::iter::once(command.target.as_str()).chain(alternatives) {
+            let checked = locators::convert_locators(text).and_then(|locators| {
                 let target = ElementTarget { locators };
                 self.check_action(&ActionKind::Hover { target: target.clone() }).map(|()| target.locators)
             });
-            match converted {
+            match checked {
                 Ok(locators) => {
-                    let new = locators.into_iter().filter(|new| !found.contains(new)).collect::<Vec<_>>();
-                    found.extend(new);
+                    let new = locators.into_iter().filter(|new| !accepted.contains(new)).collect::<Vec<_>>();
+                    accepted.extend(new);
                 }
-                Err(error) => reason = reason.or(Some(error)),
+                Err(error) => first_error = first_error.or(Some(error)),
             }
-            if found.len() >= MAX_LOCATORS {
+            if accepted.len() >= MAX_LOCATORS {
                 break;
             }
         }
-        found.truncate(MAX_LOCATORS);
-        match reason {
-            Some(reason) if found.is_empty() => Err(reason),
-            _ => Ok(ElementTarget { locators: found }),
+        accepted.truncate(MAX_LOCATORS);
+        match first_error {
+            Some(first_error) if accepted.is_empty() => Err(first_error),
+            _ => Ok(ElementTarget { locators: accepted }),
         }
     }
 
@@ -261,14 +263,8 @@ impl<'p> Converter<'p> {
     }
 }
 
-fn action_from_kind(action: ActionKind) -> Action {
-    Action {
-        kind: action,
-        optional: false,
-        timeout: None,
-        expected_effect: None,
-        position: Position::default(),
-    }
+fn action_from_kind(kind: ActionKind) -> Action {
+    Action { kind, optional: false, timeout: None, expected_effect: None, position: Position::default() }
 }
 
 /// Truncates a name to 255 characters.

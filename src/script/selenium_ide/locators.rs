@@ -11,7 +11,7 @@ pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
     if target.starts_with("//") || target.starts_with("(//") {
         return Ok(vec![Locator::XPath(convert_placeholders(target))]);
     }
-    let Some((kind, text)) = target.split_once('=') else {
+    let Some((prefix, text)) = target.split_once('=') else {
         return Err(if target.is_empty() {
             "it does not say which element is meant".to_owned()
         } else {
@@ -19,7 +19,7 @@ pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
         });
     };
     let text = convert_placeholders(text);
-    Ok(vec![match kind {
+    Ok(vec![match prefix {
         "id" => Locator::Id(text),
         "name" => Locator::Name(text),
         "css" => Locator::Css(text),
@@ -31,8 +31,8 @@ pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
         "class" | "className" => Locator::Css(format!(".{text}")),
         "identifier" => return Ok(vec![Locator::Id(text.clone()), Locator::Name(text)]),
         _ => {
-            let kind = crate::syntax::truncate_value(kind);
-            return Err(format!("the dialect has no locator of the kind `{kind}=`"));
+            let prefix = crate::syntax::truncate_value(prefix);
+            return Err(format!("the dialect has no locator of the kind `{prefix}=`"));
         }
     }])
 }

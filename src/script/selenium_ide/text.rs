@@ -96,7 +96,7 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
     let mut actions = Vec::new();
     let mut modifiers: Vec<&str> = Vec::new();
     let mut pending_text = String::new();
-    let press = |modifiers: &[&str], key: &str| {
+    let press_action = |modifiers: &[&str], key: &str| {
         let key = modifiers.iter().copied().chain([key]).collect::<Vec<_>>().join("+");
         ActionKind::Press { key, target: Some(target.clone()) }
     };
@@ -108,7 +108,7 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
                         "more than {MAX_KEYS_WHILE_HELD} keys are pressed while another is held"
                     ));
                 }
-                actions.extend(text.chars().map(|c| press(&modifiers, &c.to_string())));
+                actions.extend(text.chars().map(|c| press_action(&modifiers, &c.to_string())));
                 continue;
             }
             Ok(text) => {
@@ -124,10 +124,11 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
                 None => return Err("a variable is typed while a key is held".to_owned()),
             },
         };
-        let known = KEY_NAMES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name);
+        let converted_key =
+            KEY_NAMES.iter().find(|(converted_key, _)| *converted_key == key).map(|(_, name)| *name);
         let function =
             key.starts_with('F') && key[1..].parse::<u8>().is_ok_and(|number| (1..=12).contains(&number));
-        match known.or(function.then_some(key)) {
+        match converted_key.or(function.then_some(key)) {
             None => return Err(format!("the dialect has no key `{key}`")),
             Some(modifier @ ("Control" | "Shift" | "Alt" | "Meta")) => {
                 flush_text(&mut actions, target, &mut pending_text);
@@ -137,7 +138,7 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
             }
             Some(key) => {
                 flush_text(&mut actions, target, &mut pending_text);
-                actions.push(press(&modifiers, key));
+                actions.push(press_action(&modifiers, key));
             }
         }
     }

@@ -27,17 +27,17 @@ const NAMED_OPERATORS: [&str; 4] = ["and", "or", "mod", "div"];
 
 /// Splits `text` into tokens.
 pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, String> {
-    let mut found: Vec<Token> = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);
-        let Some(first) = rest.chars().next() else { return Ok(found) };
+        let Some(first) = rest.chars().next() else { return Ok(tokens) };
         // After an operand, `*` and operator names are operators.
         let after_operand = !matches!(
-            found.last(),
+            tokens.last(),
             None | Some(Token::Operator(_) | Token::Punctuation("@" | "::" | "(" | "[" | ","))
         );
-        let (token, end) = match first {
+        let (token, length) = match first {
             '"' | '\'' => lex_literal(rest, first)?,
             '0'..='9' => lex_number(rest)?,
             '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => lex_number(rest)?,
@@ -46,8 +46,8 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, String> {
             '$' => return Err("variables are not known in an XPath".to_owned()),
             _ => lex_punctuation(rest).ok_or_else(|| format!("`{first}` is not understood"))?,
         };
-        found.push(token);
-        rest = &rest[end..];
+        tokens.push(token);
+        rest = &rest[length..];
     }
 }
 

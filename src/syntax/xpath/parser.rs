@@ -83,12 +83,12 @@ impl Parser {
     }
 
     fn parse_unary(&mut self) -> Result<Expr, String> {
-        let (mut any, mut negative) = (false, false);
+        let (mut has_minus, mut negative) = (false, false);
         while self.eat_operator(&["-"]).is_some() {
-            (any, negative) = (true, !negative);
+            (has_minus, negative) = (true, !negative);
         }
         let value = self.parse_union()?;
-        Ok(match (any, negative) {
+        Ok(match (has_minus, negative) {
             (false, _) => value,
             (true, true) => Expr::Negate(Box::new(value)),
             // A double negation still converts to a number.
@@ -125,13 +125,13 @@ impl Parser {
             require_node_set(&value, "`[`")?;
             value = Expr::Filter(Box::new(value), predicates);
         }
-        let first = match self.eat_operator(&["/", "//"]) {
+        let initial_steps = match self.eat_operator(&["/", "//"]) {
             None => return Ok(value),
             Some("//") => vec![descendant_or_self_step()],
             Some(_) => Vec::new(),
         };
         require_node_set(&value, "`/`")?;
-        Ok(Expr::Path(PathStart::Expr(Box::new(value)), self.parse_steps(first)?))
+        Ok(Expr::Path(PathStart::Expr(Box::new(value)), self.parse_steps(initial_steps)?))
     }
 
     fn is_at_primary(&self) -> bool {
@@ -301,8 +301,8 @@ fn node_type_test(name: &str) -> Option<NodeTest> {
     }
 }
 
-fn require_node_set(value: &Expr, what: &str) -> Result<(), String> {
-    if value.returns_node_set() { Ok(()) } else { Err(format!("{what} needs nodes before it")) }
+fn require_node_set(value: &Expr, operator: &str) -> Result<(), String> {
+    if value.returns_node_set() { Ok(()) } else { Err(format!("{operator} needs nodes before it")) }
 }
 
 fn describe_token(token: &Token) -> String {

@@ -63,15 +63,15 @@ impl<'a> MailboxPoll<'a> {
         self.session_setup.as_ref().and_then(SessionSetup::login_delay)
     }
 
-    /// Opens the mailbox of `account` and runs `search` in it.
+    /// Opens the mailbox of `target` and runs `search` in it.
     pub(super) async fn run(
         &mut self,
-        account: &MailServerTarget,
+        target: &MailServerTarget,
         search: &mut MessageSearch<'_>,
     ) -> PollOutcome {
-        let opening = self.session_setup.insert(build_session_setup(account));
-        let outcome = open_mailbox(account, &mut self.session, opening).await;
-        let is_locked = opening.should_retry_later();
+        let session_setup = self.session_setup.insert(build_session_setup(target));
+        let outcome = open_mailbox(target, &mut self.session, session_setup).await;
+        let is_locked = session_setup.should_retry_later();
         let poll_outcome = match outcome {
             Err(_) if is_locked => PollOutcome::Locked,
             Err(failure) => PollOutcome::Failed(failure),
@@ -92,44 +92,41 @@ impl<'a> MailboxPoll<'a> {
         let mut mailbox = Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.retain_listed(&listed);
-        let SearchOutcome {
-            own_message: own,
-            stale_messages: stale,
-            has_unexamined: more,
-            is_session_broken: broken,
-        } = search.run(&mut mailbox, &listed, None).await?;
-        if broken {
+        let SearchOutcome { own_message: own, stale_messages: stale, has_unexamined, is_session_broken } =
+            search.run(&mut mailbox, &listed, None).await?;
+        if is_session_broken {
             // Nothing was marked as deleted, and no command can be sent any more: close the connection.
-            return Ok(PollOutcome::NotFound { has_unexamined: more });
+            return Ok(PollOutcome::NotFound { has_unexamined });
         }
         let Some((index, message)) = own else {
-            let deleted = delete_stale(&mut mailbox, &stale).await?;
-            let quit = timeout(QUIT_TIMEOUT, mailbox.quit()).await;
-            self.deleted_stale_count = if matches!(quit, Ok(Ok(()))) { deleted } else { 0 };
-            return Ok(PollOutcome::NotFound { has_unexamined: more });
+            let deleted_count = delete_stale(&mut mailbox, &stale).await?;
+            let quit_result = timeout(QUIT_TIMEOUT, mailbox.quit()).await;
+            self.deleted_stale_count = if matches!(quit_result, Ok(Ok(()))) { deleted_count } else { 0 };
+            return Ok(PollOutcome::NotFound { has_unexamined });
         };
-        let seen = Instant::now();
+        let found_at = Instant::now();
         if let Err(failure) = fetch_and_delete(search, &mut mailbox, &message).await {
             if failure.kind == FailureKind::TcpReplyUnexpected {
                 let _ = timeout(QUIT_TIMEOUT, mailbox.reset()).await;
             }
             return Err(failure);
         }
-        let fetched = Instant::now();
-        let mut deleted = delete_stale(&mut mailbox, &stale).await?;
+        let fetched_at = Instant::now();
+        let mut deleted_count = delete_stale(&mut mailbox, &stale).await?;
         if !search.skips_stale {
-            let older = listed.get(index + 1..).unwrap_or_default();
-            let rest = search.run(&mut mailbox, older, Some(fetched + STALE_SEARCH_TIMEOUT)).await?;
-            if rest.is_session_broken {
+            let older_messages = listed.get(index + 1..).unwrap_or_default();
+            let stale_search =
+                search.run(&mut mailbox, older_messages, Some(fetched_at + STALE_SEARCH_TIMEOUT)).await?;
+            if stale_search.is_session_broken {
                 // Without QUIT nothing is deleted: the next poll does it, and looks for the own message only.
                 search.skips_stale = true;
                 return Ok(PollOutcome::NotFound { has_unexamined: true });
             }
-            deleted += delete_stale(&mut mailbox, &rest.stale_messages).await?;
+            deleted_count += delete_stale(&mut mailbox, &stale_search.stale_messages).await?;
         }
         mailbox.quit().await?;
-        self.deleted_stale_count = deleted;
-        Ok(PollOutcome::Delivered { found_at: seen, fetched_at: fetched })
+        self.deleted_stale_count = deleted_count;
+        Ok(PollOutcome::Delivered { found_at, fetched_at })
     }
 }
 

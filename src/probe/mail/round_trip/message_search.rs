@@ -45,11 +45,11 @@ pub(super) struct SearchOutcome {
 }
 
 impl<'a> MessageSearch<'a> {
-    /// Creates a search for the message with the token `own`, sent at `now`.
-    pub(super) fn new(tokens: &'a TokenSigner, own: &'a str, now: Timestamp) -> Self {
+    /// Creates a search for the message with the token `own_token`, sent at `now`.
+    pub(super) fn new(token_signer: &'a TokenSigner, own_token: &'a str, now: Timestamp) -> Self {
         Self {
-            token_signer: tokens,
-            own_token: own,
+            token_signer,
+            own_token,
             sent_at: now,
             foreign_messages: HashSet::new(),
             is_top_refused: false,
@@ -62,27 +62,27 @@ impl<'a> MessageSearch<'a> {
         self.foreign_messages.retain(|message| listed.contains(message));
     }
 
-    /// Examines `listed` until the own message is found, or `until` has passed.
+    /// Examines `messages` until the own message is found, or `deadline` has passed.
     pub(super) async fn run(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
-        listed: &[MessageEntry],
-        until: Option<Instant>,
+        messages: &[MessageEntry],
+        deadline: Option<Instant>,
     ) -> Result<SearchOutcome, Failure> {
         let mut outcome = SearchOutcome::default();
         let mut bytes_read = 0;
-        for (index, message) in listed.iter().enumerate() {
+        for (index, message) in messages.iter().enumerate() {
             if self.foreign_messages.contains(message) {
                 continue;
             }
-            if bytes_read > MAX_SEARCH_BYTES || until.is_some_and(|until| Instant::now() > until) {
+            if bytes_read > MAX_SEARCH_BYTES || deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 outcome.has_unexamined = true;
                 return Ok(outcome);
             }
             let mut scanner = HeaderScanner::new(TOKEN_HEADER);
-            let ending = self.read_head(mailbox, message, &mut scanner).await?;
+            let read_outcome = self.read_head(mailbox, message, &mut scanner).await?;
             bytes_read += scanner.bytes();
-            match self.classify(ending, &scanner) {
+            match self.classify(read_outcome, &scanner) {
                 MessageOrigin::ThisCheck => {
                     outcome.own_message = Some((index, message.clone()));
                     return Ok(outcome);
@@ -90,7 +90,7 @@ impl<'a> MessageSearch<'a> {
                 MessageOrigin::StaleCheck => outcome.stale_messages.push(message.clone()),
                 MessageOrigin::Other => self.remember_foreign(message),
             }
-            if ending == ReadOutcome::TooLong {
+            if read_outcome == ReadOutcome::TooLong {
                 (outcome.has_unexamined, outcome.is_session_broken) = (true, true);
                 return Ok(outcome);
             }
@@ -124,8 +124,8 @@ impl<'a> MessageSearch<'a> {
         }
     }
 
-    fn classify(&self, ending: ReadOutcome, scanner: &HeaderScanner) -> MessageOrigin {
-        let value = scanner.single_value().filter(|_| ending == ReadOutcome::Complete);
+    fn classify(&self, read_outcome: ReadOutcome, scanner: &HeaderScanner) -> MessageOrigin {
+        let value = scanner.single_value().filter(|_| read_outcome == ReadOutcome::Complete);
         value.map_or(MessageOrigin::Other, |value| {
             self.token_signer.classify(&value, self.own_token, self.sent_at)
         })
@@ -146,9 +146,9 @@ impl<'a> MessageSearch<'a> {
         scanner: &mut HeaderScanner,
     ) -> Result<ReadOutcome, Failure> {
         if !self.is_top_refused {
-            let ending = mailbox.top(message.number, scanner, MAX_HEADER_BYTES).await?;
-            if ending != ReadOutcome::Refused {
-                return Ok(ending);
+            let read_outcome = mailbox.top(message.number, scanner, MAX_HEADER_BYTES).await?;
+            if read_outcome != ReadOutcome::Refused {
+                return Ok(read_outcome);
             }
             self.is_top_refused = true;
         }

@@ -23,10 +23,10 @@ pub(super) struct PollSchedule {
 }
 
 impl PollSchedule {
-    /// Creates a schedule that ends at `end`.
-    pub(super) fn new(end: Instant) -> Self {
+    /// Creates a schedule that ends at `deadline`.
+    pub(super) fn new(deadline: Instant) -> Self {
         Self {
-            deadline: end,
+            deadline,
             next_delay: FIRST_DELAY,
             min_delay: Duration::ZERO,
             longest_poll: Duration::ZERO,
@@ -37,17 +37,18 @@ impl PollSchedule {
     /// Returns the time of the next poll; `None` when there is no time for it. The last poll is as late as possible.
     pub(super) fn next_poll(&mut self, now: Instant) -> Option<Instant> {
         let reserve = self.longest_poll * 2 + FINAL_POLL_RESERVE;
-        let latest = self.deadline.checked_sub(reserve).filter(|latest| *latest > now && !self.is_last)?;
+        let last_poll_at =
+            self.deadline.checked_sub(reserve).filter(|last_poll_at| *last_poll_at > now && !self.is_last)?;
         let next = now + self.next_delay.max(self.min_delay);
         self.next_delay = (self.next_delay * 2).min(MAX_DELAY);
-        self.is_last = next >= latest;
-        Some(next.min(latest))
+        self.is_last = next >= last_poll_at;
+        Some(next.min(last_poll_at))
     }
 
     /// Records the duration of a poll, and the shortest delay in seconds that the server allows.
-    pub(super) fn record_poll(&mut self, duration: Duration, min: Option<u64>) {
+    pub(super) fn record_poll(&mut self, duration: Duration, min_delay_seconds: Option<u64>) {
         self.longest_poll = self.longest_poll.max(duration);
-        if let Some(seconds) = min {
+        if let Some(seconds) = min_delay_seconds {
             self.min_delay = Duration::from_secs(seconds);
         }
     }

@@ -54,7 +54,7 @@ impl RoundTripProbe {
         let user = round_trip.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
         let credentials =
             Credentials { user, password: round_trip.email_password.unwrap_or_default().to_owned() };
-        let account = |host, schemes, ports| {
+        let build_target = |host, schemes, ports| {
             MailServerTarget::new(
                 document,
                 parse_service_endpoint(host, None, None, schemes, ports),
@@ -62,14 +62,14 @@ impl RoundTripProbe {
                 (None, None),
             )
         };
-        let pop = account(round_trip.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
-        let smtp = account(round_trip.smtp_hostname, SMTP_SCHEMES, DEFAULT_SMTP_PORTS)?;
+        let pop_target = build_target(round_trip.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
+        let smtp_target = build_target(round_trip.smtp_hostname, SMTP_SCHEMES, DEFAULT_SMTP_PORTS)?;
         Ok(Self {
             smtp_target: MailServerTarget {
                 credentials: Some(credentials.clone()).filter(|login| !login.password.is_empty()),
-                ..smtp
+                ..smtp_target
             },
-            pop_target: MailServerTarget { credentials: Some(credentials), ..pop },
+            pop_target: MailServerTarget { credentials: Some(credentials), ..pop_target },
             email_address: email.to_owned(),
             configured_ehlo_name: settings.ehlo_name.clone(),
             token_signer: TokenSigner::new(settings.keyring.as_ref(), settings.monitor_id),
@@ -94,27 +94,28 @@ impl RoundTripProbe {
             let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email_address);
             return Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
         }
-        let (started, now) = (Instant::now(), cx.clock.now());
-        let token = self.token_signer.issue_token(now);
-        let (message, message_id) = message::compose(&self.email_address, &token, now);
+        let (started, sent_at) = (Instant::now(), cx.clock.now());
+        let token = self.token_signer.issue_token(sent_at);
+        let (message, message_id) = message::compose(&self.email_address, &token, sent_at);
         let facts = RoundTripFacts { message_id, ..RoundTripFacts::default() };
         let mut session = LineSession::new(cx.net, cx.deadline);
-        let mut mail = MailFacts::default();
+        let mut mail_facts = MailFacts::default();
         let hello = self.configured_ehlo_name.as_deref();
-        let sent =
-            send::send_message(&self.smtp_target, hello, &mut session, message, cx.clock, &mut mail).await;
+        let send_result =
+            send::send_message(&self.smtp_target, hello, &mut session, message, cx.clock, &mut mail_facts)
+                .await;
         session.close().await;
-        match sent {
+        match send_result {
             Err(failure) => {
                 let failure = with_send_context(failure, &self.smtp_target);
                 let mut observation =
-                    self.smtp_target.build_observation(started, session, Err(failure), mail);
+                    self.smtp_target.build_observation(started, session, Err(failure), mail_facts);
                 observation.facts.round_trip = Some(Box::new(facts));
                 observation
             }
             Ok(accepted) => {
-                let state = RoundTripState::after_send(started, facts, &accepted, &session, &mail);
-                let search = MessageSearch::new(&self.token_signer, &token, now);
+                let state = RoundTripState::after_send(started, facts, &accepted, &session, &mail_facts);
+                let search = MessageSearch::new(&self.token_signer, &token, sent_at);
                 self.poll_mailbox(cx, state, search, &accepted).await
             }
         }
@@ -126,12 +127,12 @@ impl RoundTripProbe {
         cx: ProbeContext<'_>,
         mut state: RoundTripState,
         mut search: MessageSearch<'_>,
-        message: &AcceptedMessage,
+        accepted_message: &AcceptedMessage,
     ) -> Observation {
         let mut schedule = PollSchedule::new(cx.deadline.at);
-        let mut last = MailboxPoll::new(cx);
-        while let Some(next) = schedule.next_poll(Instant::now()) {
-            sleep_until(next).await;
+        let mut last_poll = MailboxPoll::new(cx);
+        while let Some(next_poll_at) = schedule.next_poll(Instant::now()) {
+            sleep_until(next_poll_at).await;
             let started = Instant::now();
             let mut poll = MailboxPoll::new(cx);
             let outcome = poll.run(&self.pop_target, &mut search).await;
@@ -146,32 +147,32 @@ impl RoundTripProbe {
                     let failure = with_fetch_context(failure, &self.pop_target);
                     return build_round_trip_observation(
                         &self.pop_target,
-                        started - message.accepted_instant,
+                        started - accepted_message.accepted_instant,
                         state,
                         poll,
                         Err(failure),
                     );
                 }
-                PollOutcome::Delivered { found_at: seen, fetched_at: fetched } => {
-                    state.facts.trip_transit_us = to_micros(seen - message.accepted_instant);
-                    state.facts.trip_fetch_us = to_micros(fetched - seen);
+                PollOutcome::Delivered { found_at, fetched_at } => {
+                    state.facts.trip_transit_us = to_micros(found_at - accepted_message.accepted_instant);
+                    state.facts.trip_fetch_us = to_micros(fetched_at - found_at);
                     return build_round_trip_observation(
                         &self.pop_target,
-                        started - message.accepted_instant,
+                        started - accepted_message.accepted_instant,
                         state,
                         poll,
                         Ok(()),
                     );
                 }
             }
-            last = poll;
+            last_poll = poll;
         }
-        let failure = not_delivered_failure(message, &state.facts);
+        let failure = not_delivered_failure(accepted_message, &state.facts);
         build_round_trip_observation(
             &self.pop_target,
-            message.accepted_instant.elapsed(),
+            accepted_message.accepted_instant.elapsed(),
             state,
-            last,
+            last_poll,
             Err(failure),
         )
     }

@@ -22,47 +22,47 @@ pub(super) struct RoundTripState {
 }
 
 impl RoundTripState {
-    /// Creates the state after the SMTP `session` that started at `started`; `mail` are the facts of the SMTP server.
+    /// Creates the state after the SMTP `session` that started at `started`; `mail_facts` are the facts of the SMTP server.
     pub(super) fn after_send(
         started: Instant,
         facts: RoundTripFacts,
         message: &AcceptedMessage,
         session: &LineSession<'_>,
-        mail: &MailFacts,
+        mail_facts: &MailFacts,
     ) -> Self {
         Self {
             facts: RoundTripFacts { trip_send_us: to_micros(message.accepted_instant - started), ..facts },
             started,
             phases: session.connect_trace.phases,
             transcript: session.transcript.to_capture(),
-            password_in_clear: mail.password_in_clear,
+            password_in_clear: mail_facts.password_in_clear,
         }
     }
 }
 
-/// Builds the observation of a round trip that ended with `poll`, `transit` after the message was accepted. Of earlier
+/// Builds the observation of a round trip that ended with `poll`, `transit_duration` after the message was accepted. Of earlier
 /// polls only the time is reported, as part of the transit.
 pub(super) fn build_round_trip_observation(
-    pop: &MailServerTarget,
-    transit: Duration,
+    pop_target: &MailServerTarget,
+    transit_duration: Duration,
     state: RoundTripState,
     poll: MailboxPoll<'_>,
     outcome: Result<(), Failure>,
 ) -> Observation {
-    let mut mail = poll.facts();
-    mail.password_in_clear |= state.password_in_clear;
-    let mail = redact_facts(&poll.session.transcript, mail);
+    let mut mail_facts = poll.facts();
+    mail_facts.password_in_clear |= state.password_in_clear;
+    let mail_facts = redact_facts(&poll.session.transcript, mail_facts);
     let mut session = poll.session;
     if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
         // The time since the message was accepted is part of the transit already.
         session.connect_trace.phases = Phases::default();
     }
-    let outcome = outcome.map_err(|failure| pop.with_tls_hint(failure, &session.connect_trace));
+    let outcome = outcome.map_err(|failure| pop_target.with_tls_hint(failure, &session.connect_trace));
     let failed = outcome.is_err();
     let mut observation = build_session_observation(state.started, session, outcome);
     observation.phases.merge(&state.phases);
-    observation.phases.add(Phase::Transit, transit);
-    observation.facts.mail = mail.map(Box::new);
+    observation.phases.add(Phase::Transit, transit_duration);
+    observation.facts.mail = mail_facts.map(Box::new);
     observation.facts.round_trip = Some(Box::new(state.facts));
     if let Some(capture) = state.transcript.filter(|_| failed) {
         observation.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
@@ -71,9 +71,9 @@ pub(super) fn build_round_trip_observation(
 }
 
 /// Returns the failure of a message that did not arrive.
-pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
-    let (when, reply) = (message.accepted_wall_time, &message.reply);
-    let waited = message.accepted_instant.elapsed().as_secs_f64();
+pub(super) fn not_delivered_failure(accepted_message: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
+    let (accepted_at, reply) = (accepted_message.accepted_wall_time, &accepted_message.reply);
+    let waited = accepted_message.accepted_instant.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let locked = match facts.mailbox_locked {
         0 => String::new(),
@@ -84,7 +84,7 @@ pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTrip
         count => format!("it was polled {}", times(count)),
     };
     let detail = format!(
-        "the SMTP server accepted the message at {when} (`{reply}`), but it did not show up in the POP3 mailbox \
+        "the SMTP server accepted the message at {accepted_at} (`{reply}`), but it did not show up in the POP3 mailbox \
          in {waited:.1} s; {polls}{locked}"
     );
     Failure::new(Phase::Transit, FailureKind::TimedOut, detail)
@@ -92,21 +92,21 @@ pub(super) fn not_delivered_failure(message: &AcceptedMessage, facts: &RoundTrip
 
 /// Adds to `failure`, which occurred before the message was accepted, that sending failed. Phases such as `auth`
 /// occur in the SMTP and the POP3 session, so the detail names the session.
-pub(super) fn with_send_context(failure: Failure, smtp: &MailServerTarget) -> Failure {
-    with_prefix(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
+pub(super) fn with_send_context(failure: Failure, smtp_target: &MailServerTarget) -> Failure {
+    with_prefix(failure, format!("sending by SMTP through `{}` failed", smtp_target.host()))
 }
 
 /// Adds to `failure` of a poll whether fetching or, after the message was fetched, deleting failed.
-pub(super) fn with_fetch_context(failure: Failure, pop: &MailServerTarget) -> Failure {
+pub(super) fn with_fetch_context(failure: Failure, pop_target: &MailServerTarget) -> Failure {
     let action = match failure.phase {
         Phase::Delete | Phase::Quit => "deleting by POP3 at",
         _ => "fetching by POP3 from",
     };
-    with_prefix(failure, format!("{action} `{}` failed", pop.host()))
+    with_prefix(failure, format!("{action} `{}` failed", pop_target.host()))
 }
 
-fn with_prefix(failure: Failure, half: String) -> Failure {
-    let detail = if failure.detail.is_empty() { half } else { format!("{half}: {}", failure.detail) };
+fn with_prefix(failure: Failure, prefix: String) -> Failure {
+    let detail = if failure.detail.is_empty() { prefix } else { format!("{prefix}: {}", failure.detail) };
     Failure { detail, ..failure }
 }
 

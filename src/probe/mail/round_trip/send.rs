@@ -27,39 +27,39 @@ pub(super) struct AcceptedMessage {
 /// Sends `message`. Logs in if the server offers a login; a server that requires a login refuses the message otherwise
 /// (fields.md 3).
 pub(super) async fn send_message(
-    account: &MailServerTarget,
+    target: &MailServerTarget,
     configured_name: Option<&str>,
     session: &mut LineSession<'_>,
     message: OutgoingMessage,
     clock: &dyn Clock,
     facts: &mut MailFacts,
 ) -> Result<AcceptedMessage, Failure> {
-    account.connect(session).await?;
+    target.connect(session).await?;
     let mut smtp = SmtpSession::new(SmtpOptions {
         ehlo_name: ehlo_name(configured_name, session),
-        implicit_tls: account.service_endpoint.implicit_tls,
-        require_tls: account.require_tls,
-        credentials: account.credentials.clone(),
-        mechanism: account.auth_mechanism,
+        implicit_tls: target.service_endpoint.implicit_tls,
+        require_tls: target.require_tls,
+        credentials: target.credentials.clone(),
+        mechanism: target.auth_mechanism,
         message: Some(message),
     })
     .with_optional_login();
-    let outcome = deliver(account, session, &mut smtp, clock).await;
+    let outcome = deliver(target, session, &mut smtp, clock).await;
     *facts = smtp.facts();
     outcome
 }
 
 /// Like [`LineSession::run`], but the message counts as accepted at the server's reply, not at QUIT.
 async fn deliver(
-    account: &MailServerTarget,
+    target: &MailServerTarget,
     session: &mut LineSession<'_>,
     smtp: &mut SmtpSession,
     clock: &dyn Clock,
 ) -> Result<AcceptedMessage, Failure> {
     loop {
-        let (line, action) = session.step(smtp, account.host(), &account.tls_options).await?;
+        let (reply_line, action) = session.step(smtp, target.host(), &target.tls_options).await?;
         if smtp.delivered {
-            let reply = crate::domain::replace_control_chars(&session.transcript.redact(&line));
+            let reply = crate::domain::replace_control_chars(&session.transcript.redact(&reply_line));
             let message =
                 AcceptedMessage { accepted_instant: Instant::now(), accepted_wall_time: clock.now(), reply };
             let phases = session.connect_trace.phases;
@@ -72,9 +72,9 @@ async fn deliver(
             session.connect_trace.phases = phases;
             return Ok(message);
         }
-        if let ProtocolAction::SendLine(line) = action {
+        if let ProtocolAction::SendLine(reply_line) = action {
             // A failed send shows as a missing reply to this command.
-            session.send(&line).await.map_err(|failure| Failure { phase: smtp.phase(), ..failure })?;
+            session.send(&reply_line).await.map_err(|failure| Failure { phase: smtp.phase(), ..failure })?;
         }
     }
 }

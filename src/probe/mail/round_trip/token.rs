@@ -35,11 +35,11 @@ pub(super) enum MessageOrigin {
 }
 
 impl TokenSigner {
-    /// Creates the signer of `monitor`. Without a keyring, tokens are signed by a key of this process alone.
-    pub(super) fn new(keyring: Option<&Arc<Keyring>>, monitor: MonitorId) -> Self {
+    /// Creates the signer of `monitor_id`. Without a keyring, tokens are signed by a key of this process alone.
+    pub(super) fn new(keyring: Option<&Arc<Keyring>>, monitor_id: MonitorId) -> Self {
         static PROCESS_KEYRING: OnceLock<Arc<Keyring>> = OnceLock::new();
-        let own = || PROCESS_KEYRING.get_or_init(|| Arc::new(Keyring::ephemeral()));
-        Self { keyring: Arc::clone(keyring.unwrap_or_else(own)), monitor_id: monitor }
+        let process_keyring = || PROCESS_KEYRING.get_or_init(|| Arc::new(Keyring::ephemeral()));
+        Self { keyring: Arc::clone(keyring.unwrap_or_else(process_keyring)), monitor_id }
     }
 
     /// Issues a new token at the time `now`.
@@ -48,15 +48,15 @@ impl TokenSigner {
         // Two locations may send in the same microsecond. If the system has no random numbers, the time still
         // distinguishes all others.
         let _ = rand::fill(&mut nonce);
-        let head = format!("{}.{:016x}", now.as_micros(), u64::from_be_bytes(nonce));
-        let signature = self.keyring.sign(SIGNING_PURPOSE, self.signed_text(&head).as_bytes());
-        format!("{head}.{}", to_hex(&signature))
+        let payload = format!("{}.{:016x}", now.as_micros(), u64::from_be_bytes(nonce));
+        let signature = self.keyring.sign(SIGNING_PURPOSE, self.signed_text(&payload).as_bytes());
+        format!("{payload}.{}", to_hex(&signature))
     }
 
-    /// Returns the owner of the message with `value` in its header, examined at `now` by the check that sent `own`.
-    pub(super) fn classify(&self, value: &str, own: &str, now: Timestamp) -> MessageOrigin {
-        let Some(sent_at) = self.verified_issue_time(value) else { return MessageOrigin::Other };
-        if crate::domain::constant_time_eq(value, own) {
+    /// Returns the owner of the message with `header_value` in its header, examined at `now` by the check that sent `own_token`.
+    pub(super) fn classify(&self, header_value: &str, own_token: &str, now: Timestamp) -> MessageOrigin {
+        let Some(sent_at) = self.verified_issue_time(header_value) else { return MessageOrigin::Other };
+        if crate::domain::constant_time_eq(header_value, own_token) {
             MessageOrigin::ThisCheck
         } else if now.since(sent_at) > STALE_AFTER {
             MessageOrigin::StaleCheck
@@ -76,8 +76,8 @@ impl TokenSigner {
         is_valid.then(|| micros.parse().ok().map(Timestamp::from_micros)).flatten()
     }
 
-    fn signed_text(&self, head: &str) -> String {
-        format!("{} {head}", self.monitor_id)
+    fn signed_text(&self, payload: &str) -> String {
+        format!("{} {payload}", self.monitor_id)
     }
 }
 
