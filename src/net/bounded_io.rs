@@ -91,7 +91,7 @@ pub fn connection_closed_failure(phase: Phase, received_bytes: usize) -> Failure
     }
 }
 
-/// Returns the failure of an I/O error after the connection was established.
+/// Converts an I/O error on an established connection to a failure.
 #[must_use]
 pub fn io_failure(phase: Phase, error: &io::Error) -> Failure {
     use io::ErrorKind as Io;

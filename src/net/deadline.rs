@@ -39,7 +39,7 @@ impl Deadline {
         tokio::time::timeout_at(self.at, work).await.map_err(|_| self.timed_out(phase))
     }
 
-    /// Returns the failure of a wait in `phase` until this deadline.
+    /// Returns the timeout failure for reaching this deadline in `phase`.
     #[must_use]
     pub fn timed_out(&self, phase: Phase) -> Failure {
         Failure::timed_out(phase, self.timeout)

@@ -156,7 +156,7 @@ impl Net {
 /// Makes the kernel acknowledge data on `stream` at once. It would otherwise wait 40 ms for data to send along; a peer
 /// with Nagle's algorithm sends nothing meanwhile, and that time is not the target's.
 pub fn enable_quick_ack(stream: &TcpStream) {
-    // On failure the default remains.
+    // If this fails, the kernel's default remains.
     let _ = SockRef::from(stream).set_tcp_quickack(true);
 }
 

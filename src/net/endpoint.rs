@@ -92,6 +92,6 @@ pub struct ConnectionTrace {
     pub resolved: Vec<IpAddr>,
     /// The TLS session, if there was one; also set when the certificate was refused.
     pub tls: Option<Box<TlsFacts>>,
-    /// Whether the peer sent something else than TLS in the handshake.
+    /// Whether the peer sent something other than TLS during the handshake.
     pub peer_sent_no_tls: bool,
 }

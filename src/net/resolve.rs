@@ -19,7 +19,7 @@ use crate::domain::{Failure, FailureKind, Fault, Phase};
 const CONTROL_LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 impl Net {
     /// Returns the addresses of `to`, in the order to try them. A pinned address or a literal needs no query. NXDOMAIN,
-    /// no data and errors of the resolver are failures of their own kinds (51). When the resolver does not respond, the
+    /// no data and errors of the resolver have failure kinds of their own (51). When the resolver does not respond, the
     /// control name is queried: if that works, the failure is about this name (51), otherwise about the resolver (21).
     pub async fn resolve(
         &self,
@@ -71,7 +71,7 @@ impl Net {
         }
     }
 
-    /// Determines whether the name's servers or the resolver itself did not respond.
+    /// Finds out whether the resolver is unresponsive, or only the servers of this name.
     async fn resolver_silence_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
         let timeout = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
         let query =
@@ -120,7 +120,7 @@ impl Net {
     }
 }
 
-/// Returns the failure that a response or an error of this host implies; `None` for no response.
+/// Converts an error to a failure; `None` when the error means that there was no response.
 fn lookup_failure(to: &Endpoint, error: &DnsFault) -> Option<Failure> {
     let host = &to.host;
     let (kind, detail) = match error {

@@ -22,7 +22,7 @@ use super::socket::SourceBinding;
 /// check whether the resolver works.
 pub(super) const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the other family is waited for once one has addresses. RFC 8305 3 recommends 50 ms, for interactive use;
+/// How long to wait for the other family once one has addresses. RFC 8305 3 recommends 50 ms, for interactive use;
 /// here complete results matter more than speed.
 const RESOLUTION_DELAY: Duration = Duration::from_millis(250);
 

@@ -14,7 +14,7 @@ use crate::domain::EgressScope;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
-/// The network of one location, as those on whose behalf it connects may use it. It is rebuilt when settings change;
+/// The network of one location, for connections of one egress scope. It is rebuilt when settings change;
 /// only certificates and named proxies change in between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Clone, Debug)]
 pub struct Net {
@@ -22,7 +22,7 @@ pub struct Net {
     pub(super) scope: EgressScope,
 }
 
-/// What all users of the network of one location share.
+/// The state of one location's network, shared by all its [`Net`]s.
 #[derive(Debug)]
 pub(super) struct NetStack {
     pub(super) resolver: DnsResolver,

@@ -107,8 +107,8 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// Returns the client's message in turn `turn` (from 0) of `mechanism`, before Base64. `challenge` is the server's,
-/// after Base64; empty for mechanisms without one. `None` means that the server asks for more than the mechanism has.
+/// Returns the client's message in turn `turn` (from 0) of `mechanism`, unencoded. `challenge` is the server's,
+/// decoded; empty for mechanisms without one. `None` means that the mechanism has no further message.
 #[must_use]
 pub fn client_response(
     mechanism: Mechanism,
@@ -123,7 +123,7 @@ pub fn client_response(
         (Login, 1) => Some(password.clone().into_bytes()),
         (CramMd5, 0) => Some(cram_md5_response(user, password, challenge)),
         (Xoauth2, 0) => Some(format!("user={user}\x01auth=Bearer {password}\x01\x01").into_bytes()),
-        // The server reports here why it refuses, and expects a response before it does.
+        // The server sends its error as a challenge, and refuses only after an empty response to it.
         (Xoauth2, 1) => Some(Vec::new()),
         _ => None,
     }

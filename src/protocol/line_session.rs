@@ -18,7 +18,7 @@ use crate::syntax::MASK;
 const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Limit of all lines together in bytes, unless [`LineSession::set_read_limit`] changes it.
 const MAX_SESSION_BYTES: usize = 256 * 1024;
-/// Limit for the reply to the final command.
+/// Maximum time to wait for the reply to the final command.
 pub(super) const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The client side of a protocol, without sockets: it receives lines and returns actions.
@@ -42,7 +42,7 @@ pub enum ProtocolAction {
     SendLine(OutgoingLine),
     /// Start TLS: the server has agreed to it.
     StartTls,
-    /// Nothing more: the session is complete.
+    /// End: the session is complete.
     Done,
 }
 
@@ -53,7 +53,7 @@ pub struct OutgoingLine {
     redacted: Option<String>,
     /// Where the secret starts.
     secret_at: Option<usize>,
-    /// Whether it may be several lines.
+    /// Whether line breaks are allowed, as in a message.
     is_multiline: bool,
 }
 
@@ -109,8 +109,8 @@ impl std::fmt::Debug for OutgoingLine {
     }
 }
 
-/// One connection to a line-based server, with everything observed on it. It outlives its own failure, so that
-/// everything up to there can be reported.
+/// One connection to a line-based server, with everything observed on it. It survives its failure, so that
+/// everything up to the failure can be reported.
 pub struct LineSession<'a> {
     net: &'a Net,
     deadline: Deadline,
@@ -121,7 +121,7 @@ pub struct LineSession<'a> {
     limit: usize,
     /// Start of the time that is not yet added to a phase.
     phase_started: Instant,
-    /// The connection and the durations.
+    /// What was observed of the connection, and the durations of all phases.
     pub connect_trace: ConnectionTrace,
     /// The dialogue.
     pub transcript: Transcript,
@@ -300,7 +300,7 @@ impl<'a> LineSession<'a> {
                     Ok(()) => {}
                     // The check is complete, whether this was sent or not.
                     Err(_) if core.phase() == Phase::Quit => return Ok(()),
-                    // A failed send shows as a missing reply to this line.
+                    // A failed send is reported in the phase of the reply to this line.
                     Err(failure) => return Err(Failure { phase: core.phase(), ..failure }),
                 },
                 ProtocolAction::Done => return Ok(()),

@@ -1,4 +1,4 @@
-//! Negotiates TLS with a plain-text server.
+//! Asks a plain-text server to start TLS; the caller then runs the handshake.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

@@ -59,7 +59,7 @@ impl Transcript {
         self.record('<', line);
     }
 
-    /// Records an event in between, such as a TLS handshake.
+    /// Records an event between two lines, such as a TLS handshake.
     pub fn add_note(&mut self, what: &str) {
         self.record('*', what);
     }

@@ -17,7 +17,7 @@ pub struct IcmpError {
 }
 
 impl IcmpError {
-    /// Whether `kind` means that a packet was lost; a redirect, for instance, is about one that was forwarded.
+    /// Whether `kind` means that the packet was lost. A redirect does not: its packet was forwarded.
     pub(super) const fn is_delivery_error(v6: bool, kind: u8) -> bool {
         if v6 { matches!(kind, 1..=4) } else { matches!(kind, 3 | 11 | 12) }
     }

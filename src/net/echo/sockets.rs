@@ -26,7 +26,7 @@ use crate::sync::Mutex;
 /// kernel's default of 208 KiB a burst of 128 loses replies, which would look like loss of the target.
 const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
 
-/// Packets after which other tasks run.
+/// Maximum number of packets that are read before other tasks get to run.
 const MAX_PACKETS_PER_POLL: u32 = 128;
 
 /// Maximum number of errors of earlier requests that are skipped: a later `sendto` of the same socket returns each of
@@ -151,7 +151,7 @@ impl Drop for EchoSocket {
 #[derive(Debug)]
 pub struct PendingEcho {
     shared: Arc<EchoSocketInner>,
-    /// Key under which it waits; `None` once it was answered, when another request may reuse the sequence number.
+    /// Key of its waiter; `None` after the reply, when another request may reuse the sequence number.
     key: Option<(IpAddr, u16)>,
     reply: oneshot::Receiver<EchoOutcome>,
 }
@@ -191,7 +191,7 @@ impl EchoSocketInner {
         None
     }
 
-    /// Builds an echo request. The kernel sets the checksum, except for IPv4 over a raw socket, and over a datagram
+    /// Builds an echo request. The kernel sets the checksum (except for IPv4 over a raw socket), and on a datagram
     /// socket the identifier.
     fn build_request(&self, sequence: u16, size: usize) -> Vec<u8> {
         let mut packet = vec![0; 8 + size];
@@ -234,7 +234,7 @@ impl EchoSocketInner {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // An error pending on the socket is about one packet; reading clears it.
+                // This is a pending error about one packet, and reading it cleared it.
                 Err(_) => {}
             }
         }

@@ -99,7 +99,7 @@ fn parse_status(head: &[u8]) -> Option<u16> {
     rest.get(..3)?.parse().ok()
 }
 
-/// Returns the failure of the target that a refusal reports; `None` when it is about the proxy or its rules.
+/// Returns which failure of the target the proxy reports; `None` when the proxy or its rules are the reason.
 /// `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
 fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
     let reported = header_value(head, "proxy-status").and_then(|value| kind_from_proxy_status(&value));

@@ -46,7 +46,7 @@ pub(super) async fn connect(
     connected.map(|stream| stream.into_inner().into_inner()).map_err(|error| socks_failure(proxy, to, error))
 }
 
-/// Returns the failure of an error, and whose fault it is. `General SOCKS server failure` says nothing about the
+/// Converts an error to a failure, with whose fault it is. `General SOCKS server failure` says nothing about the
 /// target, so it is not the target's fault; proxies report `TTL expired` when the target does not respond.
 fn socks_failure(proxy: &UpstreamProxy, to: SocketAddr, error: Error) -> Failure {
     let kind = match error {

@@ -144,7 +144,7 @@ impl Net {
         }
     }
 
-    /// Returns the failure of the socket's error.
+    /// Converts the first error of the socket to a failure.
     fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, meter: &QuicMeter) -> Failure {
         let error = meter.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
         let failure = self.dial_failure(at, &error);

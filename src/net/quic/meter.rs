@@ -107,7 +107,7 @@ impl QuicMeter {
     }
 }
 
-/// A socket that records its errors. quinn drops the errors of connected sockets, and with them that a port is closed;
+/// A socket that records its errors. quinn ignores the errors of connected sockets, even that of a closed port;
 /// therefore reads and writes are done here. QUIC continues after such errors.
 #[derive(Debug)]
 pub(super) struct MeteredSocket {
@@ -141,7 +141,7 @@ impl AsyncUdpSocket for MeteredSocket {
         match self.socket.try_io(Interest::WRITABLE, write) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
             Err(error) => {
-                // Too long datagrams are part of path MTU discovery.
+                // Path MTU discovery sends datagrams that are too long on purpose.
                 if error.raw_os_error() != Some(nix::errno::Errno::EMSGSIZE as i32) {
                     self.meter.record_error(&error);
                 }

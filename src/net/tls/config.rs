@@ -16,7 +16,7 @@ use crate::net::error::NetError;
 /// Maximum number of sessions that a [`TlsSession`] keeps: those of one server, which issues a few tickets at a time.
 const MAX_RESUMABLE_SESSIONS: usize = 8;
 
-/// The parsed trust of a location. Parsing some hundred root certificates costs more than a handshake, so it is done
+/// The TLS state of a location. Parsing some hundred root certificates costs more than a handshake, so it is done
 /// once.
 #[derive(Debug)]
 pub(in crate::net) struct TlsContext {
@@ -34,7 +34,7 @@ impl TlsContext {
         Ok(Self { trust_store, default_config: best, tls12_config: only12 })
     }
 
-    /// Returns a separate configuration for one handshake, without earlier sessions.
+    /// Builds a separate configuration for one server, without earlier sessions.
     pub(super) fn client_config(
         &self,
         options: &TlsOptions,

@@ -15,7 +15,7 @@ use crate::domain::replace_control_chars;
 #[derive(Debug)]
 pub struct LegacyTlsStream<S>(pub(super) SslStream<S>);
 
-/// Converts an error: that of the connection, an end without shutdown, or the reason of the protocol.
+/// Converts an error of OpenSSL. A close without TLS shutdown becomes `UnexpectedEof`.
 pub(super) fn to_io_error(error: Error) -> io::Error {
     match error.into_io_error() {
         Ok(error) => error,
@@ -37,7 +37,7 @@ pub(super) fn error_reason(stack: &ErrorStack) -> String {
     replace_control_chars(reason.unwrap_or("no reason given"))
 }
 
-/// Converts errors after the handshake.
+/// Converts an I/O error that wraps an error of OpenSSL.
 fn map_io_error(error: io::Error) -> io::Error {
     match error.downcast::<Error>() {
         Ok(error) => to_io_error(error),

@@ -1,4 +1,4 @@
-//! TLS over any stream: new sessions, shared trust, and facts that are kept even of refused certificates.
+//! TLS over any stream: new sessions, shared trust, and facts even about refused certificates.
 
 mod certificate;
 mod config;

@@ -11,7 +11,7 @@ pub enum TlsVersions {
     Default,
     /// TLS 1.2 only.
     Tls12Only,
-    /// One version before TLS 1.2 only.
+    /// Only this one version older than TLS 1.2.
     #[cfg(feature = "legacy-tls")]
     Legacy(LegacyTlsVersion),
     /// A version of this name that needs the cargo feature `legacy-tls`, which this build lacks. Every handshake fails
@@ -70,7 +70,7 @@ pub struct TlsOptions {
     pub versions: TlsVersions,
     /// Application protocols to offer (RFC 7301), the preferred one first; empty for no ALPN.
     pub alpn: &'static [&'static [u8]],
-    /// Whether the certificate must be valid. Its facts are kept in either case.
+    /// Whether the certificate must be valid. Its facts are recorded in either case.
     pub verify: bool,
     /// Id of a CA that is trusted in addition to those of the location (fields.md 2 `ca_cert_id`).
     pub ca_id: Option<i64>,

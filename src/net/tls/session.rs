@@ -1,4 +1,4 @@
-//! The TLS configuration shared by all connections of one session.
+//! The client side of TLS, shared by all connections to one server.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectionTrace;
 
-/// The shared state of handshakes with one server: the configuration, and optionally the sessions to resume. Cheap to
+/// The client side of TLS with one server: the configuration, and optionally the sessions to resume. Cheap to
 /// clone; created by [`crate::net::stack::Net::tls_session`].
 #[derive(Clone, Debug)]
 pub struct TlsSession {

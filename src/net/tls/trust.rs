@@ -57,7 +57,7 @@ impl std::fmt::Debug for Pem {
     }
 }
 
-/// The trusted public certificate authorities.
+/// Which public certificate authorities are trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Roots {
     /// Those of the operating system; the built-in ones of Mozilla when it has none.
@@ -113,7 +113,7 @@ struct DynamicCertificates {
 /// A client certificate.
 #[derive(Debug)]
 pub(super) struct ClientCertificate {
-    /// Its text, for the other library.
+    /// Its PEM text, which OpenSSL needs.
     pub(super) pem: Pem,
     pub(super) resolver: Arc<dyn ResolvesClientCert>,
 }

@@ -1,4 +1,4 @@
-//! The verifier of one handshake: it keeps the chain, then applies the location's trust.
+//! The certificate verifier: it records the chain, then applies the trust of the location.
 
 use crate::sync::Mutex;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::trust::TrustAnchors;
 
-/// Keeps the chain that the server sent. Signatures are checked even when the certificate is not: they are part of the
+/// Records the chain that the server sent. Signatures are checked even when the certificate is not: they belong to the
 /// protocol, not of trust.
 #[derive(Debug)]
 pub(super) struct RecordingVerifier {

@@ -17,7 +17,7 @@ pub struct TracerouteOptions {
     pub queries: u8,
     /// How long a reply is waited for.
     pub reply_timeout: Duration,
-    /// After this many silent hops in a row, the hops behind them count as silent too.
+    /// After this many silent hops in a row, the trace ends.
     pub max_silent_hops: u8,
 }
 

@@ -5,7 +5,7 @@ use super::super::echo::checksum;
 /// Length of a request, in bytes.
 const PACKET_LEN: usize = 32;
 
-/// What happened to a request, by the type and code of the response.
+/// What happened to a request, according to the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HopOutcome {
     /// Its hop limit was exceeded.

@@ -16,7 +16,7 @@ const CAPTURE_NAME: &str = "traceroute.txt";
 
 impl Net {
     /// Traces the route to `to`: to its pinned address, or to the first resolved address that the egress policy allows.
-    /// Returns the result so far at `deadline`. Fails like a check of `to` before the connection, and when the host
+    /// At `deadline` returns the result so far. Fails like a check of `to` before the connection, and when the host
     /// permits no socket for `options`.
     pub async fn traceroute(
         &self,

@@ -105,7 +105,7 @@ impl TraceSocket {
     /// Receives the next response to a request. Waits forever.
     pub(super) async fn recv(&self) -> io::Result<HopResponse> {
         loop {
-            // Errors first: they also prevent reading.
+            // Errors first: a pending error makes every read fail.
             let response = tokio::select! {
                 biased;
                 response = self.socket.async_io(Interest::ERROR, || self.recv_error()) => response?,
@@ -163,7 +163,7 @@ impl TraceSocket {
             Err(errno) => return Err(errno.into()),
         };
         let token = match self.method {
-            // The port is open after all; datagrams of other senders are ignored.
+            // A datagram came back, so the port is open; datagrams of other senders are ignored.
             TracerouteMethod::Udp => {
                 let address = address.filter(|address| to_ip_addr(address) == Some(self.to));
                 address.as_ref().and_then(to_port).map(|port| port.wrapping_sub(FIRST_PORT))

@@ -90,7 +90,7 @@ impl Tracer {
         self.replies.push(None);
     }
 
-    /// Returns when each request was sent that still waits for a reply.
+    /// Returns the send times of the requests that still wait for a reply.
     fn in_flight(&self, now: Instant) -> impl Iterator<Item = Instant> {
         let count = (self.last * self.queries).min(self.sent.len());
         self.sent[..count]
@@ -100,7 +100,7 @@ impl Tracer {
             .map(|(sent, _)| *sent)
     }
 
-    /// Returns until when a reply may arrive; `None` when the route is complete. Call it when all requests were sent.
+    /// Returns when the oldest waiting request times out; `None` when none waits, so the route is complete.
     fn next_timeout(&self, now: Instant) -> Option<Instant> {
         self.in_flight(now).min().map(|sent| sent + self.reply_timeout)
     }

@@ -1,4 +1,4 @@
-//! A session after its opening: login, list, files, QUIT. Each step is one of suppaftp's.
+//! A session after its setup: login, list, files, QUIT. suppaftp runs each of these steps.
 
 use std::net::SocketAddr;
 

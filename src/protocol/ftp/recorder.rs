@@ -89,7 +89,7 @@ impl SessionRecorder {
         self.lock().last_command.clone()
     }
 
-    /// Returns the reply to it, once received.
+    /// Returns the reply to the last command, once received.
     pub(super) fn last_reply(&self) -> Option<Reply> {
         self.lock().last_reply.clone()
     }

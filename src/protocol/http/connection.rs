@@ -215,7 +215,7 @@ impl MultiplexedConnection {
 #[derive(Clone)]
 struct Http2Connection {
     sender: http2::SendRequest<Full<Bytes>>,
-    /// Those of the connection.
+    /// The timings of the connection, not of one exchange.
     timings: ExchangeTimings,
 }
 
@@ -226,7 +226,7 @@ impl Http2Connection {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
-        // Those of this exchange; the connection's tell how it ended.
+        // The timings of this exchange; those of the connection tell how it ended.
         let timings = ExchangeTimings::new(false);
         timings.assume_sent();
         let sender = &mut self.sender;

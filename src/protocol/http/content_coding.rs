@@ -108,7 +108,7 @@ where
 {
     Ok(match coding {
         ContentCoding::Gzip => limit_output(GzipMembers::new(source), limit),
-        // The name means zlib (RFC 1950); some servers send a raw deflate stream (RFC 1951) instead.
+        // `deflate` means zlib (RFC 1950), but some servers send a raw deflate stream (RFC 1951).
         ContentCoding::Deflate => match source.fill_buf().await?.first() {
             Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => {
                 limit_output(ZlibDecoder::new(source), limit)

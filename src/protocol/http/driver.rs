@@ -12,11 +12,11 @@ use super::timings::ExchangeTimings;
 
 type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A connection with the tasks that it spawned; all of them end when this is dropped.
+/// Polls a connection and the tasks that it spawned; all of them end when this is dropped.
 pub struct ConnectionDriver {
     tasks: Vec<BoxedTask>,
     spawned_tasks: Option<TaskQueue>,
-    /// Those of the stream below.
+    /// The timings of the stream that hyper uses.
     timings: Option<ExchangeTimings>,
 }
 

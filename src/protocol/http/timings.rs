@@ -51,12 +51,12 @@ struct TimingState {
     end: Option<StreamEnd>,
     /// Whether a read waits for the first write.
     is_awaited: bool,
-    /// Whether that read may continue.
+    /// Whether the waiting read may continue.
     may_continue: bool,
 }
 
 impl ExchangeTimings {
-    /// Starts the records of an exchange now.
+    /// Starts recording an exchange now.
     pub(super) fn new(answer_is_first: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
@@ -77,12 +77,12 @@ impl ExchangeTimings {
         self.lock().last_write = Some(Instant::now());
     }
 
-    /// Returns once whether a waiting read may be retried; the driver does so at once.
+    /// Returns whether the waiting read may be retried, and resets that; the driver retries at once.
     pub(super) fn take_progress(&self) -> bool {
         std::mem::take(&mut self.lock().may_continue)
     }
 
-    /// Starts the records of another exchange on the same connection.
+    /// Starts recording another exchange on the same connection.
     pub(super) fn restart(&self) {
         let mut state = self.lock();
         state.started = Instant::now();

@@ -32,7 +32,7 @@ pub(super) struct DialogueLog {
     pub(super) phase: Phase,
     /// The last received line.
     pub(super) last: String,
-    /// Lines since they were last taken: whether each was sent, and its text.
+    /// Lines not yet moved to the transcript: whether each was sent, and its text.
     pub(super) lines: Vec<(bool, String)>,
     /// The texts sent in the login phase.
     pub(super) secrets: Vec<String>,
@@ -53,7 +53,7 @@ impl SharedLog {
     }
 }
 
-/// The stream.
+/// The stream that the IMAP library reads from and writes to.
 #[derive(Debug)]
 pub(super) struct BoundedStream {
     stream: MaybeTlsStream,
@@ -66,7 +66,7 @@ pub(super) struct BoundedStream {
     lines: usize,
     /// Bytes of the next flush. The library writes a line in four parts, each of which would be a packet.
     outgoing: Vec<u8>,
-    /// Whether they were logged already.
+    /// Whether the outgoing bytes were logged already.
     outgoing_logged: bool,
 }
 
@@ -85,7 +85,7 @@ impl BoundedStream {
         }
     }
 
-    /// Makes the next line available, if it is complete.
+    /// Lets the library read the next line, if it is complete and within the limits.
     fn next_line(&mut self) -> io::Result<()> {
         let phase = self.log.with(|log| log.phase);
         let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));

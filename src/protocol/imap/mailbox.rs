@@ -68,7 +68,7 @@ pub struct Mailbox<'a> {
 }
 
 impl<'a> Mailbox<'a> {
-    /// Creates a session without a login yet. `login` is `None` if the server authenticated us already (`PREAUTH`).
+    /// Creates a session before its login. `login` is `None` if the server authenticated us already (`PREAUTH`).
     #[must_use]
     pub fn new(credentials: &'a Credentials, login: Option<LoginMethod>, deadline: Deadline) -> Self {
         Self { credentials, login, deadline, talk: SharedLog::new(Phase::Auth), messages: None }
@@ -145,7 +145,7 @@ impl<'a> Mailbox<'a> {
         let started = Instant::now();
         let result = self.deadline.enforce(phase, work).await;
         session.connect_trace.phases.add(phase, started.elapsed());
-        // The library treats a mailbox as opened when the server closes in the middle of its response.
+        // The library also reports success when the server closes in the middle of its response.
         let is_whole = self.talk.with(|log| !log.last.is_empty() && !log.last.starts_with('*'));
         let result =
             result?.and_then(|output| if is_whole { Ok(output) } else { Err(Error::ConnectionLost) });
@@ -174,7 +174,7 @@ impl<'a> Mailbox<'a> {
                 }
                 Err(error) => io_failure(phase, &error),
             },
-            // A temporary refusal may end without a new password (RFC 9051 7.1).
+            // A temporary refusal says nothing about the password (RFC 9051 7.1).
             Error::No(_) if phase == Phase::Auth && !is_temporary(reply) => {
                 let user = &self.credentials.user;
                 fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))

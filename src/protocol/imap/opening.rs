@@ -158,7 +158,7 @@ impl SessionSetup {
         }
     }
 
-    /// Returns the tag. It differs from the library's tags, so that responses cannot be confused.
+    /// Returns the last tag. It differs from the library's tags, so that responses cannot be confused.
     fn tag(&self) -> String {
         format!("v{}", self.tags)
     }

@@ -167,7 +167,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         self.session.read_line(phase).await
     }
 
-    /// Reads the next line of a multi-line reply. A server that closes has truncated it.
+    /// Reads the next line of a multi-line reply. If the server closes, the reply counts as truncated.
     async fn next_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         self.session.read_data_line(phase).await.map_err(|failure| match failure.kind {
             FailureKind::NoResponse => {

@@ -32,7 +32,7 @@ enum OpeningState {
     Stat,
 }
 
-/// Opens a mailbox: greeting, CAPA, STLS if offered, login, STAT. Ends after STAT, or before the login without one; the
+/// Opens a mailbox: greeting, CAPA, STLS if offered, login, STAT. Ends after STAT, or without a login before it; the
 /// caller sends QUIT.
 #[derive(Debug)]
 pub struct SessionSetup {
@@ -110,7 +110,7 @@ impl SessionSetup {
         ProtocolAction::SendLine(OutgoingLine::new("CAPA"))
     }
 
-    /// Servers without CAPA date from before 1998; the dialogue continues without capabilities.
+    /// Handles the reply to CAPA. Old servers refuse it; the dialogue then continues without capabilities.
     fn on_capa_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match Reply::parse(line) {
             Some(Reply::Ok(_)) => {
@@ -216,7 +216,7 @@ impl LineProtocol for SessionSetup {
         }
     }
 
-    /// Capabilities from before TLS may be forged, so they are requested again (RFC 2595 4).
+    /// Requests the capabilities again: those from before TLS may be forged (RFC 2595 4).
     fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
         self.send_capa()

@@ -31,7 +31,7 @@ pub struct SmtpSession {
     secure: bool,
     replies: ReplyParser,
     login: Option<SaslExchange>,
-    /// Whether a message is sent without a login when that is not offered or refused.
+    /// Whether the message is still sent when no login is offered, or when the login is refused.
     login_is_optional: bool,
     /// The refusal of an optional login.
     refused_login: Option<Failure>,
@@ -245,7 +245,7 @@ impl SmtpSession {
                 self.login = None;
                 self.deliver()
             }
-            // RFC 4954 6. Further codes also refuse the password, except for the first ones, which refuse the command.
+            // RFC 4954 6. Other 5xx codes also refuse the password; only 500 to 504 refuse the command.
             432 | 505..=599 => {
                 let user = self.options.credentials.as_ref().map_or("", |credentials| &credentials.user);
                 let method = self.mechanism.map_or("", Mechanism::name);

@@ -1,4 +1,4 @@
-//! The state of a login, for further requests of the same check.
+//! The state of an HTTP login, for further requests of the same check.
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ impl RequestChain<'_> {
             failure: record.failure.cloned(),
             ..HttpExchange::default()
         };
-        // Built again if it was not kept; if that fails, it is the failure of the exchange.
+        // Built again if it was not recorded; if that fails, the exchange failed for that reason.
         let sent = self
             .sent
             .take()

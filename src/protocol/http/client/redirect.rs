@@ -36,7 +36,7 @@ pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> R
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
         return Err(invalid(format!("leads to `{}:`, which is not followed", to.scheme())));
     }
-    // Credentials in a `Location` are not sent: they come from the server. http URLs accept both calls.
+    // Credentials in a `Location` are not sent: they come from the server. Both calls succeed for http URLs.
     let _ = to.set_username("");
     let _ = to.set_password(None);
     to.set_fragment(None);

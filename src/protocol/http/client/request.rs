@@ -45,6 +45,6 @@ pub struct RequestContext<'a> {
     pub deadline: Deadline,
     /// When the attempt started.
     pub started: Instant,
-    /// Whether every exchange is recorded. Others can be recorded too, at a higher cost.
+    /// Whether every exchange is recorded. If not, single ones can still be recorded, at a higher cost.
     pub record_exchanges: bool,
 }

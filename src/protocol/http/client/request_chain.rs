@@ -39,7 +39,7 @@ pub struct RequestChain<'a> {
     has_body: bool,
     /// Time from the start of the attempt to that of the exchange in progress.
     pub(super) started_after: Duration,
-    /// The cookies sent with it; its response may have set others.
+    /// The cookies sent with that exchange; its response may have set others.
     cookies: Option<HeaderValue>,
     /// The value of `Authorization` sent with it.
     pub(super) authorization: Option<HeaderValue>,
@@ -49,7 +49,7 @@ pub struct RequestChain<'a> {
     pub(super) version: Version,
     is_secured: bool,
     version_fallback: Option<String>,
-    /// Set once the server has asked for it.
+    /// The scheme of the login; set once the server has requested it, or from the start if preemptive.
     pub(super) auth_scheme: Option<AuthScheme>,
     /// Number of challenges answered so far.
     auth_attempts: u32,
@@ -97,7 +97,7 @@ impl<'a> RequestChain<'a> {
         &self.url
     }
 
-    /// Whether the exchange in progress used TLS that was not refused.
+    /// Whether the exchange in progress completed its TLS handshake.
     #[must_use]
     pub const fn used_tls(&self) -> bool {
         self.is_secured
@@ -129,7 +129,7 @@ impl<'a> RequestChain<'a> {
         let is_https = self.url.scheme() == "https";
         if self.version == Version::HTTP_3 && is_https {
             let options = TlsOptions { alpn: alpn(self.version), ..connect_options.tls.clone() };
-            // This and TLS are on the heap, so that requests without them need no space for it.
+            // QUIC and TLS are on the heap, so that requests without them need no space for them.
             let quic = Box::pin(net.quic_connect(&endpoint, &options, deadline, &mut self.trace)).await?;
             self.is_secured = true;
             let message = self.prepare()?;
@@ -144,7 +144,7 @@ impl<'a> RequestChain<'a> {
             self.version = Version::HTTP_11;
         }
         let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
-        // Everything needed is read before the close.
+        // Everything needed is read before the close, so a reset loses nothing.
         if !is_https {
             let protocol = match self.version {
                 Version::HTTP_2 => HttpProtocol::Http2,

@@ -25,9 +25,9 @@ pub(in crate::protocol::http::client) struct DigestAuth {
     opaque: Option<Vec<u8>>,
     hash: Hash,
     is_session: bool,
-    /// As the server wrote it; not repeated when the server sent none.
+    /// The algorithm as the server wrote it; `None` when it sent none.
     algorithm: Option<String>,
-    /// What the response protects; `None` in the older form.
+    /// What the hash covers; `None` in the older form.
     qop: Option<Qop>,
     /// Whether the server wants the user name hashed (RFC 7616 3.4.4).
     hashes_user: bool,
@@ -121,7 +121,7 @@ impl DigestAuth {
         })
     }
 
-    /// Whether `new`, from a 401 to an authorization of this one, asks for a new authorization.
+    /// Whether `new`, the challenge that rejected this authorization, requires a new one.
     pub(super) fn is_superseded_by(&self, new: &Self) -> bool {
         new.is_stale || new.realm != self.realm
     }
