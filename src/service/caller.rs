@@ -37,7 +37,7 @@ impl EntryPoint {
     }
 }
 
-/// The caller: a user who is logged in, or the host itself.
+/// Who calls a use case: a logged-in user, or the host itself.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The account.
@@ -106,9 +106,9 @@ pub enum ServiceError {
     Forbidden(String),
     /// It does not exist in the caller's account: 404; legacy 65.
     NotFound,
-    /// It conflicts with the current state: 409.
+    /// The request conflicts with the current state: 409.
     Conflict(String),
-    /// `If-Match` names another revision, or someone changed it meanwhile: 412.
+    /// `If-Match` has another revision, or the object was changed concurrently: 412.
     PreconditionFailed,
     /// Too many calls of this kind; retry after this many seconds: 429.
     RateLimited(u64),

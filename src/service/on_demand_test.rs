@@ -26,7 +26,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 const MAX_CONCURRENT_PER_ACCOUNT: usize = 5;
 /// Seconds after which a refused test may be retried.
 const RETRY_AFTER_SECONDS: u64 = 10;
-/// Records that one step of [`OnDemandTests::remove_expired`] removes.
+/// Records that [`OnDemandTests::remove_expired`] removes in one transaction.
 const PURGE_CHUNK: u32 = 500;
 
 /// Dependencies of on-demand tests.
@@ -42,7 +42,7 @@ pub struct OnDemandTestDependencies {
     pub planner: Arc<dyn Planner>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
-    /// How long they are kept; the same as details of results.
+    /// How long tests are kept; the same as for details of results.
     pub retention: Duration,
 }
 
@@ -119,7 +119,7 @@ impl OnDemandTests {
 
     /// Returns a test as a version 3 object.
     pub async fn get(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
-        // Looked up before the record: a test that ends in between is stored before it leaves the running ones.
+        // Read before the record: a test stores its outcome before it is removed from the running ones.
         let is_running = self.running().ids.contains(&id);
         let record = self.dependencies.config.record(RecordKind::Test, id).await?;
         let record =

@@ -46,7 +46,7 @@ impl OverallHealth {
         }
     }
 
-    /// Whether this adds to the outcome shown beside it: an episode, or a failure that is not one yet.
+    /// Whether an outage is open, or runs fail that are not an outage yet.
     #[must_use]
     pub const fn is_failing(self) -> bool {
         matches!(self, Self::Active(MonitorHealth::Failing | MonitorHealth::Down))

@@ -26,15 +26,15 @@ pub struct DesiredMonitor {
 pub struct ProvisionPlan {
     /// All monitors of the files, in the files' order, secrets included: the ones to run.
     pub monitors: Vec<Monitor>,
-    /// New monitors, and those that differ from what ran or was stored before.
+    /// New monitors, and monitors that differ from the running or stored revision.
     pub changed: Vec<MonitorId>,
     /// Monitors that are no longer in any file.
     pub removed: Vec<MonitorId>,
 }
 
-/// Compares `desired`, each with its id and the newest revision that this id ever had, with the stored monitors.
+/// Compares `desired` with the stored monitors. Each comes with its id and the newest revision of that id.
 ///
-/// The store has no secrets of files, so `running`, the result of the previous call in this process, shows whether only
+/// The store has no secrets of files. `running`, the result of the previous call in this process, reveals whether only
 /// a secret changed; such a change is a new revision too.
 #[must_use]
 pub fn plan_provision(
@@ -108,7 +108,7 @@ fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
 /// Updates the store to match the files; returns the monitors to run. `running` as in [`plan_provision`].
 ///
 /// # Errors
-/// Fails when the store does; nothing was changed then, except that ids may be assigned.
+/// Errors of the store. Nothing was changed then, but ids may have been assigned.
 pub async fn provision(
     store: &dyn MonitorStore,
     desired: Vec<DesiredMonitor>,

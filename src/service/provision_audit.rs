@@ -10,7 +10,7 @@ use crate::schema::Monitor;
 use crate::service::monitors::{changed_document_fields, created_fields, removed_fields};
 use crate::store::{AuditEntries, AuditObject, NewAuditEntry};
 
-/// Sources of the audit entries of a set of files.
+/// The data that the audit entries of a provisioning are built from.
 pub(super) struct ProvisionAudit<'a> {
     /// The file of each monitor.
     pub(super) files: HashMap<MonitorId, Arc<str>>,
@@ -38,7 +38,7 @@ impl ProvisionAudit<'_> {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut known = HashSet::new();
         for ran in self.running {
-            // With its secrets, to detect changed ones. Only files change the documents of such monitors.
+            // The running monitor has its secrets, so that changed secrets are detected.
             if let Some(before) = before.get_mut(&ran.id) {
                 *before = ran;
                 known.insert(ran.id);
@@ -49,7 +49,7 @@ impl ProvisionAudit<'_> {
             Some(old) if known.contains(&new.id) => {
                 ProvisionedChange::Changed(Box::new(((*old).clone(), new.clone())))
             }
-            // Secrets from before the start are unknown: they count as unchanged.
+            // The old secrets are unknown before the first provisioning of a process: they count as unchanged.
             Some(old) => ProvisionedChange::Changed(Box::new(((*old).clone(), without_secrets(new)))),
         };
         let upserts = upserts.iter().map(to_change);

@@ -1,4 +1,4 @@
-//! The sealed secrets of the whole store: which keys they need, and resealing them with the newest key.
+//! The encrypted secrets of the whole store: the keys they need, and re-encryption with the newest key.
 
 use crate::sync::Mutex;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::vault::{KeyFile, KeyId, Keyring, VaultError};
 pub struct SealedSecrets {
     /// Secrets by key.
     pub by_key: BTreeMap<KeyId, u64>,
-    /// Number of damaged secrets, which have no valid sealed form.
+    /// Number of secrets whose encrypted form names no key.
     pub damaged: u64,
 }
 
@@ -55,7 +55,7 @@ pub async fn count_sealed(config: &dyn ConfigStore) -> Result<SealedSecrets, Sto
     Ok(std::mem::take(&mut *found))
 }
 
-/// Opens the key file. Creates it if it does not exist, but only when the store has no secrets yet: new keys could not
+/// Opens the key file. Creates it if it is missing and the store has no secrets yet; new keys could not
 /// decrypt them. Also fails when the file lacks a key that a secret needs.
 pub async fn open_keyring(config: &dyn ConfigStore, key_file: KeyFile) -> Result<Keyring, SealingError> {
     let sealed = count_sealed(config).await?;

@@ -16,7 +16,7 @@ use crate::domain::{
 use crate::schema::Monitor;
 use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
 
-/// How long a board is reused before it is read again.
+/// How long a status board is cached.
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
 
 /// Status of a monitor for people: an outcome, or the reason why it has none.
@@ -130,7 +130,7 @@ pub struct StatusQuery {
     pub kind: Option<MonitorType>,
     /// Part of the name, case-insensitive.
     pub text: String,
-    /// Most rows returned.
+    /// Largest number of rows to return.
     pub limit: usize,
     /// Rows to skip.
     pub offset: usize,
@@ -173,7 +173,7 @@ impl StatusQueries {
         &self.locations
     }
 
-    /// Returns the store of the samples behind figures.
+    /// Returns the store of the samples that SLA reports are computed from.
     pub(super) fn sample_store(&self) -> &dyn crate::store::SampleStore {
         &*self.results
     }
@@ -253,7 +253,7 @@ impl StatusQueries {
         self.results.states_for(monitors).await
     }
 
-    /// Returns a result of a monitor of `customer`, even of a removed one; results of other accounts are not found.
+    /// Returns a result of `customer`, also of a removed monitor; `None` for results of other accounts.
     pub async fn result_for_customer(
         &self,
         customer: CustomerId,

@@ -9,7 +9,7 @@ const MAX_AUDITED: u32 = 200;
 
 const AUDIT_WINDOW: Duration = Duration::from_hours(1);
 
-/// Counts failed logins since `since`.
+/// Counts failed logins of the current window.
 #[derive(Debug, Default)]
 pub(super) struct FailedLoginLimiter {
     since: Timestamp,
@@ -18,7 +18,7 @@ pub(super) struct FailedLoginLimiter {
 }
 
 impl FailedLoginLimiter {
-    /// Returns the number of unrecorded failures before this one if it may be recorded.
+    /// Returns `None` if this failure must not be recorded, else how many were suppressed before it.
     pub(super) fn try_record(&mut self, now: Timestamp) -> Option<u64> {
         if now.since(self.since) >= AUDIT_WINDOW || now < self.since {
             (self.since, self.recorded) = (now, 0);

@@ -15,7 +15,7 @@ use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry, TokenKind};
 
 impl AccountService {
-    /// Logs in for version 3. Throttled per login and per address, without locking out the owner.
+    /// Logs in for version 3. Attempts are throttled per login and per address.
     pub async fn log_in(
         &self,
         username: &str,
@@ -71,7 +71,7 @@ impl AccountService {
         }
     }
 
-    /// Returns the user with this login, if any, and whether the password is correct. Takes as long without a user.
+    /// Returns the user with this login and whether the password is correct. Takes the same time without a user.
     async fn verify_password(
         &self,
         key: String,

@@ -18,7 +18,7 @@ use aws_lc_rs::digest;
 
 use crate::domain::Timestamp;
 
-/// Most entries of one counter; those with the least weight are evicted first.
+/// Most entries of each map of counters; those with the fewest failures are evicted first.
 const MAX_COUNTERS: usize = 10_000;
 /// How long an address stays known after a successful login.
 const KNOWN_ADDRESS_TTL: Duration = Duration::from_hours(30 * 24);
@@ -26,7 +26,7 @@ const KNOWN_ADDRESS_TTL: Duration = Duration::from_hours(30 * 24);
 const LOGIN_RULE: BackoffRule = BackoffRule { free_failures: 5, max_delay: 60, reset_after: 900 };
 const ADDRESS_RULE: BackoffRule = BackoffRule { free_failures: 20, max_delay: 900, reset_after: 3_600 };
 
-/// Hash of a login, so that long logins take no more memory.
+/// Hash of a login: all logins take the same memory, however long.
 type LoginHash = [u8; 32];
 
 /// Parameters of one counter; times in seconds.
@@ -108,7 +108,7 @@ impl LoginThrottle {
         } else {
             uncount_failure(logins, login);
         }
-        // Only this attempt: attackers with a login of their own must not reset their other failures.
+        // Only this attempt: an attacker with a valid login must not reset the failures of the address.
         uncount_failure(addresses, address);
         if known_good.len() >= MAX_COUNTERS && !known_good.contains_key(&(*login, *address)) {
             evict(known_good, |at| (0, *at));
@@ -176,7 +176,7 @@ fn uncount_failure<K: Hash + Eq>(rows: &mut HashMap<K, FailureCounter>, key: &K)
     }
 }
 
-/// Removes the quarter of `rows` with the least weight.
+/// Removes the quarter of `rows` with the lowest rank.
 fn evict<K: Hash + Eq + Clone, V>(rows: &mut HashMap<K, V>, weight: impl Fn(&V) -> (u32, Timestamp)) {
     let mut all: Vec<_> = rows.iter().map(|(key, row)| (weight(row), key.clone())).collect();
     all.sort_unstable_by_key(|(weight, _)| *weight);

@@ -16,7 +16,7 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 const MIN_CHARS: usize = 8;
 /// Most characters of a password (interface.md sets no limit; long enough for any passphrase).
 const MAX_CHARS: usize = 1024;
-/// Hashes computed at once. Each takes 19 MiB (argon2id, 2 passes: the least that OWASP advises) and some 30 ms of a
+/// Hashes computed at once. Each takes 19 MiB (argon2id, 2 passes, the OWASP minimum) and about 30 ms of a
 /// core, which checks need too.
 const MAX_CONCURRENT_HASHES: usize = 2;
 /// Hashes queued for computation; further callers get an error.
@@ -27,7 +27,7 @@ const DUMMY_HASH: &str =
 /// Letters and digits that are not easily confused.
 const READABLE_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-/// Checks a new password; the error never contains it.
+/// Returns why a new password is invalid; the error never contains it.
 #[must_use]
 pub fn validate_password(password: &str) -> Option<ValidationError> {
     if password == MASK {
@@ -47,7 +47,7 @@ pub fn validate_password(password: &str) -> Option<ValidationError> {
     Some(ValidationError::new(ValidationErrorKind::Length, "password", Position::default(), message))
 }
 
-/// Checks the login of a new user.
+/// Returns why the login of a new user is invalid.
 #[must_use]
 pub fn validate_login(login: &str) -> Option<ValidationError> {
     let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || c == ':';
@@ -71,7 +71,7 @@ pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
     })
 }
 
-/// Whether `password` has this hash. Without a hash it takes as long and returns false.
+/// Whether `password` has this hash. Without a hash, it takes the same time and returns false.
 pub(super) async fn matches_hash(password: &str, hash: Option<&[u8]>) -> Result<bool, ServiceError> {
     if password.chars().count() > MAX_CHARS {
         return Ok(false);

@@ -22,11 +22,11 @@ use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
 pub(super) const ACCESS_SECONDS: u64 = 3_600;
 /// Lifetime of a session after its last use (behaviour.md 2).
 pub(super) const SESSION_SECONDS: u64 = 900;
-/// How far the stored end of a session may lag behind.
+/// Extensions of a session are stored at most this often.
 const EXTEND_WRITE_INTERVAL: Duration = Duration::from_mins(1);
-/// Most extended sessions that are not written yet; beyond, they are written at once.
+/// Most session extensions kept in memory; further ones are stored at once.
 const MAX_UNWRITTEN_EXTENSIONS: usize = 10_000;
-/// Longest token that is looked up; longer ones were never issued.
+/// Longest token in bytes that is looked up; longer ones were never issued.
 const MAX_TOKEN_CHARS: usize = 128;
 /// Separates the host token from the id of the account to act for.
 const ACCOUNT_SEPARATOR: char = '~';
@@ -123,7 +123,7 @@ impl AccountService {
         Ok(token.to_string())
     }
 
-    /// Returns the token and its user, even when they are expired or inactive.
+    /// Returns the token and its user, even if the token has expired or the user may not log in.
     async fn find_token(
         &self,
         kind: TokenKind,

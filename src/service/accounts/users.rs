@@ -16,7 +16,7 @@ use crate::syntax::MASK;
 
 const ALL_ROWS: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
-/// Serializes changes of users: of two admins who demote each other at once, one is refused.
+/// Serializes changes of users, so that two admins cannot demote each other at the same time.
 static USER_CHANGE_LOCK: Mutex<()> = Mutex::const_new(());
 
 /// Returns the form of a login for lookups, which is unique over all accounts.
@@ -33,8 +33,8 @@ pub struct UserChangeGuard {
 }
 
 /// Authorizes `caller` to change the user `before` (`None` for a new one) to the fields `after` (`None` to remove
-/// it). Users may change themselves as long as the fields stay the same: that is a new password. Refuses with 403
-/// what needs an ADMIN (behaviour.md 1 "Roles"), and with 409 what would leave the account without an ADMIN who can
+/// it). Users may change their own password: then the fields stay the same. Refuses with 403
+/// what only an ADMIN may do (behaviour.md 1 "Roles"), and with 409 what leaves the account without an ADMIN who can
 /// log in.
 pub async fn authorize_user_change(
     config: &dyn ConfigStore,

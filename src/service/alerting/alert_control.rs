@@ -5,7 +5,7 @@ use crate::store::StoreFuture;
 
 /// The interface to the alert engine and the delivery.
 pub trait AlertControl: Send + Sync + 'static {
-    /// Reports that the open episode of `monitor` was acknowledged and stored as such: its errors are no longer
+    /// Tells the alert engine that the open episode of `monitor` was acknowledged: its errors are no longer
     /// notified, its end still is.
     fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()>;
 

@@ -77,7 +77,7 @@ impl AlertService {
         if !acknowledged && current.acknowledged_by.is_empty() {
             return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
-        // Also when it was acknowledged before: the alert engine may not know.
+        // Also sent if it was acknowledged before, since the alert engine may have missed that.
         self.dependencies.alert_control.acknowledge_episode(found.monitor_id, id).await?;
         if acknowledged {
             self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;

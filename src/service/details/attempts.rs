@@ -10,7 +10,7 @@ use crate::domain::{Attempt, CheckResult, HttpFacts, Phase, Phases, WarningKind}
 pub struct AttemptView<'a> {
     /// 1, or 2 for the retry.
     pub number: u8,
-    /// Whether there are other attempts, so that it needs a heading.
+    /// Whether the check has several attempts, which are then shown with headings.
     pub is_one_of_several: bool,
     /// Label of the phase that it failed in; `None` when it passed.
     pub failed_phase: Option<String>,
@@ -18,7 +18,7 @@ pub struct AttemptView<'a> {
     pub total_us: u64,
     /// Its phases: one entry, or one for each hop.
     pub hops: Vec<HopView<'a>>,
-    /// Warnings, except those about objects, which are reasons of the check.
+    /// Warnings, except those about page objects, which are among the reasons of the check.
     pub warnings: Vec<&'a str>,
 }
 
@@ -95,7 +95,7 @@ fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
     hops
 }
 
-/// Returns `phases` without those of one hop: an attempt stores their sums.
+/// Subtracts the phases of one hop from `phases`, the sums over all hops.
 fn subtract_phases(phases: &Phases, hop: &Phases) -> Phases {
     let mut left = Phases::default();
     for phase in Phase::ALL {

@@ -1,4 +1,4 @@
-//! The details that a browser reports of a script: actions, metrics, requests, console.
+//! The browser details of a script: actions, page metrics, requests and console messages.
 
 use super::http_status::http_status_from_stored;
 use super::objects::ObjectView;

@@ -14,7 +14,7 @@ pub struct PageView<'a> {
     pub failed: usize,
     /// Number of objects of other sites.
     pub third_party: usize,
-    /// Number of objects found but not loaded, since there are too many.
+    /// Number of objects beyond the limit, which were not loaded.
     pub unlisted: usize,
     /// The objects, in the order in which they were found.
     pub objects: Vec<ObjectView<'a>>,

@@ -1,4 +1,4 @@
-//! A check in one line, and its form in lists.
+//! Summaries of a check in one line, and its reduced form for lists.
 
 use crate::domain::{CheckResult, Outcome};
 
@@ -25,7 +25,7 @@ pub fn deciding_reason(result: &CheckResult) -> String {
     }
 }
 
-/// Reduces `result` for lists of thousands: removes headers and bodies, which make up most of its size.
+/// Removes exchanges, browser objects and console messages, most of the size of a result, for long lists.
 #[must_use]
 pub fn without_bodies(mut result: CheckResult) -> CheckResult {
     result.details.exchanges.clear();

@@ -12,7 +12,7 @@ pub fn format_duration(micros: u64) -> String {
     }
 }
 
-/// Returns the full days from `from` to `to`; negative when `to` has passed.
+/// Returns the full days from `from` to `to`, rounded down; negative if `to` is earlier.
 #[must_use]
 pub fn days_between(from: Timestamp, to: Timestamp) -> i64 {
     (to.as_micros() - from.as_micros()).div_euclid(86_400_000_000)

@@ -46,7 +46,7 @@ pub struct ApplyOptions {
     pub prune: bool,
 }
 
-/// What an apply did, or would do, to one monitor.
+/// What `vigie apply` did to one monitor, or would do in a dry run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppliedChange {
     /// Its key.
@@ -147,7 +147,7 @@ fn decide_all(
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
     let context = validation.schema_context();
-    // Quotas of plans depend on everything that is created and removed here; they are checked when saving.
+    // Quotas of plans depend on all changes of this call together, so they are checked when saving.
     let plans: Option<Vec<BillingPlan>> = context
         .billing_plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());

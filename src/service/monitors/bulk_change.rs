@@ -19,10 +19,10 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Most errors and warnings in one response; it contains the number of further ones.
+/// Most errors, and most warnings, in one response; a last entry says how many more there are.
 const MAX_FAULTS: usize = 100;
 
-/// Reads the fields of a body of `table`, or returns all its errors.
+/// Reads the fields of `body` according to `table`, or returns all its errors.
 pub(super) fn request_fields(
     table: &'static FieldTable,
     body: &Node,
@@ -90,8 +90,8 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
     format!("monitor `{id}`")
 }
 
-/// Changes all monitors that `fields` names, or none. `change` returns the new document of one monitor, or adds
-/// errors; it runs on a blocking thread. Returns the warnings for their authors.
+/// Changes all monitors in `fields["monitors"]`, or none. `change` returns the new document of a monitor, or adds
+/// errors; it runs on a blocking thread. Returns the warnings of all monitors.
 ///
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, and for an id that is not the account's or a file's;

@@ -1,4 +1,4 @@
-//! The changes of one call: writes for the store, entries for the audit trail, and their rollback.
+//! The monitor changes of one call: writes to the store, audit entries, and the rollback of both.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) struct ChangeSet {
     writes: Vec<ConfigChange>,
     audit: Vec<NewAuditEntry>,
     created: usize,
-    /// Writes that restore the old revisions if the planner has stopped.
+    /// Writes that restore the old documents if the planner stops before it plans the changes.
     rollback: Vec<ConfigChange>,
     rollback_audit: Vec<NewAuditEntry>,
 }

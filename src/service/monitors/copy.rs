@@ -60,7 +60,7 @@ pub async fn copy(
     saved_object(&monitors, accepted.warnings)
 }
 
-/// Copies the performance alerts of `id` to `copy`, in a write of its own since they need the id of the copy.
+/// Copies the performance alerts of `id` to `copy`, in a second transaction: they need the id of the copy.
 async fn copy_performance_alerts(
     context: &MonitorContext,
     caller: &Caller,

@@ -14,7 +14,7 @@ use crate::schema::{Monitor, MonitorDocument, SecretMode, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Changes a monitor; `kind`, when given, must be its type (otherwise 404). Its revision stays the same unless a value
+/// Changes a monitor. Not found if `kind` is given and is not its type. Its revision stays the same unless a value
 /// changes.
 ///
 /// # Errors
@@ -65,9 +65,9 @@ pub async fn delete(
     Ok(())
 }
 
-/// Removes values from `document` that are only echoed defaults: a monitor without its own locations is shown with
-/// those of its account, which it continues to follow. `monitor_uses_own_locations` in the body marks an object that
-/// was read before, as opposed to an intended change.
+/// Unsets locations that the client only sent back: a monitor without its own locations is returned with
+/// those of its account, which it must continue to use. `monitor_uses_own_locations` in the body marks an object that
+/// was read before, unlike a patch written by hand.
 fn without_echoed_defaults(
     old: &Monitor,
     document: MonitorDocument,

@@ -16,7 +16,7 @@ pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, Sto
     open_monitors(context, stored).await
 }
 
-/// Like [`load_monitors`], for monitors read already. A monitor with damaged secrets is neither shown nor run, and an
+/// Like [`load_monitors`], for monitors read already. A monitor with damaged secrets is left out, and an
 /// error is logged.
 pub async fn open_monitors(
     context: &MonitorContext,

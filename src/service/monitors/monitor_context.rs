@@ -86,12 +86,12 @@ impl MonitorContext {
         &self.dependencies.accounts
     }
 
-    /// Locks for creating monitors; others may create at the same time.
+    /// Locks all monitors against changes; monitors may be created concurrently.
     pub(super) async fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
         self.dependencies.monitors.lock_shared().await
     }
 
-    /// Locks from reading until the change is stored: no other change runs meanwhile. Loading monitors from files into
+    /// Locks all monitors against other changes, from reading until storing. Loading monitors from files into
     /// the cache holds this lock too.
     pub async fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
         self.dependencies.monitors.lock_exclusive().await

@@ -59,10 +59,10 @@ pub async fn monitors_to_json(
     Ok(monitors.iter().map(shown).collect())
 }
 
-/// Returns the object that `id` stands for, like [`monitors_to_json`]: the monitor of that id, or the one with a
-/// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View). Owners
-/// choose the ids of views; an id that any monitor has or had stands for that monitor only. `None` when it stands
-/// for nothing.
+/// Returns the JSON object of the monitor with this id, like [`monitors_to_json`], or else of the monitor with a
+/// content view of this id; the object then has that id and `is_content_view` (fields.md 3, Content View). Owners
+/// choose the ids of views, so an id that any monitor has or had never means a view. `None` if there is
+/// neither.
 ///
 /// # Errors
 /// Fails when the store does.

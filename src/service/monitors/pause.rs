@@ -42,7 +42,7 @@ pub async fn resume(
 ) -> Result<SavedObject, ServiceError> {
     caller.require_right(Permission::Edit)?;
     let now = context.dependencies.clock.now();
-    // The end of the pause is stored, since slots before it must not count as missed, also after a restart.
+    // Stores the end of the pause: earlier slots must not count as missed, not even after a restart.
     set_paused_until(context, caller, id, "resume", now).await
 }
 

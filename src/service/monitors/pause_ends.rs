@@ -7,7 +7,7 @@ use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::sync::Mutex;
 
-/// Ends of pauses that are not handled yet.
+/// Ends of pauses at which monitors are still to be planned again.
 #[derive(Default)]
 pub(super) struct PauseEnds(Mutex<BTreeSet<(Timestamp, MonitorId)>>);
 

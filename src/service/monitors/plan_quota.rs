@@ -91,7 +91,7 @@ fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
     demand
 }
 
-/// Reserved quota, released when dropped; by then the monitor cache counts the new monitors.
+/// Reserved quota, released when dropped.
 pub(super) struct QuotaReservation {
     pending: PlanQuota,
     customer: CustomerId,

@@ -31,7 +31,7 @@ pub(super) async fn save_all(
         changes.push(dependencies, caller, step, now);
     }
     let (dependencies, caller) = (dependencies.clone(), caller.clone());
-    // A separate task: a caller that is cancelled midway leaves nothing half done.
+    // A separate task: it completes even if the caller is cancelled.
     let commit = tokio::spawn(async move { changes.commit(&dependencies, &caller, reservation).await });
     commit.await.map_err(|_| ServiceError::Unavailable("the server is shutting down".to_owned()))?
 }

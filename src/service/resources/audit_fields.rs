@@ -21,7 +21,7 @@ pub(super) fn changed_fields(
         if was == is {
             continue;
         }
-        // Everyone who may view reads the audit trail, but not everyone may see webhook addresses.
+        // Every role that may view reads the audit trail, but only editors may see webhook addresses in full.
         let is_address = table.name == RECIPIENT.name && field.name == "recipient";
         let hidden =
             |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked_address);

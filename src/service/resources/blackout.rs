@@ -1,4 +1,4 @@
-//! Blackouts (interface.md 2.4, behaviour.md 1): of a monitor or recipient of the account, once or weekly.
+//! Blackouts (interface.md 2.4, behaviour.md 1) of a monitor or recipient, once or weekly.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(RecordDraft { parent_id: assoc, ..RecordDraft::new(fields) })
 }
 
-/// Returns why `assoc` cannot have a blackout of this type.
+/// Returns an error message if the monitor or recipient `assoc` does not exist.
 fn unknown_subject(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
     if kind == "Notifier" {
         let known = cx.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);

@@ -10,7 +10,7 @@ use crate::domain::{RecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
 impl ResourceService {
-    /// Returns the next `max` occurrences of the blackout `id` that end after `after`, by default now.
+    /// Returns the first `max` occurrences of the blackout `id` that end after `after` (default: now).
     pub async fn blackout_occurrences(
         &self,
         caller: &Caller,

@@ -23,7 +23,7 @@ use crate::syntax::node::Node;
 /// Most blackouts that one call creates or removes.
 const MAX_BLACKOUTS: usize = 100_000;
 
-/// Most monitors for which the store query is filtered by monitor.
+/// The store query is filtered by monitor only up to this number of monitors.
 const FILTER_BY_MONITOR_MAX: usize = 500;
 
 impl ResourceService {
@@ -63,7 +63,7 @@ impl ResourceService {
         Ok(())
     }
 
-    /// Returns the blackouts to remove because their half of the edit says `replace`; past ones are history and stay.
+    /// Returns the blackouts that the edit replaces, one-time or weekly ones. Past blackouts are kept.
     async fn blackouts_to_replace(
         &self,
         cx: &RecordContext<'_>,
@@ -132,7 +132,7 @@ fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
     fields
 }
 
-/// Builds the writes with new blackouts first: audit entries refer to them by position.
+/// Builds the writes. New blackouts come first, since their audit entries refer to them by index.
 fn build_writes(
     cx: &RecordContext<'_>,
     monitors: &BTreeSet<i64>,

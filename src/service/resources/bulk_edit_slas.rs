@@ -16,7 +16,7 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// Most monitors for which the store query is filtered by monitor.
+/// The store query is filtered by monitor only up to this number of monitors.
 const FILTER_BY_MONITOR_MAX: usize = 500;
 
 impl ResourceService {
@@ -66,7 +66,7 @@ impl ResourceService {
     }
 }
 
-/// Builds the writes with new agreements in order: audit entries refer to them by position.
+/// Builds the writes. Audit entries refer to new agreements by their index among the creates.
 fn build_writes(
     cx: &RecordContext<'_>,
     ids: &BTreeSet<i64>,

@@ -10,7 +10,7 @@ use crate::domain::{Record, RecordKind};
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
-/// Prepares a new record of a kind that is slow to parse and independent of other records, before locks are taken.
+/// Prepares a new certificate, which is slow to parse, before locks are taken; `None` for other kinds.
 pub(super) async fn prepare_slow(
     cx: &RecordContext<'_>,
     body: &Node,
@@ -21,7 +21,7 @@ pub(super) async fn prepare_slow(
     }
 }
 
-/// Prepares a new record of any other kind.
+/// Prepares a new record of any kind but certificates.
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     match cx.kind.record {
         RecordKind::User => user::create(cx, body).await,

@@ -1,4 +1,4 @@
-//! Locations: configured ones, shared ones of account 1, and an account's own (behaviour.md 1).
+//! Locations (behaviour.md 1): from the settings, shared ones of account 1, and private ones of an account.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -16,7 +16,7 @@ use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
-/// Returns the health field. This process is the only agent of each of its own locations; others have no agents yet.
+/// Returns the health field. Locations of the settings have this process as their only agent; others have none.
 pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {
     let state = if alive > 0 { "alive" } else { "away" };
     json!({"agents": agents, "alive": alive, "state": state})

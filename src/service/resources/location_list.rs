@@ -42,7 +42,7 @@ pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map
         .map(|location| configured_to_json(location, &cx.dependencies.planner.agent_statuses()))
 }
 
-/// Refuses to change configured locations.
+/// Fails for a location that is defined in the settings.
 pub(super) fn reject_configured(cx: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
     if configured_location(cx, id).is_none() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::ResourceKind`]: the field
-//! table defines its fields, a file of this directory its own rules.
+//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::ResourceKind`], whose field
+//! table defines its fields. A file of this directory contains the rules of each kind.
 
 mod account;
 mod account_access;

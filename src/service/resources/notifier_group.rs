@@ -99,7 +99,7 @@ fn unknown_id_error(body: &Node, path: &str, what: &str, id: i64) -> ValidationE
     conflict_error(body, path, format!("`{path}`: {what} `{id}` does not exist")).with_value(id.to_string())
 }
 
-/// Hides removed monitors, so that clients can send back what they read.
+/// Leaves out removed monitors, so that a client can send back the object that it read.
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     if name != "monitors" {
         return None;

@@ -40,7 +40,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     Ok(RecordDraft { warnings, ..RecordDraft::from_record(old, fields) })
 }
 
-/// Warns about a window that may contain no check at all.
+/// Warns if the window is shorter than the monitor's interval, since it may then contain no check.
 fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
     let Some(monitor) = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor))
     else {

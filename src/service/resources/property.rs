@@ -14,7 +14,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
-/// Stored field with the id of the next new value; never shown.
+/// Stored field with the id that the next new value gets; not in responses.
 const NEXT_VALUE_FIELD: &str = "next_value";
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -75,7 +75,7 @@ fn uses_property(document: &crate::schema::MonitorDocument, property: i64, value
         .any(|own| own.id == property && value.is_none_or(|value| own.value_id == value))
 }
 
-/// Assigns an id to every value: the one that it names, that of an equal text before, or a new one.
+/// Assigns an id to every value: the given one, else that of an old value with the same text, else a new one.
 fn assign_value_ids(
     fields: &mut Map<String, Value>,
     old: &Map<String, Value>,

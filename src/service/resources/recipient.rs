@@ -1,5 +1,5 @@
-//! Recipients (behaviour.md 1 `/recipients`): the address has the format of the method; the password is the sealed
-//! private part of the record, shown masked, and a mask keeps it.
+//! Recipients (behaviour.md 1 `/recipients`). The address must fit the method. The password is stored encrypted
+//! as private data; responses mask it, and a request with the mask keeps it.
 
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
@@ -39,7 +39,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
         fields.insert("recipient".to_owned(), json!(current.recipient));
     }
     let password = take_password(&mut fields);
-    // Null and the empty text remove it.
+    // Null and an empty text remove the password.
     let unset = body.get("password").is_some();
     let private = match password {
         Some(password) if *password == MASK => kept_password(old, &fields, body)?,
@@ -51,7 +51,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     Ok(RecordDraft { private_data: private, ..RecordDraft::from_record(old, fields) })
 }
 
-/// Masks an address for those who may not change it: everything of a webhook URL beyond its host is secret. `None`
+/// Masks a webhook URL for callers who may not edit: everything after its host is secret. `None`
 /// when nothing needs masking.
 pub(super) fn masked_address(address: &str) -> Option<String> {
     let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
@@ -74,7 +74,7 @@ fn kept_password(
     Err(invalid(conflict_error(body, "recipient", message)))
 }
 
-/// Returns where a password is sent: the method, and the scheme, host and port. Other addresses count as a whole.
+/// Returns where the password is sent: the method and the origin of the URL, or the whole address if it is no URL.
 fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
     let text = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
     let destination = match url::Url::parse(text) {
@@ -153,13 +153,13 @@ fn address_requirement(method: NotificationMethod, address: &str) -> Option<&'st
     }
 }
 
-/// Whether it is a URL without a login, which would be shown.
+/// Whether it is an HTTP URL without credentials, which responses would reveal.
 fn is_plain_url(text: &str) -> bool {
     TextFormat::HttpUrl.matches(text)
         && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none())
 }
 
-/// Whether it has digits, possibly grouped, with an optional plus in front.
+/// Whether it has 3 to 20 digits, possibly grouped, with an optional plus in front.
 fn is_phone_number(text: &str) -> bool {
     let rest = text.strip_prefix('+').unwrap_or(text);
     let digits = rest.bytes().filter(u8::is_ascii_digit).count();

@@ -22,7 +22,7 @@ pub(super) struct RecordContext<'a> {
     pub(super) now: Timestamp,
     /// Account data.
     pub(super) facts: Arc<AccountFacts>,
-    /// Id of the parent in the path of a create.
+    /// Id of the parent in the request path; set for creates only.
     pub(super) parent_id: Option<i64>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> RecordContext<'a> {
     }
 }
 
-/// Whether every account may see it.
+/// Whether `record` is a location of the host account that all accounts may use.
 fn is_shared(record: &Record) -> bool {
     record.kind == RecordKind::Location
         && record.customer == HOST_CUSTOMER

@@ -1,4 +1,4 @@
-//! Drafts of record changes, and how bodies are read.
+//! Drafts of record changes, and reading the fields of request bodies.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ pub(super) struct RecordDraft {
     pub(super) parent_id: Option<i64>,
     pub(super) unique_key: Option<String>,
     pub(super) private_data: Option<Vec<u8>>,
-    /// Other changes in the same transaction.
+    /// Changes of other objects in the same transaction.
     pub(super) further_changes: Vec<ConfigChange>,
     /// Held until the change of a user is written.
     pub(super) user_guard: Option<UserChangeGuard>,
@@ -86,7 +86,7 @@ pub(super) fn body_fields(
     if reader.errors.is_empty() { Ok(read) } else { Err(reader.errors) }
 }
 
-/// Creates the error of a field that its type and bounds do not cover.
+/// Creates the error of a field that fits its type and bounds but conflicts with other data.
 pub(in crate::service) fn conflict_error(
     body: &Node,
     path: &str,

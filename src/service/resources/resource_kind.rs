@@ -1,4 +1,4 @@
-//! The kinds of records that users see: field table, rights, and whether the account cache contains them.
+//! The kinds of records: field table, required permissions, and whether the account cache depends on them.
 
 use serde_json::{Map, Value};
 
@@ -13,13 +13,13 @@ pub(super) struct ResourceKind {
     pub(super) view_right: Permission,
     /// Permission to create and remove it.
     pub(super) edit_right: Permission,
-    /// Permission to change it, before its own rules apply.
+    /// Permission to change it; the rules of its kind may require more.
     pub(super) patch_right: Permission,
     /// The field that people identify it by.
     name_field: &'static str,
     /// Whether the account cache depends on it.
     pub(super) is_cached: bool,
-    /// Whether monitors may refer to it: no monitor is changed while it is changed or removed.
+    /// Whether monitors may refer to it. If so, monitors are locked while it is changed or removed.
     pub(super) is_referenced_by_monitors: bool,
     /// Whether it refers to monitors, which must exist until it is stored.
     pub(super) references_monitors: bool,
@@ -57,7 +57,7 @@ const fn editor_kind(record: RecordKind, table: &'static FieldTable) -> Resource
 }
 
 static CUSTOMER: ResourceKind = admin_kind(RecordKind::Customer, &records::ACCOUNT);
-/// Users may change their own password.
+/// Every user may patch: `user::patch` permits others than admins their own name and password only.
 static USER: ResourceKind = ResourceKind {
     name_field: "login",
     patch_right: Permission::ViewReports,

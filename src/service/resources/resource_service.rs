@@ -15,12 +15,12 @@ use crate::store::{
 use crate::sync::RwLock;
 use crate::syntax::node::Node;
 
-/// Records of every kind, for users.
+/// Reads and changes the records of all kinds, except monitors, for users.
 pub struct ResourceService {
     pub(super) dependencies: ResourceDependencies,
-    /// Held by every change, since rules such as that of the last admin involve other records.
+    /// Held during every change, since some rules involve other records, such as "one admin must remain".
     pub(super) edit_lock: tokio::sync::Mutex<()>,
-    /// Notified when certificates change.
+    /// Called with all certificates whenever one changes.
     pub(super) certificate_watcher: RwLock<Option<CertificateWatcher>>,
 }
 
@@ -88,7 +88,7 @@ impl ResourceService {
         caller.require_right(kind.edit_right)?;
         let prepared = super::kind_rules::prepare_slow(&self.context(caller, kind).await?, body).await?;
         let _lock = self.edit_lock.lock().await;
-        // Its monitor must exist until it is stored.
+        // The monitor that the record refers to must not be removed before the record is stored.
         let _monitors = self.lock_monitors_shared(kind).await;
         let cx = RecordContext { parent_id: under, ..self.context(caller, kind).await? };
         let draft = match prepared {
@@ -113,7 +113,7 @@ impl ResourceService {
         Ok(SavedObject { id, revision: 1, warnings: draft.warnings, shown_once: draft.shown_once })
     }
 
-    /// Changes a record; a body that changes nothing keeps its revision.
+    /// Changes a record. If the body changes nothing, the revision stays the same.
     pub async fn patch(
         &self,
         caller: &Caller,
@@ -130,7 +130,7 @@ impl ResourceService {
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::patch(&cx, &old, body).await?;
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
-        // An account is stored with its defaults on its first change; that alone does not change them.
+        // The first change of an account stores its defaults too; they do not count as changed.
         let mut before = match kind.record {
             RecordKind::Customer => kind.table.defaults(),
             _ => Map::new(),
@@ -186,8 +186,8 @@ impl ResourceService {
         Ok(())
     }
 
-    /// Locks all monitors against changes if they may refer to the record, so that no monitor starts to use it between
-    /// the check and its removal. Always taken after the edit lock.
+    /// Locks all monitors against changes if monitors may refer to this kind: no monitor starts to use a record between
+    /// the check and its removal. Take the edit lock first.
     pub(super) async fn lock_monitors_exclusive(
         &self,
         kind: &ResourceKind,
@@ -199,7 +199,7 @@ impl ResourceService {
         }
     }
 
-    /// Locks the monitors that the record refers to, so that they exist until it is stored.
+    /// Locks all monitors against removal if this kind refers to monitors, until the record is stored.
     pub(super) async fn lock_monitors_shared(
         &self,
         kind: &ResourceKind,
@@ -207,7 +207,7 @@ impl ResourceService {
         if kind.references_monitors { Some(self.dependencies.monitors.lock_shared().await) } else { None }
     }
 
-    /// Returns the record `id` if the caller may see it; configured locations are not records.
+    /// Returns the record `id`; not found if the caller may not see it, or for a location of the settings.
     pub(super) async fn find_visible(&self, cx: &RecordContext<'_>, id: i64) -> Result<Record, ServiceError> {
         let record = self.dependencies.config.record(cx.kind.record, id).await?;
         record.filter(|record| cx.can_see(record)).ok_or(ServiceError::NotFound)
@@ -226,7 +226,7 @@ impl ResourceService {
         if record.parent_id == Some(under) { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 
-    /// Like [`ResourceService::find_visible`], for a change.
+    /// Like [`ResourceService::find_visible`]; also fails if the caller may not change it or `if_match` differs.
     pub(super) async fn find_changeable(
         &self,
         cx: &RecordContext<'_>,

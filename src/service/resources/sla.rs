@@ -86,7 +86,7 @@ pub(super) fn validate(
     }
 }
 
-/// Whether the number has at most three decimals, as far as a binary fraction shows.
+/// Whether the number has at most three decimals, within the precision of floating point.
 fn has_three_decimals(number: f64) -> bool {
     let thousandths = number * 1000.0;
     (thousandths - thousandths.round()).abs() < 1e-6

@@ -1,5 +1,5 @@
-//! Message templates (behaviour.md 1 `/templates`): rendered with an example before they are stored, so that an
-//! invalid one is not found only during an outage.
+//! Message templates (behaviour.md 1 `/templates`). They are rendered with examples before they are stored: an
+//! invalid template is rejected at once instead of failing during an outage.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDra
     draft
 }
 
-/// Checks that it renders the examples of everything that it applies to.
+/// Renders the template with an example of each notification that it applies to.
 fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
     let template = template_from_fields(fields)?;
     let errors = MessageRenderer::default().validate(&template);
@@ -67,7 +67,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     Err(ServiceError::Conflict(message))
 }
 
-/// Returns empty parts as empty texts.
+/// Returns the subject, text or HTML; an unset one as an empty text.
 pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
     let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(settings_or_skip(record)?)));
     match name {

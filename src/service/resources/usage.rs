@@ -1,10 +1,10 @@
-//! How many monitors use a record.
+//! Counts the monitors that use a record, for error messages.
 
 use super::dependencies::ResourceDependencies;
 use crate::domain::CustomerId;
 use crate::schema::{Monitor, MonitorDocument};
 
-/// Returns how many monitors use a record, over all accounts or one, as `3 monitors use`; `None` for none.
+/// Returns the start of an error message, such as `3 monitors use`; `None` if no monitor uses the record.
 pub(super) fn monitors_using(
     dependencies: &ResourceDependencies,
     customer: Option<CustomerId>,

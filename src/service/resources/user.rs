@@ -1,5 +1,5 @@
-//! Users (behaviour.md 1 "Roles" and /users). The password hash is the private part of the record; a new password, a
-//! lock or disabling revokes all tokens and sessions.
+//! Users (behaviour.md 1 "Roles" and /users). The password hash is the private data of the record. A new
+//! password, locking and disabling revoke all tokens and sessions.
 
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
@@ -75,7 +75,7 @@ fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
     }
 }
 
-/// Validates a new login and a new password; a mask is not a password.
+/// Validates a new login and a new password. The mask is rejected as a password.
 fn validate(
     body: &Node,
     fields: Option<&Map<String, Value>>,

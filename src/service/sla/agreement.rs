@@ -1,4 +1,4 @@
-//! A service level agreement, read from its record, and the times that it counts.
+//! A service level agreement, read from its record, and the time ranges that count for it.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ pub(super) struct Agreement {
     pub(super) uptime: Option<SlaObjective>,
     /// Goal of the mean response time, in seconds.
     pub(super) response_time: Option<f64>,
-    /// Whether to count the full page time, where there is one.
+    /// Whether the full page time counts as the response time, if a sample has one.
     full_page: bool,
-    /// Weekly periods, each with whether it is excluded; the others alone are counted.
+    /// Weekly periods, each with whether it is excluded. If there are included ones, only they count.
     periods: Vec<(bool, TimeWindow)>,
     /// Excluded times, at one location or everywhere.
     exclusions: Vec<(TimeWindow, Option<LocationId>)>,
@@ -54,7 +54,7 @@ impl Agreement {
     /// Returns `check` with the duration that counts.
     pub(super) fn with_counted_time(&self, check: Sample) -> Sample {
         let page = check.full_page_us.filter(|_| self.full_page).unwrap_or_default();
-        // The full page time belongs to the second of two attempts alone.
+        // The full page time covers only the last attempt, `total_us` both: the longer one counts.
         Sample { total_us: check.total_us.max(page), ..check }
     }
 

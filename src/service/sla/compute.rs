@@ -14,7 +14,7 @@ use crate::schema::Monitor;
 use crate::service::status_queries::StatusQueries;
 use crate::store::StoreError;
 
-/// Results that are read at a time.
+/// Results read from the store at once.
 const CHUNK: u32 = 20_000;
 
 /// Trailing periods of a report for which burn rates are reported.
@@ -74,7 +74,7 @@ pub(in crate::service) async fn compute_report(
     })
 }
 
-/// Reads the results in chunks, keeping each run whole.
+/// Adds the results to `aggregator` in chunks, never splitting a run between two chunks.
 async fn count_samples(
     view: &StatusQueries,
     agreement: &Agreement,
@@ -87,7 +87,7 @@ async fn count_samples(
         let mut samples = view.sample_store().samples(agreement.monitor, at, thru, CHUNK).await?;
         let full = samples.len() >= CHUNK as usize;
         let last = samples.last().map(|sample| sample.planned_at);
-        // The last run may be incomplete: it is read again, whole.
+        // The last run may be incomplete: it is read again with the next chunk.
         let incomplete = last.filter(|last| full && *last > at);
         if let Some(last) = incomplete {
             samples.retain(|sample| sample.planned_at < last);

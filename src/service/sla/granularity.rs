@@ -48,8 +48,8 @@ impl Granularity {
         timestamp(&start.unwrap_or(now))
     }
 
-    /// Returns the starts of the periods of `from..thru`, the first at `from` itself; one more than [`MAX_PERIODS`]
-    /// when there are too many.
+    /// Returns the starts of the periods of `from..thru`, the first being `from`. Stops after [`MAX_PERIODS`] + 1
+    /// starts.
     pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];
         let mut period = zoned(zone, from);

@@ -29,7 +29,7 @@ pub struct SlaReport {
     pub thru: Timestamp,
     /// Planned time of the oldest retained result; `null` without one.
     pub data_from: Option<Timestamp>,
-    /// Whether no results of the time range were removed yet; removed ones are not counted.
+    /// Whether all results of the time range are still retained; removed ones are not counted.
     pub complete: bool,
     /// Counted seconds: operating periods without exclusions and blackouts.
     pub counted_s: u64,
@@ -67,21 +67,21 @@ pub struct GoalReport {
 /// The error budget of a goal, and how fast it is used up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BudgetReport {
-    /// Checks, or runs for an uptime goal, that may fail.
+    /// How many checks may fail; for an uptime goal, how many runs.
     pub allowed: f64,
-    /// Those that failed.
+    /// How many failed.
     pub used: u64,
     /// Percent left; below 0 when the goal is missed, `null` when nothing may fail.
     pub left_percent: Option<f64>,
-    /// How many times faster than allowed failures occurred, over the whole report.
+    /// Burn rate over the whole report: failures in relation to the allowed ones, 1 uses up the budget exactly.
     pub burn_rate: Option<f64>,
-    /// The same in the last hour of the report.
+    /// Burn rate of the last hour of the report.
     pub burn_rate_1h: Option<f64>,
-    /// The same in its last six hours.
+    /// Burn rate of its last six hours.
     pub burn_rate_6h: Option<f64>,
-    /// The same in its last day.
+    /// Burn rate of its last day.
     pub burn_rate_24h: Option<f64>,
-    /// The same in its last three days.
+    /// Burn rate of its last three days.
     pub burn_rate_72h: Option<f64>,
 }
 
@@ -135,7 +135,7 @@ pub struct LocationRow {
     pub location_id: LocationId,
     /// Its name; empty when it does not exist any more.
     pub name: String,
-    /// Its figures; a run at a location is its check.
+    /// Its figures; here each check counts as a run.
     #[serde(flatten)]
     pub row: FiguresRow,
 }

@@ -17,7 +17,7 @@ const MAX_NAMES: usize = 100;
 /// Most characters of a subject or issuer that are stored.
 const MAX_SUBJECT_CHARS: usize = 4096;
 
-/// The facts in responses.
+/// What responses contain about a certificate.
 pub(super) struct CertificateFacts {
     pub(super) subject: String,
     pub(super) issuer: String,

@@ -48,7 +48,7 @@ struct PemItems {
     keys: Vec<PrivateKeyDer<'static>>,
 }
 
-/// Parses `input`; the error is a message without a full stop.
+/// Parses `input`. The error text starts in lower case and has no full stop.
 pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
     let PemItems { mut chain, mut keys } = match input {
         CertificateInput::Pem(text) => read_pem(text)?,

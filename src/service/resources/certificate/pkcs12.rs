@@ -13,7 +13,7 @@ use cbc::cipher::{BlockModeDecrypt, KeyIvInit};
 use x509_parser::asn1_rs::{Any, Class, FromDer, Oid, Tag, oid};
 use zeroize::Zeroizing;
 
-/// Most rounds of all key derivations of one archive. Three or four derivations of 2,048 to 10,000 rounds are common;
+/// Most iterations of all key derivations of one archive. Common: 3 or 4 derivations of 2,048 to 10,000 iterations;
 /// more than this takes seconds.
 const MAX_ROUNDS: u32 = 4_000_000;
 /// Version of RFC 7292.
@@ -40,7 +40,7 @@ pub(super) fn open_archive(packed: &[u8], password: &str) -> Option<Pkcs12Conten
     let terminated = Zeroizing::new(password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect());
     let opened = ArchiveOpener::new(password, terminated).open_archive(packed);
     if opened.is_none() && password.is_empty() {
-        // Without a password, some programs derive keys from no bytes, others from an empty terminated string.
+        // For an empty password, some programs derive keys from no bytes, others from a single terminating zero.
         return ArchiveOpener::new(password, Zeroizing::default()).open_archive(packed);
     }
     opened
@@ -102,7 +102,7 @@ struct ArchiveOpener<'a> {
     password: &'a [u8],
     /// The password in UTF-16 with a terminating zero, for all older schemes.
     utf16_password: Zeroizing<Vec<u8>>,
-    /// Remaining rounds of key derivation.
+    /// Iterations of key derivation that are still allowed.
     rounds: u32,
     opened: Pkcs12Contents,
 }
@@ -157,7 +157,7 @@ impl<'a> ArchiveOpener<'a> {
         hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, expected).ok()
     }
 
-    /// Reads one part of an archive; each part is encrypted separately.
+    /// Reads one ContentInfo of the archive; each is plain or encrypted on its own.
     fn read_safe(&mut self, mut safe: DerReader<'_>) -> Option<()> {
         let kind = safe.oid()?;
         let mut content = DerReader(safe.tagged()?);

@@ -20,10 +20,10 @@ use crate::service::resources::usage::monitors_using;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Longest time to open a PKCS#12 archive, whose creator decides how much work that takes.
+/// Longest time to parse an upload: the creator of a PKCS#12 archive chooses the number of iterations.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Archives opened at once. One that times out still runs in the background and keeps its permit.
+/// Limits concurrent parsing. After a timeout, parsing continues in the background and keeps its permit.
 static OPEN_PERMITS: Semaphore = Semaphore::const_new(2);
 
 /// Opens the client certificate in `packed` with `password`; returns its chain and key as PEM. The error is a message
