@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{Probe, ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
@@ -69,8 +69,8 @@ pub fn report(name: &str, other: &str, rounds: &[(Duration, Duration)], count: u
 
 /// Returns a network stack without the certificates of the system.
 pub fn net() -> Net {
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap()
 }
 
 /// Returns the probe of a monitor with these fields.

@@ -43,7 +43,7 @@ impl From<ServiceError> for ApiError {
                 Self::bad_request(errors.into_iter().map(|error| error.to_string()).collect())
             }
             ServiceError::Unauthenticated(message) => Self::new(StatusCode::UNAUTHORIZED, message),
-            ServiceError::InvalidCredentials | ServiceError::Locked => {
+            ServiceError::InvalidCredentials | ServiceError::UserLocked => {
                 Self::new(StatusCode::BAD_REQUEST, "invalid_request - User authentication failed.")
             }
             ServiceError::Forbidden(message) => Self::new(StatusCode::FORBIDDEN, message),
@@ -61,7 +61,7 @@ impl From<ServiceError> for ApiError {
                 )
             },
             ServiceError::Unavailable(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE, message),
-            ServiceError::Store(error) => Self::from(error),
+            ServiceError::StoreFailed(error) => Self::from(error),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn json_with_etag(revision: Revision, object: &Map<String, Value>) ->
 /// Builds the response to a create or edit (behaviour.md 1): 200 `{"id":"…"}`, with warnings if any and with the
 /// values that only this response shows.
 pub(super) fn saved_response(saved: SavedObject) -> Response {
-    let SavedObject { id, revision, warnings, shown_once } = saved;
+    let SavedObject { id, revision, warnings, response_only_fields: shown_once } = saved;
     let mut object = Map::new();
     object.insert("id".to_owned(), Value::from(id.to_string()));
     if !warnings.is_empty() {

@@ -121,7 +121,7 @@ where
 /// Converts an error in the middle of a response, where only the store can still fail.
 fn mid_stream_error(source: ServiceError) -> StoreError {
     match source {
-        ServiceError::Store(error) => error,
+        ServiceError::StoreFailed(error) => error,
         _ => StoreError::Closed,
     }
 }

@@ -90,7 +90,7 @@ async fn authorize(
 ) -> Response {
     let (token, from) = (bearer_token(&request), peer_address(&request));
     let caller = async { state.accounts.authenticate_bearer(&token?, from).await };
-    match caller.await.and_then(|caller| caller.require_right(right).map(|()| caller)) {
+    match caller.await.and_then(|caller| caller.require_permission(right).map(|()| caller)) {
         Ok(caller) => {
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;

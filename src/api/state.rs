@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::service::{
-    AccountService, AlertService, MonitorContext, OnDemandTests, ResourceService, StatusQueries,
+    AccountService, AlertService, MonitorContext, OnDemandTests, RecordService, StatusQueries,
 };
 
 /// The services behind the APIs. Cheap to clone.
@@ -15,7 +15,7 @@ pub struct ApiState {
     /// Monitors.
     pub monitors: Arc<MonitorContext>,
     /// All other records of accounts.
-    pub resources: Arc<ResourceService>,
+    pub records: Arc<RecordService>,
     /// Outages and notifications.
     pub alerts: Arc<AlertService>,
     /// Tests on demand.

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::net::{Net, Pem};
-use crate::service::{OpenedCertificate, ResourceService};
+use crate::service::{DecryptedCertificate, RecordService};
 
 /// Keeps the certificates of `nets` up to date with `resources`.
 pub(super) async fn follow_certificates(
-    resources: &ResourceService,
+    resources: &RecordService,
     nets: Vec<Arc<Net>>,
 ) -> anyhow::Result<()> {
-    let watcher = move |certificates: Vec<OpenedCertificate>| apply_certificates(&nets, certificates);
+    let watcher = move |certificates: Vec<DecryptedCertificate>| apply_certificates(&nets, certificates);
     let subscribed = resources.watch_certificates(Arc::new(watcher)).await;
     subscribed.map_err(|error| anyhow::anyhow!("failed to read the certificates of accounts: {error:?}"))
 }
 
-fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
+fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<DecryptedCertificate>) {
     let (mut authorities, mut clients) = (BTreeMap::new(), BTreeMap::new());
     for certificate in certificates {
-        let OpenedCertificate { id, name, client, pem } = certificate;
+        let DecryptedCertificate { id, name, is_client: client, pem } = certificate;
         let pem = Pem { label: name, text: pem.to_vec() };
         if client {
             clients.insert(id, pem)

@@ -43,7 +43,7 @@ impl Demo {
         }
         let text = self.responder.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();
-        settings.net.trust.authorities.push(Pem { label, text });
+        settings.net.trust_config.additional_authorities.push(Pem { label, text });
         if !settings.billing_plans.is_empty() {
             settings.billing_plans.push(crate::schema::validation_context::BillingPlan {
                 code: "demo".to_owned(),

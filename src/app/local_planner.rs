@@ -277,14 +277,14 @@ impl Planner for LocalPlanner {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
-            let net = self.agent_at(location)?.net.with_scope(monitor.egress_scope());
+            let net = self.agent_at(location)?.net.with_egress_scope(monitor.egress_scope());
             let facts = self.account_facts(monitor.customer).await;
             let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
             let to = Endpoint {
                 pinned_address: address,
                 ..Endpoint::new(probe.target_host().ok_or(PlanError::LocationOffline)?, 0)
             };
-            Ok(net.traceroute_capture(&to, Deadline::within(TRACEROUTE_TIMEOUT)).await)
+            Ok(net.traceroute_to_capture(&to, Deadline::within(TRACEROUTE_TIMEOUT)).await)
         })
     }
 

@@ -135,7 +135,7 @@ pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
 pub(super) fn into_desired(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
     let to_desired = |monitor: FileMonitor| DesiredMonitor {
         key: monitor.key.into(),
-        file: file_name(&monitor.file).into(),
+        file_name: file_name(&monitor.file).into(),
         customer: monitor.customer,
         document: Arc::new(monitor.document),
     };

@@ -79,9 +79,9 @@ impl RunningConfig {
         let plan = config.provision(found, &stored).await?;
         let services = Arc::clone(&config.handles.services);
         let monitors = &services.state.monitors;
-        let mut all = monitors::open_monitors(monitors, stored_monitors).await?;
+        let mut all = monitors::decrypt_and_cache_monitors(monitors, stored_monitors).await?;
         monitors::register_pauses(monitors, &plan.monitors);
-        monitors.monitors().apply(plan.monitors.clone(), &[]);
+        monitors.monitor_cache().apply(plan.monitors.clone(), &[]);
         all.extend_from_slice(&plan.monitors);
         services.planner.plan_from(&all, &plan.removed, &last).await?;
         config.file_monitors = plan.monitors;
@@ -157,8 +157,8 @@ impl RunningConfig {
         }
         let (upserts, counts) = self.changed_monitors(&plan);
         monitors::register_pauses(monitors, &plan.monitors);
-        monitors.monitors().apply(plan.monitors.clone(), &plan.removed);
-        let upserts = if replan_all { monitors.monitors().all() } else { upserts };
+        monitors.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
+        let upserts = if replan_all { monitors.monitor_cache().all() } else { upserts };
         services.planner.plan_from(&upserts, &plan.removed, &RecordedUntil::new()).await?;
         self.file_monitors = plan.monitors;
         Ok(counts)
@@ -181,7 +181,7 @@ impl RunningConfig {
     /// Returns the new and changed monitors, and the counts.
     fn changed_monitors(&self, plan: &ProvisionPlan) -> (Vec<Monitor>, ReloadCounts) {
         let before: HashSet<MonitorId> = self.file_monitors.iter().map(|monitor| monitor.id).collect();
-        let changed: HashSet<_> = plan.changed.iter().collect();
+        let changed: HashSet<_> = plan.upserted.iter().collect();
         let mut counts = ReloadCounts { removed: plan.removed.len(), ..ReloadCounts::default() };
         let mut upserts = Vec::new();
         for monitor in &plan.monitors {

@@ -96,7 +96,7 @@ impl RunningServer {
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
-        certificate_updates::follow_certificates(&services.state.resources, nets).await?;
+        certificate_updates::follow_certificates(&services.state.records, nets).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),

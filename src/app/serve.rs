@@ -59,7 +59,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let settings = Settings::load(&sources).map_err(|errors| configuration_error(&errors))?;
     init_logs(&settings.log)?;
     install_panic_hook();
-    crate::net::warm_up();
+    crate::net::warm_up_crypto();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(sources, settings, options))
 }

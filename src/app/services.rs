@@ -22,8 +22,8 @@ use crate::probe::ProbeBuildContext;
 use crate::service::monitors;
 use crate::service::{
     AccountService, AlertControl, AlertService, AlertServiceDependencies, MonitorContext,
-    MonitorDependencies, OnDemandTestDependencies, OnDemandTests, ResourceDependencies, ResourceService,
-    ServiceError, StatusQueries, generate_password, open_keyring, reseal_all,
+    MonitorDependencies, OnDemandTestDependencies, OnDemandTests, RecordService, RecordServiceDependencies,
+    ServiceError, StatusQueries, generate_password, open_keyring, reseal_all_secrets,
 };
 use crate::settings::Settings;
 use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
@@ -90,42 +90,42 @@ impl Services {
             probes: ProbeBuildContext { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
         let dependencies = MonitorDependencies {
-            config: Arc::clone(&config),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
+            config_store: Arc::clone(&config),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
             planner: planner.clone(),
-            vault: Arc::clone(&vault),
+            keyring: Arc::clone(&vault),
             clock: Arc::clone(&clock),
         };
-        let resources = ResourceDependencies {
-            config: Arc::clone(&config),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
-            vault: Arc::clone(&vault),
+        let resources = RecordServiceDependencies {
+            config_store: Arc::clone(&config),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
+            keyring: Arc::clone(&vault),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
         };
         let alerting = AlertServiceDependencies {
             alert_store: alert_settings,
             outbox,
-            config: Arc::clone(&config),
+            config_store: Arc::clone(&config),
             alert_control,
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&clock),
         };
         let tests = OnDemandTestDependencies {
-            config: Arc::clone(&config),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
+            config_store: Arc::clone(&config),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
             accounts: Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&clock))),
-            monitors: Arc::new(MonitorContext::new(dependencies).with_last_runs(planner.clone())),
-            resources: Arc::new(ResourceService::new(resources)),
+            monitors: Arc::new(MonitorContext::new(dependencies).with_last_run_lookup(planner.clone())),
+            records: Arc::new(RecordService::new(resources)),
             alerts: Arc::new(AlertService::new(alerting)),
             on_demand_tests: Arc::new(OnDemandTests::new(tests)),
             queries: view,
@@ -191,7 +191,7 @@ impl Services {
                 tracing::info!(file = %self.key_file.display(), "keys changed; re-encrypting secrets");
                 let (config, vault) = (Arc::clone(&self.config), Arc::clone(&self.vault));
                 tokio::spawn(async move {
-                    match reseal_all(config.as_ref(), &vault).await {
+                    match reseal_all_secrets(config.as_ref(), &vault).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets re-encrypted with the newest key"),
                         Err(error) => {
                             tracing::error!(error = %error, "failed to re-encrypt all secrets; the old keys are still needed");
@@ -206,8 +206,10 @@ impl Services {
     }
 
     async fn remove_expired(&self) {
-        let (tokens, tests) =
-            (self.state.accounts.remove_expired().await, self.state.on_demand_tests.remove_expired().await);
+        let (tokens, tests) = (
+            self.state.accounts.remove_expired_tokens().await,
+            self.state.on_demand_tests.remove_expired().await,
+        );
         for error in [tokens.err(), tests.err()].into_iter().flatten() {
             tracing::warn!(error = %error, "failed to remove expired tokens and old tests; the next run tries again");
         }
@@ -223,8 +225,8 @@ impl Services {
                 _ = ticks.tick() => {}
             }
             let monitors = &self.state.monitors;
-            monitors::resume_due(monitors, self.state.clock.now()).await;
-            if self.planner.replan_changed_accounts(monitors.monitors()).await.is_err() {
+            monitors::resume_due_monitors(monitors, self.state.clock.now()).await;
+            if self.planner.replan_changed_accounts(monitors.monitor_cache()).await.is_err() {
                 return;
             }
             if count % PURGE_EVERY_TICKS == 0 {

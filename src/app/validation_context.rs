@@ -25,7 +25,7 @@ impl KnownReferences {
     /// Collects the references of `settings` and this build.
     #[must_use]
     pub fn from_settings(settings: &Settings) -> Self {
-        let trust = &settings.net.trust;
+        let trust = &settings.net.trust_config;
         let speaks = |version: &&str| TlsVersions::from_field(version).is_supported();
         let versions = crate::schema::table::shared::SSL_VERSIONS;
         Self {

@@ -163,7 +163,7 @@ impl BrowserPool {
             }
         };
         let tls = intercepts_tls(options).then(|| TlsOptions {
-            verify: options.verify_certificates,
+            verify_certificate: options.verify_certificates,
             ca_id: options.ca_id,
             client_certificate_id: options.client_certificate_id,
             ..TlsOptions::default()

@@ -34,9 +34,9 @@ pub(super) async fn open_remote_session(
     let host = end_point.url.host_str().unwrap_or_default();
     let end_point_address = Endpoint::new(host, end_point.url.port_or_known_default().unwrap_or(80));
     // Connect once ourselves: the library reports no reason of a failure and does not apply the egress policy.
-    let (net, mut trace) = (net.with_scope(EgressScope::Vigie), ConnectionTrace::default());
+    let (net, mut trace) = (net.with_egress_scope(EgressScope::Vigie), ConnectionTrace::default());
     let connect_result = net.connect(&end_point_address, deadline, &mut trace).await;
-    protected.protect(&trace.resolved, end_point_address.port);
+    protected.protect(&trace.resolved_addresses, end_point_address.port);
     connect_result.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };

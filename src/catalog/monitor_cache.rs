@@ -93,7 +93,7 @@ impl MonitorCache {
     }
 
     /// Returns how many monitors match, and the id of the match after `offset` others, if there is one.
-    pub fn count_matching(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+    pub fn count_and_find(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
         let (mut count, mut first) = (0_u64, None);
         for monitor in self.read().monitors.values().filter(|monitor| fits(monitor)) {
             if count == offset {

@@ -278,9 +278,10 @@ impl AdminBackend {
         let accounts =
             if own { vec![None] } else { self.customers().await?.iter().map(|row| Some(row.id)).collect() };
         for customer in accounts {
-            let key = crate::service::login_key(login);
+            let key = crate::service::normalize_login(login);
             let users = self.users(customer).await?;
-            let Some(user) = users.iter().find(|user| crate::service::login_key(&user.login) == key) else {
+            let Some(user) = users.iter().find(|user| crate::service::normalize_login(&user.login) == key)
+            else {
                 continue;
             };
             let Self::Server(server, host) = self else { break };
@@ -355,7 +356,7 @@ fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
         ServiceError::Conflict(text) | ServiceError::Forbidden(text) | ServiceError::Unavailable(text) => {
             anyhow::anyhow!(text)
         }
-        ServiceError::Store(error) => error.into(),
+        ServiceError::StoreFailed(error) => error.into(),
         other => anyhow::anyhow!("the server refused the request: {other:?}"),
     }
 }

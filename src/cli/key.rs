@@ -10,7 +10,7 @@ use super::output::{self, UsageError};
 use super::style::Style;
 use super::table;
 use crate::app::key_file_location;
-use crate::service::{count_sealed, open_keyring, reseal_all};
+use crate::service::{count_sealed_secrets, open_keyring, reseal_all_secrets};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::vault::{KeyId, Keyring};
@@ -71,12 +71,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let keyring = Keyring::read_from(key_file_location(settings))?;
     let sealed = match store {
-        Some(store) => Some(count_sealed(&**store).await?),
+        Some(store) => Some(count_sealed_secrets(&**store).await?),
         None => None,
     };
     let newest = keyring.newest_id();
     let row = |id: &KeyId| {
-        let secrets = sealed.as_ref().map(|sealed| sealed.by_key.get(id).copied().unwrap_or_default());
+        let secrets = sealed.as_ref().map(|sealed| sealed.count_by_key.get(id).copied().unwrap_or_default());
         vec![
             Cell::new(id),
             Cell::new(secrets.map_or_else(|| "?".to_owned(), |secrets| secrets.to_string())),
@@ -99,7 +99,7 @@ async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow
     };
     let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
     let newest = keyring.rotate()?;
-    let secrets = reseal_all(&**store, &keyring).await?;
+    let secrets = reseal_all_secrets(&**store, &keyring).await?;
     Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed again\n"))
 }
 
@@ -115,7 +115,7 @@ async fn prune(
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
     let (existing, newest) = (keyring.ids(), keyring.newest_id());
-    let sealed = count_sealed(&**store).await?;
+    let sealed = count_sealed_secrets(&**store).await?;
     if let Some(unknown) = requested.iter().find(|id| !existing.contains(id)) {
         return Err(UsageError::with_hint(format!("key {unknown} does not exist"), None));
     }
@@ -123,12 +123,12 @@ async fn prune(
         if *id == newest {
             return Err(UsageError::with_hint(format!("key {id} is the one that seals"), None));
         }
-        if let Some(secrets) = sealed.by_key.get(id) {
+        if let Some(secrets) = sealed.count_by_key.get(id) {
             let hint = Some("`vigie key rotate` seals them again".to_owned());
             return Err(UsageError::with_hint(format!("key {id} seals {secrets} secrets"), hint));
         }
     }
-    let is_removable = |id: &KeyId| *id != newest && !sealed.by_key.contains_key(id);
+    let is_removable = |id: &KeyId| *id != newest && !sealed.count_by_key.contains_key(id);
     let removable: Vec<KeyId> = existing
         .into_iter()
         .filter(is_removable)

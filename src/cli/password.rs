@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::output::{InvalidInput, UsageError};
 use crate::schema::reader::SecretSource;
-use crate::service::validate_password;
+use crate::service::password_error;
 use crate::settings::read_secret;
 
 /// Most bytes of a line that is typed or piped in.
@@ -45,7 +45,7 @@ impl PasswordArgs {
             }
             password
         };
-        match validate_password(&password) {
+        match password_error(&password) {
             Some(error) => Err(InvalidInput(vec![error]).into()),
             None => Ok(password),
         }

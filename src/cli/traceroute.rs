@@ -58,7 +58,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (_, location) = args.location.load()?;
     let mut endpoint = Endpoint::new(args.host.trim(), 0);
-    endpoint.family = match (args.ipv4, args.ipv6) {
+    endpoint.address_family = match (args.ipv4, args.ipv6) {
         (true, _) => AddressFamily::V4Only,
         (_, true) => AddressFamily::V6Only,
         _ => AddressFamily::Any,
@@ -70,12 +70,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             _ => None,
         },
         max_hops: args.max_hops,
-        queries: args.queries,
+        requests_per_hop: args.queries,
         reply_timeout: Duration::from_secs(args.wait.into()),
         ..TracerouteOptions::default()
     };
     // Requests are sent ten at a time, so this is an upper bound.
-    let rounds = u32::from(options.max_hops) * u32::from(options.queries) / 10 + 2;
+    let rounds = u32::from(options.max_hops) * u32::from(options.requests_per_hop) / 10 + 2;
     let traced = super::process::runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
         let deadline = Deadline::within(RESOLVE_ALLOWANCE + options.reply_timeout * rounds);

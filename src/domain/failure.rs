@@ -60,9 +60,9 @@ macro_rules! failure_kinds {
 failure_kinds! {
     NameNotFound = "name_not_found", Target, UNRESOLVED, "the name does not exist";
     NameWithoutAddress = "name_without_address", Target, UNRESOLVED, "the name has no address of a requested family";
-    ResolverRefused = "resolver_refused", Target, UNRESOLVED, "the resolver answered with an error for this name";
+    ResolverError = "resolver_refused", Target, UNRESOLVED, "the resolver answered with an error for this name";
     NameUnanswered = "name_unanswered", Target, UNRESOLVED, "the resolver replies for other names but not for this one";
-    ResolverSilent = "resolver_silent", Vigie, INTERNAL, "the location's own resolver does not reply";
+    ResolverUnresponsive = "resolver_silent", Vigie, INTERNAL, "the location's own resolver does not reply";
     EgressDenied = "egress_denied", Vigie, CANNOT_RUN, "the egress policy of this location denies the address";
     ConnectRefused = "connect_refused", Target, CONNECT_FAILED, "the target refused the connection";
     ConnectReset = "connect_reset", Target, CONNECT_FAILED, "the target reset the connection while it was being established";
@@ -120,8 +120,8 @@ failure_kinds! {
     BrowserEventMissing = "browser_event_missing", Target, EVENT_MISSING, "the expected event did not occur";
     LocationChangeMissing = "location_change_missing", Target, LOCATION_CHANGE_MISSING, "the address of the page did not become the expected one";
     PageUpdateMissing = "page_update_missing", Target, PAGE_UPDATE_MISSING, "the page did not change as expected";
-    NetworkNotQuiet = "network_not_quiet", Target, NETWORK_NOT_QUIET, "the network did not become quiet";
-    ElementWeak = "element_weak", Target, ELEMENT_WEAK, "no locator matches one element alone";
+    NetworkNotIdle = "network_not_quiet", Target, NETWORK_NOT_QUIET, "the network did not become quiet";
+    ElementAmbiguous = "element_weak", Target, ELEMENT_WEAK, "no locator matches one element alone";
     ElementMissing = "element_missing", Target, ELEMENT_MISSING, "no locator matches an element";
     EventsSkipped = "events_skipped", Target, EVENTS_SKIPPED, "too many optional actions were skipped";
     DialogUnexpected = "dialog_unexpected", Target, DIALOG_UNEXPECTED, "the page opened a dialog that the script has no action for";

@@ -51,7 +51,7 @@ impl ProxyConnection<'_> {
             return Err(reject(StatusCode::FORBIDDEN, failure));
         }
         let mut endpoint = Endpoint::new(host, port);
-        (endpoint.family, endpoint.proxy_id) = (rules.family, rules.upstream_proxy_id);
+        (endpoint.address_family, endpoint.proxy_id) = (rules.family, rules.upstream_proxy_id);
         let mut trace = ConnectionTrace::default();
         let connected = self.net.connect(&endpoint, Deadline::within(CONNECT_TIMEOUT), &mut trace).await;
         let stream = connected.map_err(|failure| match failure.kind {

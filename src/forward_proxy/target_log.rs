@@ -34,7 +34,7 @@ impl TargetLog {
     pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectionTrace) {
         self.with(host, port, |target| {
             target.failure = None;
-            let way = || TargetConnection { phases: trace.phases, address: trace.address };
+            let way = || TargetConnection { phases: trace.phases, address: trace.peer_address };
             target.connection.get_or_insert_with(way);
         });
     }

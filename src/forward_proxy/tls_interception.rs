@@ -76,10 +76,10 @@ impl TlsInterceptor {
         let client_hello = hello.client_hello();
         let offers_http2 = client_hello.alpn().is_some_and(|mut names| names.any(|name| name == b"h2"));
         let alpn = if offers_http2 { HTTP2 } else { HTTP1 };
-        let options = TlsOptions { alpn, ..self.options.clone() };
+        let options = TlsOptions { alpn_protocols: alpn, ..self.options.clone() };
         let deadline = Deadline::within(super::http1_builders::CONNECT_TIMEOUT);
         let mut trace = ConnectionTrace::default();
-        let mut target = net.handshake(target, host, &options, deadline, &mut trace).await?;
+        let mut target = net.tls_handshake(target, host, &options, deadline, &mut trace).await?;
         let config = self.server_config(host, target.alpn_protocol())?;
         let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };
         match trace_context {

@@ -14,11 +14,11 @@ pub struct NetConfig {
     /// other domain, and every resolver has it cached.
     pub control_name: String,
     /// The addresses that may be contacted.
-    pub egress: EgressPolicy,
+    pub egress_policy: EgressPolicy,
     /// The source address and interface of connections.
-    pub source: SourceBinding,
+    pub source_binding: SourceBinding,
     /// The trusted certificates.
-    pub trust: TrustConfig,
+    pub trust_config: TrustConfig,
 }
 
 impl Default for NetConfig {
@@ -26,9 +26,9 @@ impl Default for NetConfig {
         Self {
             name_servers: NameServers::default(),
             control_name: ".".to_owned(),
-            egress: EgressPolicy::default(),
-            source: SourceBinding::default(),
-            trust: TrustConfig::default(),
+            egress_policy: EgressPolicy::default(),
+            source_binding: SourceBinding::default(),
+            trust_config: TrustConfig::default(),
         }
     }
 }

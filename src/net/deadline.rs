@@ -36,12 +36,12 @@ impl Deadline {
 
     /// Returns the output of `work`, or a timeout (2) in `phase` when the deadline comes first.
     pub async fn enforce<F: Future>(&self, phase: Phase, work: F) -> Result<F::Output, Failure> {
-        tokio::time::timeout_at(self.at, work).await.map_err(|_| self.timed_out(phase))
+        tokio::time::timeout_at(self.at, work).await.map_err(|_| self.timeout_failure(phase))
     }
 
     /// Returns the timeout failure for reaching this deadline in `phase`.
     #[must_use]
-    pub fn timed_out(&self, phase: Phase) -> Failure {
+    pub fn timeout_failure(&self, phase: Phase) -> Failure {
         Failure::timed_out(phase, self.timeout)
     }
 }

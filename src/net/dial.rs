@@ -31,7 +31,7 @@ impl Net {
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
-        let proxy = self.proxy_by_id(to)?;
+        let proxy = self.named_proxy(to)?;
         let addresses = self.resolve(to, deadline, trace).await?;
         self.connect_via(proxy.as_deref(), &addresses, to.port, deadline, trace).await
     }
@@ -44,7 +44,7 @@ impl Net {
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
-        self.connect_via(self.proxy_by_id(to)?.as_deref(), addresses, to.port, deadline, trace).await
+        self.connect_via(self.named_proxy(to)?.as_deref(), addresses, to.port, deadline, trace).await
     }
 
     /// Connects like [`Self::connect`] to `port` of one of the resolved `addresses`.
@@ -70,20 +70,20 @@ impl Net {
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
         let race = happy_eyeballs(&targets, deadline, |to| {
-            trace.address = Some(to);
-            self.dial(to, proxy, deadline)
+            trace.peer_address = Some(to);
+            self.connect_to_address(to, proxy, deadline)
         });
         let race = race.await;
         trace.phases.add(Phase::Connect, started.elapsed());
         match race {
             RaceOutcome::Connected(target, stream) => {
-                trace.address = Some(target);
+                trace.peer_address = Some(target);
                 Ok(stream)
             }
             RaceOutcome::AllFailed(failures) => Err(primary_failure(failures)),
             RaceOutcome::TimedOut(failures) => {
-                let used_proxy = targets.first().and_then(|&to| self.proxy_for(to, proxy));
-                Err(connect_timed_out(&targets, used_proxy, failures, deadline))
+                let used_proxy = targets.first().and_then(|&to| self.proxy_for_address(to, proxy));
+                Err(connect_timeout_failure(&targets, used_proxy, failures, deadline))
             }
         }
     }
@@ -99,19 +99,20 @@ impl Net {
         let mut denials = Vec::new();
         let mut allowed = Vec::with_capacity(addresses.len());
         for &address in addresses {
-            let check = self.stack.egress.check(self.scope, address).and_then(|()| match port {
-                Some(port) if self.scope != EgressScope::Vigie => {
-                    check_not_protected(SocketAddr::new(address, port))
-                }
-                _ => Ok(()),
-            });
+            let check =
+                self.stack.egress_policy.check(self.egress_scope, address).and_then(|()| match port {
+                    Some(port) if self.egress_scope != EgressScope::Vigie => {
+                        check_not_protected(SocketAddr::new(address, port))
+                    }
+                    _ => Ok(()),
+                });
             match check {
                 Ok(()) => allowed.push(address),
                 Err(denied) => denials.push(denied),
             }
         }
         if allowed.is_empty() {
-            trace.address = denials.first().map(|denied| SocketAddr::new(denied.address(), 0));
+            trace.peer_address = denials.first().map(|denied| SocketAddr::new(denied.address(), 0));
             let detail = join_first(&denials, "; ");
             return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
         }
@@ -120,16 +121,16 @@ impl Net {
 
     /// Opens a UDP socket that exchanges datagrams with `to` only, from a random port. The caller must have checked
     /// [`Self::allowed_addresses`].
-    pub fn udp_socket(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
-        socket::udp_socket(&self.stack.source, to)
+    pub fn open_udp_socket(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
+        socket::create_connected_udp_socket(&self.stack.source_binding, to)
             .and_then(UdpSocket::from_std)
-            .map_err(|error| self.dial_failure(to, &error))
+            .map_err(|error| self.socket_failure(to, &error))
     }
 
     /// Returns the failure of `socket`, `bind` or `connect` towards `to`, and whose fault it is.
     #[must_use]
-    pub fn dial_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
-        let unrouted = || socket::check_local_route(&self.stack.source, to).is_err();
+    pub fn socket_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
+        let unrouted = || socket::check_local_route(&self.stack.source_binding, to).is_err();
         let kind = match socket::socket_failure_kind(error) {
             Some(FailureKind::Unreachable) if unrouted() => FailureKind::NoRoute,
             Some(kind) => kind,
@@ -138,18 +139,19 @@ impl Net {
         Failure::new(Phase::Connect, kind, format!("{to}: {error}"))
     }
 
-    async fn dial(
+    async fn connect_to_address(
         &self,
         to: SocketAddr,
         proxy: Option<&UpstreamProxy>,
         deadline: Deadline,
     ) -> (SocketAddr, Result<TcpStream, Failure>) {
-        if let Some(proxy) = self.proxy_for(to, proxy) {
+        if let Some(proxy) = self.proxy_for_address(to, proxy) {
             // On the heap, since few connections use a proxy; the others need no space for it.
-            return (to, Box::pin(self.tunnel(proxy, to, deadline)).await);
+            return (to, Box::pin(self.connect_through_proxy(proxy, to, deadline)).await);
         }
-        let connected = async { socket::tcp_socket(&self.stack.source, to)?.connect(to).await };
-        (to, connected.await.map_err(|error| self.dial_failure(to, &error)))
+        let connected =
+            async { socket::create_tcp_socket(&self.stack.source_binding, to)?.connect(to).await };
+        (to, connected.await.map_err(|error| self.socket_failure(to, &error)))
     }
 }
 
@@ -230,13 +232,13 @@ pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     }
 }
 
-fn connect_timed_out(
+fn connect_timeout_failure(
     targets: &[SocketAddr],
     proxy: Option<&UpstreamProxy>,
     failures: Vec<Failure>,
     deadline: Deadline,
 ) -> Failure {
-    let mut failure = deadline.timed_out(Phase::Connect);
+    let mut failure = deadline.timeout_failure(Phase::Connect);
     failure.detail = format!("{}; addresses: {}", failure.detail, join_first(targets, ", "));
     if let Some(proxy) = proxy {
         failure.detail = format!("{}, through the proxy {proxy}", failure.detail);
@@ -250,9 +252,9 @@ fn connect_timed_out(
 
 /// Joins the first of `parts` in one line; a name can have thousands of addresses.
 pub(super) fn join_first<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
-    const SHOWN: usize = 8;
+    const MAX_ITEMS: usize = 8;
     let mut parts = parts.into_iter();
-    let mut shown: Vec<String> = parts.by_ref().take(SHOWN).map(|part| part.to_string()).collect();
+    let mut shown: Vec<String> = parts.by_ref().take(MAX_ITEMS).map(|part| part.to_string()).collect();
     match parts.count() {
         0 => {}
         more => shown.push(format!("{more} more")),

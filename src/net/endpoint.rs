@@ -51,7 +51,7 @@ pub struct Endpoint {
     /// Address to use instead of resolving `host` (`resolve_dns` false).
     pub pinned_address: Option<IpAddr>,
     /// Families to try.
-    pub family: AddressFamily,
+    pub address_family: AddressFamily,
     /// Id of the proxy to use, instead of the default of the location (fields.md 2 `proxy_id`).
     pub proxy_id: Option<i64>,
 }
@@ -61,12 +61,18 @@ impl Endpoint {
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-        Self { host: bare.into(), port, pinned_address: None, family: AddressFamily::Any, proxy_id: None }
+        Self {
+            host: bare.into(),
+            port,
+            pinned_address: None,
+            address_family: AddressFamily::Any,
+            proxy_id: None,
+        }
     }
 
     /// Returns the address that needs no resolver: the pinned one, or the host when it is a literal.
     #[must_use]
-    pub fn known_address(&self) -> Option<IpAddr> {
+    pub fn address_without_lookup(&self) -> Option<IpAddr> {
         self.pinned_address.or_else(|| self.host.parse().ok())
     }
 }
@@ -87,11 +93,11 @@ pub struct ConnectionTrace {
     /// The phases resolve, connect and tls, as far as they were reached; sums over several connections.
     pub phases: Phases,
     /// The connected peer, or the one tried last.
-    pub address: Option<SocketAddr>,
+    pub peer_address: Option<SocketAddr>,
     /// All addresses that the name resolved to, in the order in which they are tried.
-    pub resolved: Vec<IpAddr>,
+    pub resolved_addresses: Vec<IpAddr>,
     /// The TLS session, if there was one; also set when the certificate was refused.
-    pub tls: Option<Box<TlsFacts>>,
+    pub tls_facts: Option<Box<TlsFacts>>,
     /// Whether the peer sent something other than TLS during the handshake.
-    pub peer_sent_no_tls: bool,
+    pub peer_sent_non_tls_data: bool,
 }

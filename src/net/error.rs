@@ -2,7 +2,7 @@
 
 /// Why a network cannot be set up as configured.
 #[derive(Debug, thiserror::Error)]
-pub enum NetError {
+pub enum NetConfigError {
     /// A certificate or key cannot be used.
     #[error("`{label}` cannot be used: {detail}")]
     Pem {
@@ -19,7 +19,7 @@ pub enum NetError {
     Tls(String),
 }
 
-impl NetError {
+impl NetConfigError {
     /// Returns the stable name of this kind of error.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

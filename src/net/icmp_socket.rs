@@ -9,7 +9,7 @@ use nix::sys::socket::{SockaddrStorage, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// Opens a socket for echo requests to `to`, and returns whether it is a raw one. The unprivileged kind is tried first.
-pub(super) fn open_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
+pub(super) fn open_icmp_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
     let (domain, protocol) = match to {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
         IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),

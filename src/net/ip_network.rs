@@ -7,8 +7,8 @@ use std::str::FromStr;
 /// A block of addresses with the same first `prefix` bits (RFC 4632, RFC 4291 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IpNetwork {
-    base: IpAddr,
-    prefix: u8,
+    network_address: IpAddr,
+    prefix_len: u8,
 }
 
 /// Why a text is not a network.
@@ -42,8 +42,8 @@ impl IpNetwork {
     /// address.
     #[must_use]
     pub fn new(address: IpAddr, prefix: u8) -> Self {
-        let prefix = prefix.min(address_bits(address));
-        Self { base: mask(address, prefix), prefix }
+        let prefix = prefix.min(address_bit_len(address));
+        Self { network_address: clear_host_bits(address, prefix), prefix_len: prefix }
     }
 
     /// Creates the network of this address only.
@@ -55,21 +55,22 @@ impl IpNetwork {
     /// Returns the prefix length.
     #[must_use]
     pub const fn prefix_len(&self) -> u8 {
-        self.prefix
+        self.prefix_len
     }
 
     /// Whether `address` is in the network. The families must be equal.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
-        self.base.is_ipv4() == address.is_ipv4() && mask(address, self.prefix) == self.base
+        self.network_address.is_ipv4() == address.is_ipv4()
+            && clear_host_bits(address, self.prefix_len) == self.network_address
     }
 }
 
-const fn address_bits(address: IpAddr) -> u8 {
+const fn address_bit_len(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-fn mask(address: IpAddr, prefix: u8) -> IpAddr {
+fn clear_host_bits(address: IpAddr, prefix: u8) -> IpAddr {
     match address {
         IpAddr::V4(v4) => {
             let mask = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0);
@@ -90,7 +91,7 @@ impl FromStr for IpNetwork {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let address: IpAddr =
             address.parse().map_err(|_| ParseIpNetworkError::InvalidAddress(text.to_owned()))?;
-        let max = address_bits(address);
+        let max = address_bit_len(address);
         let Some(prefix) = prefix else { return Ok(Self::from_address(address)) };
         let length = prefix
             .parse::<u8>()
@@ -98,7 +99,7 @@ impl FromStr for IpNetwork {
             .filter(|&length| length <= max && prefix.bytes().all(|b| b.is_ascii_digit()))
             .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), max })?;
         let network = Self::new(address, length);
-        if network.base == address {
+        if network.network_address == address {
             Ok(network)
         } else {
             Err(ParseIpNetworkError::HostBits { text: text.to_owned(), suggestion: network })
@@ -108,7 +109,7 @@ impl FromStr for IpNetwork {
 
 impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.base, self.prefix)
+        write!(f, "{}/{}", self.network_address, self.prefix_len)
     }
 }
 

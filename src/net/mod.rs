@@ -35,10 +35,10 @@ pub use egress::{
     protect_local_port,
 };
 pub use endpoint::{AddressFamily, ConnectionTrace, Endpoint};
-pub use error::NetError;
+pub use error::NetConfigError;
 pub use ip_network::{IpNetwork, ParseIpNetworkError};
-pub use proxy::{ProxyKind, UpstreamProxy};
-pub use quic::{QuicConnection, QuicMeter, connection_failure as quic_closed};
+pub use proxy::{ProxyProtocol, UpstreamProxy};
+pub use quic::{QuicConnection, QuicMeter, quic_connection_failure};
 pub use reset_on_close::{ResetOnClose, set_reset_on_close};
 pub use resolver::NameServers;
 pub use socket::SourceBinding;
@@ -48,8 +48,7 @@ pub use timed_stream::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
 pub use tls::LegacyTlsVersion;
 pub use tls::{
-    Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, TrustConfig, warm_up, was_resumed,
+    Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, warm_up_crypto,
+    was_tls_session_resumed,
 };
-pub use traceroute::{
-    HopReply as RouteAnswer, Route, RouteEnd, RouteHop, Traceroute, TracerouteMethod, TracerouteOptions,
-};
+pub use traceroute::{HopReply, Route, RouteEnd, RouteHop, Traceroute, TracerouteMethod, TracerouteOptions};

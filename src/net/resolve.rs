@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use hickory_resolver::net::{DnsError, NetError as DnsFault, NoRecords};
+use hickory_resolver::net::{DnsError, NetError as ResolveError, NoRecords};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RecordType};
 
@@ -28,8 +28,8 @@ impl Net {
         trace: &mut ConnectionTrace,
     ) -> Result<Vec<IpAddr>, Failure> {
         let started = tokio::time::Instant::now();
-        let found = match to.known_address() {
-            Some(address) if to.family.allows(address) => Ok(vec![address]),
+        let found = match to.address_without_lookup() {
+            Some(address) if to.address_family.allows(address) => Ok(vec![address]),
             Some(address) => {
                 Err(no_address_failure(to, &format!("`{address}` is not of the configured family")))
             }
@@ -38,7 +38,7 @@ impl Net {
         };
         trace.phases.add(Phase::Resolve, started.elapsed());
         if let Ok(addresses) = &found {
-            trace.resolved.clone_from(addresses);
+            trace.resolved_addresses.clone_from(addresses);
         }
         found
     }
@@ -48,34 +48,36 @@ impl Net {
             let detail = format!("`{}` is not a valid host name: {error}", to.host);
             Failure::new(Phase::Resolve, FailureKind::NameNotFound, detail)
         })?;
-        if let Some(addresses) = self.stack.resolver.lookup_hosts_file(&name, to.family) {
+        if let Some(addresses) = self.stack.resolver.lookup_hosts_file(&name, to.address_family) {
             return if addresses.is_empty() {
                 Err(no_address_failure(to, "/etc/hosts has only addresses of another family"))
             } else {
-                Ok(self.order_addresses(addresses, to.family))
+                Ok(self.order_addresses(addresses, to.address_family))
             };
         }
         let timeout = LOOKUP_TIMEOUT.min(deadline.remaining() * 2 / 3);
-        match tokio::time::timeout(timeout, self.stack.resolver.lookup(&name, to.family)).await {
+        match tokio::time::timeout(timeout, self.stack.resolver.lookup_addresses(&name, to.address_family))
+            .await
+        {
             Ok(Ok(addresses)) if addresses.is_empty() => {
                 Err(no_address_failure(to, "the response contains no address"))
             }
-            Ok(Ok(addresses)) => Ok(self.order_addresses(addresses, to.family)),
+            Ok(Ok(addresses)) => Ok(self.order_addresses(addresses, to.address_family)),
             Ok(Err(error)) => match lookup_failure(to, &error) {
                 Some(failure) => Err(failure),
-                None => Err(self.resolver_silence_failure(to, deadline, &error.to_string()).await),
+                None => Err(self.no_response_failure(to, deadline, &error.to_string()).await),
             },
             Err(_) => Err(self
-                .resolver_silence_failure(to, deadline, &format!("no response within {timeout:.1?}"))
+                .no_response_failure(to, deadline, &format!("no response within {timeout:.1?}"))
                 .await),
         }
     }
 
     /// Finds out whether the resolver is unresponsive, or only the servers of this name.
-    async fn resolver_silence_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
+    async fn no_response_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
         let timeout = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
         let query =
-            self.stack.resolver.resolver.lookup(self.stack.resolver.control_name.clone(), RecordType::NS);
+            self.stack.resolver.dns_client.lookup(self.stack.resolver.control_name.clone(), RecordType::NS);
         let responded = match tokio::time::timeout(timeout, query).await {
             Ok(Ok(_)) => true,
             // An error of this host, such as no free socket, is not a response.
@@ -92,7 +94,7 @@ impl Net {
             let control = &self.stack.resolver.control_name;
             let detail =
                 format!("querying `{host}`: {what}; the control name `{control}` got no response either");
-            Failure::new(Phase::Resolve, FailureKind::ResolverSilent, detail)
+            Failure::new(Phase::Resolve, FailureKind::ResolverUnresponsive, detail)
         }
     }
 
@@ -100,7 +102,7 @@ impl Net {
     fn order_addresses(&self, addresses: Vec<IpAddr>, family: AddressFamily) -> Vec<IpAddr> {
         let (six, four): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(IpAddr::is_ipv6);
         let routed = |address: &IpAddr| {
-            socket::check_local_route(&self.stack.source, SocketAddr::new(*address, 53)).is_ok()
+            socket::check_local_route(&self.stack.source_binding, SocketAddr::new(*address, 53)).is_ok()
         };
         let six_first =
             family == AddressFamily::V6Preferred || four.is_empty() || six.first().is_some_and(routed);
@@ -121,26 +123,32 @@ impl Net {
 }
 
 /// Converts an error to a failure; `None` when the error means that there was no response.
-fn lookup_failure(to: &Endpoint, error: &DnsFault) -> Option<Failure> {
+fn lookup_failure(to: &Endpoint, error: &ResolveError) -> Option<Failure> {
     let host = &to.host;
     let (kind, detail) = match error {
-        DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {
-            ResponseCode::NXDomain => (FailureKind::NameNotFound, format!("`{host}` (NXDOMAIN)")),
-            ResponseCode::NoError => return Some(no_address_failure(to, "the resolver has no such record")),
-            code => (FailureKind::ResolverRefused, format!("`{host}`: {code}")),
-        },
-        DnsFault::Dns(DnsError::ResponseCode(code)) => {
-            (FailureKind::ResolverRefused, format!("`{host}`: {code}"))
+        ResolveError::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => {
+            match *response_code {
+                ResponseCode::NXDomain => (FailureKind::NameNotFound, format!("`{host}` (NXDOMAIN)")),
+                ResponseCode::NoError => {
+                    return Some(no_address_failure(to, "the resolver has no such record"));
+                }
+                code => (FailureKind::ResolverError, format!("`{host}`: {code}")),
+            }
         }
-        DnsFault::Dns(_) | DnsFault::Proto(_) => (FailureKind::ResolverRefused, format!("`{host}`: {error}")),
-        DnsFault::Io(error) if is_out_of_sockets(error) => (FailureKind::NoSocket, error.to_string()),
+        ResolveError::Dns(DnsError::ResponseCode(code)) => {
+            (FailureKind::ResolverError, format!("`{host}`: {code}"))
+        }
+        ResolveError::Dns(_) | ResolveError::Proto(_) => {
+            (FailureKind::ResolverError, format!("`{host}`: {error}"))
+        }
+        ResolveError::Io(error) if is_out_of_sockets(error) => (FailureKind::NoSocket, error.to_string()),
         _ => return None,
     };
     Some(Failure::new(Phase::Resolve, kind, detail))
 }
 
 fn no_address_failure(to: &Endpoint, reason: &str) -> Failure {
-    let detail = format!("`{}` has no {} address: {reason}", to.host, to.family.as_str());
+    let detail = format!("`{}` has no {} address: {reason}", to.host, to.address_family.as_str());
     Failure::new(Phase::Resolve, FailureKind::NameWithoutAddress, detail)
 }
 

@@ -9,13 +9,13 @@ use hickory_resolver::config::{
 };
 use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
-use hickory_resolver::net::{DnsError, NetError as DnsFault, NoRecords};
+use hickory_resolver::net::{DnsError, NetError as ResolveError, NoRecords};
 use hickory_resolver::proto::op::{Query, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, Resolver, TokioResolver, system_conf};
 
 use super::endpoint::AddressFamily;
-use super::error::NetError;
+use super::error::NetConfigError;
 use super::socket::SourceBinding;
 
 /// Longest wait for the response about a name. At most two thirds of the remaining deadline, so that time is left to
@@ -39,8 +39,8 @@ pub enum NameServers {
 
 /// Queries the name servers of a location. Does not cache.
 pub(super) struct DnsResolver {
-    pub(super) resolver: TokioResolver,
-    hosts: Hosts,
+    pub(super) dns_client: TokioResolver,
+    hosts_file: Hosts,
     pub(super) control_name: Name,
 }
 
@@ -55,8 +55,8 @@ impl DnsResolver {
         servers: &NameServers,
         control: &str,
         source: &SourceBinding,
-    ) -> Result<Self, NetError> {
-        let to_error = |error: &dyn std::fmt::Display| NetError::Resolver(error.to_string());
+    ) -> Result<Self, NetConfigError> {
+        let to_error = |error: &dyn std::fmt::Display| NetConfigError::Resolver(error.to_string());
         let (config, ndots) = match servers {
             // A host without a resolver still checks targets with an address.
             NameServers::System => match system_conf::read_system_conf() {
@@ -78,9 +78,9 @@ impl DnsResolver {
             NameServers::Explicit(_) => Hosts::default(),
         };
         let control = Name::from_ascii(control).map_err(|error| {
-            NetError::Resolver(format!("`{control}` cannot be the resolver's control name: {error}"))
+            NetConfigError::Resolver(format!("`{control}` cannot be the resolver's control name: {error}"))
         })?;
-        Ok(Self { resolver, hosts, control_name: control })
+        Ok(Self { dns_client: resolver, hosts_file: hosts, control_name: control })
     }
 }
 
@@ -121,7 +121,7 @@ fn resolver_options(ndots: usize) -> ResolverOpts {
 impl DnsResolver {
     /// Returns the addresses of `name` in the hosts file; `None` when it is not in the file.
     pub(super) fn lookup_hosts_file(&self, name: &Name, family: AddressFamily) -> Option<Vec<IpAddr>> {
-        let lookup_kind = |kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind));
+        let lookup_kind = |kind| self.hosts_file.lookup_static_host(&Query::query(name.clone(), kind));
         let (six, four) = (lookup_kind(RecordType::AAAA), lookup_kind(RecordType::A));
         if six.is_none() && four.is_none() {
             return None;
@@ -130,10 +130,14 @@ impl DnsResolver {
         Some(found.collect())
     }
 
-    pub(super) async fn lookup(&self, name: &Name, family: AddressFamily) -> Result<Vec<IpAddr>, DnsFault> {
+    pub(super) async fn lookup_addresses(
+        &self,
+        name: &Name,
+        family: AddressFamily,
+    ) -> Result<Vec<IpAddr>, ResolveError> {
         let lookup_kind = async |kind| {
-            let response = self.resolver.lookup(name.clone(), kind).await?;
-            Ok::<_, DnsFault>(ip_addresses(&response).collect::<Vec<_>>())
+            let response = self.dns_client.lookup(name.clone(), kind).await?;
+            Ok::<_, ResolveError>(ip_addresses(&response).collect::<Vec<_>>())
         };
         match family {
             AddressFamily::V4Only => lookup_kind(RecordType::A).await,
@@ -149,7 +153,7 @@ impl DnsResolver {
     }
 }
 
-type LookupResult = Result<Vec<IpAddr>, DnsFault>;
+type LookupResult = Result<Vec<IpAddr>, ResolveError>;
 
 /// Returns the results of both queries. Once one has addresses the other gets [`RESOLUTION_DELAY`] more. An error
 /// counts only when neither has addresses; then the more informative one is returned.
@@ -199,14 +203,16 @@ pub(super) fn ip_addresses(response: &Lookup) -> impl Iterator<Item = IpAddr> {
 
 /// Ranks errors by how much they say about the name, lowest first: it does not exist, an error, no such record, no
 /// response.
-fn error_rank(error: &DnsFault) -> u8 {
+fn error_rank(error: &ResolveError) -> u8 {
     match error {
-        DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {
-            ResponseCode::NXDomain => 0,
-            ResponseCode::NoError => 2,
-            _ => 1,
-        },
-        DnsFault::Dns(_) | DnsFault::Proto(_) => 1,
+        ResolveError::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => {
+            match *response_code {
+                ResponseCode::NXDomain => 0,
+                ResponseCode::NoError => 2,
+                _ => 1,
+            }
+        }
+        ResolveError::Dns(_) | ResolveError::Proto(_) => 1,
         _ => 3,
     }
 }

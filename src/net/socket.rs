@@ -15,9 +15,9 @@ use crate::domain::FailureKind;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceBinding {
     /// Source address of IPv4 connections.
-    pub v4: Option<Ipv4Addr>,
+    pub ipv4: Option<Ipv4Addr>,
     /// Source address of IPv6 connections.
-    pub v6: Option<Ipv6Addr>,
+    pub ipv6: Option<Ipv6Addr>,
     /// Network interface (`SO_BINDTODEVICE`).
     pub interface: Option<String>,
 }
@@ -27,8 +27,8 @@ impl SourceBinding {
     #[must_use]
     pub fn bind_address_for(&self, to: IpAddr) -> Option<SocketAddr> {
         let address = match to {
-            IpAddr::V4(_) => self.v4.map(IpAddr::V4),
-            IpAddr::V6(_) => self.v6.map(IpAddr::V6),
+            IpAddr::V4(_) => self.ipv4.map(IpAddr::V4),
+            IpAddr::V6(_) => self.ipv6.map(IpAddr::V6),
         };
         address.map(|address| SocketAddr::new(address, 0))
     }
@@ -36,7 +36,7 @@ impl SourceBinding {
 
 /// Creates a TCP socket bound to `source`, without Nagle's algorithm: a probe that writes twice would otherwise wait
 /// for the peer's delayed acknowledgement, 40 ms that are not the target's.
-pub(super) fn tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<TcpSocket> {
+pub(super) fn create_tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
     if let Some(from) = source.bind_address_for(to.ip()) {
@@ -53,7 +53,7 @@ pub(super) fn tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<T
 
 /// Creates a UDP socket connected to `to` and bound to `source`, with a random port. Datagrams from other senders are
 /// not received, and ICMP errors are returned by `recv`.
-pub(super) fn udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<UdpSocket> {
+pub(super) fn create_connected_udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
     if let Some(from) = source.bind_address_for(to.ip()) {
         socket.bind(&from.into())?;
@@ -69,7 +69,7 @@ pub(super) fn udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<U
 /// Checks whether this host has a route to `to`. Connecting a UDP socket sends nothing, but uses the routing table;
 /// this distinguishes a missing local route from an ICMP error of the network.
 pub(super) fn check_local_route(source: &SourceBinding, to: SocketAddr) -> io::Result<()> {
-    udp_socket(source, to).map(drop)
+    create_connected_udp_socket(source, to).map(drop)
 }
 
 /// Classifies an error of `socket`, `bind` or `connect`; `None` for other errors. An unreachable address is

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::config::NetConfig;
 use super::echo::EchoSockets;
 use super::egress::EgressPolicy;
-use super::error::NetError;
+use super::error::NetConfigError;
 use super::resolver::DnsResolver;
 use super::socket::SourceBinding;
 use super::tls::TlsContext;
@@ -19,46 +19,46 @@ use crate::sync::RwLock;
 #[derive(Clone, Debug)]
 pub struct Net {
     pub(super) stack: Arc<NetStack>,
-    pub(super) scope: EgressScope,
+    pub(super) egress_scope: EgressScope,
 }
 
 /// The state of one location's network, shared by all its [`Net`]s.
 #[derive(Debug)]
 pub(super) struct NetStack {
     pub(super) resolver: DnsResolver,
-    pub(super) egress: EgressPolicy,
-    pub(super) source: SourceBinding,
+    pub(super) egress_policy: EgressPolicy,
+    pub(super) source_binding: SourceBinding,
     pub(super) default_proxy: OnceLock<UpstreamProxy>,
-    pub(super) proxies: RwLock<BTreeMap<i64, Arc<UpstreamProxy>>>,
-    pub(super) tls: TlsContext,
+    pub(super) proxies_by_id: RwLock<BTreeMap<i64, Arc<UpstreamProxy>>>,
+    pub(super) tls_context: TlsContext,
     pub(super) echo_sockets: EchoSockets,
 }
 
 impl Net {
     /// Creates the network for connections of the operator. Reads the system's resolver configuration and certificates
     /// if `config` uses them.
-    pub fn new(config: &NetConfig) -> Result<Self, NetError> {
+    pub fn new(config: &NetConfig) -> Result<Self, NetConfigError> {
         let stack = NetStack {
-            resolver: DnsResolver::new(&config.name_servers, &config.control_name, &config.source)?,
-            egress: config.egress.clone(),
-            source: config.source.clone(),
+            resolver: DnsResolver::new(&config.name_servers, &config.control_name, &config.source_binding)?,
+            egress_policy: config.egress_policy.clone(),
+            source_binding: config.source_binding.clone(),
             default_proxy: OnceLock::new(),
-            proxies: RwLock::default(),
-            tls: TlsContext::new(&config.trust)?,
+            proxies_by_id: RwLock::default(),
+            tls_context: TlsContext::new(&config.trust_config)?,
             echo_sockets: EchoSockets::default(),
         };
-        Ok(Self { stack: Arc::new(stack), scope: EgressScope::Operator })
+        Ok(Self { stack: Arc::new(stack), egress_scope: EgressScope::Operator })
     }
 
     /// Returns the same network for connections on behalf of `scope`.
     #[must_use]
-    pub fn with_scope(&self, scope: EgressScope) -> Self {
-        Self { stack: Arc::clone(&self.stack), scope }
+    pub fn with_egress_scope(&self, scope: EgressScope) -> Self {
+        Self { stack: Arc::clone(&self.stack), egress_scope: scope }
     }
 
     /// Returns the source address and interface of connections.
     #[must_use]
-    pub fn source(&self) -> &SourceBinding {
-        &self.stack.source
+    pub fn source_binding(&self) -> &SourceBinding {
+        &self.stack.source_binding
     }
 }

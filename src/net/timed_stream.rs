@@ -45,8 +45,8 @@ impl<S> TimedStream<S> {
 /// When bytes passed a [`TimedStream`], and how many. Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub struct IoTimestamps {
-    start: Instant,
-    timestamps: Arc<AtomicTimestamps>,
+    epoch: Instant,
+    shared: Arc<AtomicTimestamps>,
 }
 
 /// Nanoseconds after `start`, plus one; 0 means never.
@@ -56,13 +56,13 @@ struct AtomicTimestamps {
     last_write: AtomicU64,
     first_read: AtomicU64,
     last_read: AtomicU64,
-    written: AtomicU64,
-    read: AtomicU64,
+    bytes_written: AtomicU64,
+    bytes_read: AtomicU64,
 }
 
 impl Default for IoTimestamps {
     fn default() -> Self {
-        Self { start: Instant::now(), timestamps: Arc::default() }
+        Self { epoch: Instant::now(), shared: Arc::default() }
     }
 }
 
@@ -70,43 +70,45 @@ impl IoTimestamps {
     /// Returns when the inner stream accepted the first bytes.
     #[must_use]
     pub fn first_write(&self) -> Option<Instant> {
-        self.to_instant(&self.timestamps.first_write)
+        self.to_instant(&self.shared.first_write)
     }
 
     /// Returns when the inner stream accepted the last bytes so far.
     #[must_use]
     pub fn last_write(&self) -> Option<Instant> {
-        self.to_instant(&self.timestamps.last_write)
+        self.to_instant(&self.shared.last_write)
     }
 
     /// Returns when the first bytes were read.
     #[must_use]
     pub fn first_read(&self) -> Option<Instant> {
-        self.to_instant(&self.timestamps.first_read)
+        self.to_instant(&self.shared.first_read)
     }
 
     /// Returns when the last bytes so far were read.
     #[must_use]
     pub fn last_read(&self) -> Option<Instant> {
-        self.to_instant(&self.timestamps.last_read)
+        self.to_instant(&self.shared.last_read)
     }
 
     /// Returns the number of bytes written so far.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
-        self.timestamps.written.load(Ordering::Relaxed)
+        self.shared.bytes_written.load(Ordering::Relaxed)
     }
 
     /// Returns the number of bytes read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.timestamps.read.load(Ordering::Relaxed)
+        self.shared.bytes_read.load(Ordering::Relaxed)
     }
 
     /// Resets all times and counts, for the next exchange over the same stream.
     pub fn reset(&self) {
-        let n = &self.timestamps;
-        for mark in [&n.first_write, &n.last_write, &n.first_read, &n.last_read, &n.written, &n.read] {
+        let n = &self.shared;
+        for mark in
+            [&n.first_write, &n.last_write, &n.first_read, &n.last_read, &n.bytes_written, &n.bytes_read]
+        {
             mark.store(0, Ordering::Relaxed);
         }
     }
@@ -114,12 +116,12 @@ impl IoTimestamps {
     fn to_instant(&self, mark: &AtomicU64) -> Option<Instant> {
         match mark.load(Ordering::Relaxed) {
             0 => None,
-            nanos => Some(self.start + Duration::from_nanos(nanos - 1)),
+            nanos => Some(self.epoch + Duration::from_nanos(nanos - 1)),
         }
     }
 
     fn record(&self, first: &AtomicU64, last: &AtomicU64, count: &AtomicU64, bytes: usize) {
-        let nanos = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX - 1) + 1;
+        let nanos = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX - 1) + 1;
         if first.load(Ordering::Relaxed) == 0 {
             first.store(nanos, Ordering::Relaxed);
         }
@@ -128,8 +130,8 @@ impl IoTimestamps {
     }
 
     fn record_write(&self, bytes: usize) {
-        let n = &self.timestamps;
-        self.record(&n.first_write, &n.last_write, &n.written, bytes);
+        let n = &self.shared;
+        self.record(&n.first_write, &n.last_write, &n.bytes_written, bytes);
     }
 }
 
@@ -143,8 +145,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
-            let n = &self.timestamps.timestamps;
-            self.timestamps.record(&n.first_read, &n.last_read, &n.read, bytes);
+            let n = &self.timestamps.shared;
+            self.timestamps.record(&n.first_read, &n.last_read, &n.bytes_read, bytes);
         }
         Poll::Ready(Ok(()))
     }

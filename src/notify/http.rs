@@ -177,7 +177,7 @@ impl WebhookClient {
         scope: EgressScope,
         within: Duration,
     ) -> Result<String, SendError> {
-        let net = self.net.with_scope(scope);
+        let net = self.net.with_egress_scope(scope);
         let deadline = Deadline::within(within);
         for _ in 0..=MAX_REDIRECTS {
             let (head, body) = exchange(&net, &call, deadline).await?;
@@ -238,8 +238,8 @@ async fn exchange(
     let to = Endpoint::new(&host, call.url.port_or_known_default().unwrap_or(80));
     let tcp = net.connect(&to, deadline, &mut trace).await?;
     let response = if call.url.scheme() == "https" {
-        let options = TlsOptions { alpn: &[b"http/1.1"], ..TlsOptions::default() };
-        let stream = net.handshake(tcp, &host, &options, deadline, &mut trace).await?;
+        let options = TlsOptions { alpn_protocols: &[b"http/1.1"], ..TlsOptions::default() };
+        let stream = net.tls_handshake(tcp, &host, &options, deadline, &mut trace).await?;
         send_request(stream, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
     } else {
         send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await

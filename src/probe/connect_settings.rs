@@ -46,5 +46,5 @@ pub(super) fn tls_options_with_default_versions(
 pub(super) fn server_verification_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.deserialize()?;
     let ca_id = trust.ca_cert_id.filter(|&id| id != 0);
-    Ok(TlsOptions { verify: trust.verify_certificate, ca_id, ..TlsOptions::default() })
+    Ok(TlsOptions { verify_certificate: trust.verify_certificate, ca_id, ..TlsOptions::default() })
 }

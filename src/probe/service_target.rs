@@ -19,7 +19,7 @@ const MAX_FAILURE_DETAIL_CHARS: usize = 400;
 pub(super) fn build_endpoint(hostname: &str, port: u16, address_settings: &AddressSettings<'_>) -> Endpoint {
     let mut endpoint = Endpoint::new(hostname.trim(), port);
     endpoint.pinned_address = pinned_address(address_settings);
-    endpoint.family = AddressFamily::Any;
+    endpoint.address_family = AddressFamily::Any;
     endpoint
 }
 
@@ -96,9 +96,9 @@ pub(super) fn build_observation(
 ) -> Observation {
     let mut observation = Observation { failure: outcome.err(), ..Observation::default() };
     observation.phases = trace.phases;
-    observation.address = trace.address;
-    observation.facts.tls = trace.tls;
-    observation.facts.resolved = trace.resolved;
+    observation.address = trace.peer_address;
+    observation.facts.tls = trace.tls_facts;
+    observation.facts.resolved = trace.resolved_addresses;
     observation.total = started.elapsed();
     observation
 }

@@ -114,7 +114,7 @@ impl TcpProbe {
         if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
             let negotiated =
-                starttls::negotiate(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
+                starttls::request_tls(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
             negotiated?;
         }
@@ -124,7 +124,7 @@ impl TcpProbe {
             return Ok(());
         }
         let host = &self.endpoint.host;
-        let mut stream = cx.net.handshake(stream, host, &self.tls_options, cx.deadline, trace).await?;
+        let mut stream = cx.net.tls_handshake(stream, host, &self.tls_options, cx.deadline, trace).await?;
         self.run_dialogue(&mut stream, cx, trace).await?;
         // The check is complete; a peer that is slow to close does not change it.
         let _ = cx.deadline.enforce(Phase::Tls, stream.shutdown()).await;

@@ -10,7 +10,7 @@ use crate::domain::{Failure, FailureKind, Phase, to_hex};
 
 /// An authentication mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mechanism {
+pub enum SaslMechanism {
     /// RFC 4616: name and password in clear text.
     Plain,
     /// Name and password, requested one after the other. In no RFC, but supported by every server.
@@ -21,14 +21,14 @@ pub enum Mechanism {
     Xoauth2,
 }
 
-use Mechanism::{CramMd5, Login, Plain, Xoauth2};
+use SaslMechanism::{CramMd5, Login, Plain, Xoauth2};
 
-impl Mechanism {
+impl SaslMechanism {
     const ALL: [Self; 4] = [Plain, Login, CramMd5, Xoauth2];
 
     /// Returns the name in the protocol.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn sasl_name(self) -> &'static str {
         match self {
             Plain => "PLAIN",
             Login => "LOGIN",
@@ -50,7 +50,7 @@ impl Mechanism {
 
     /// Returns the mechanism of `label`; `None` for `auto`.
     #[must_use]
-    pub fn from_field(label: &str) -> Option<Self> {
+    pub fn from_label(label: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mechanism| mechanism.label() == label)
     }
 
@@ -65,19 +65,21 @@ impl Mechanism {
 /// PLAIN, LOGIN, CRAM-MD5 under TLS; without TLS the one that does not expose the password comes first. XOAUTH2 is
 /// last, since it treats the password as a token.
 pub fn choose_mechanism<'a>(
-    requested: Option<Mechanism>,
+    requested: Option<SaslMechanism>,
     offered: impl IntoIterator<Item = &'a str>,
     secure: bool,
-) -> Result<Mechanism, Failure> {
+) -> Result<SaslMechanism, Failure> {
     let offered: Vec<&str> = offered.into_iter().collect();
-    let has = |mechanism: &Mechanism| offered.iter().any(|name| name.eq_ignore_ascii_case(mechanism.name()));
+    let has = |mechanism: &SaslMechanism| {
+        offered.iter().any(|name| name.eq_ignore_ascii_case(mechanism.sasl_name()))
+    };
     let order = if secure { [Plain, Login, CramMd5, Xoauth2] } else { [CramMd5, Plain, Login, Xoauth2] };
     let found = match requested {
         Some(mechanism) => Some(mechanism).filter(has),
         None => order.into_iter().find(has),
     };
     found.ok_or_else(|| {
-        let expected = requested.map_or("a login that Vigie supports", Mechanism::name);
+        let expected = requested.map_or("a login that Vigie supports", SaslMechanism::sasl_name);
         let offer = match offered.as_slice() {
             [] if secure => "no login at all".to_owned(),
             [] => "no login at all without TLS".to_owned(),
@@ -111,7 +113,7 @@ impl std::fmt::Debug for Credentials {
 /// decoded; empty for mechanisms without one. `None` means that the mechanism has no further message.
 #[must_use]
 pub fn client_response(
-    mechanism: Mechanism,
+    mechanism: SaslMechanism,
     credentials: &Credentials,
     turn: usize,
     challenge: &[u8],
@@ -146,21 +148,21 @@ pub fn apop_digest(stamp: &str, password: &str) -> String {
 /// A login in progress.
 #[derive(Debug)]
 pub struct SaslExchange {
-    mechanism: Mechanism,
+    mechanism: SaslMechanism,
     credentials: Credentials,
-    step: usize,
+    responses_sent: usize,
 }
 
 impl SaslExchange {
     /// Creates a login that has not started.
     #[must_use]
-    pub fn new(mechanism: Mechanism, credentials: Credentials) -> Self {
-        Self { mechanism, credentials, step: 0 }
+    pub fn new(mechanism: SaslMechanism, credentials: Credentials) -> Self {
+        Self { mechanism, credentials, responses_sent: 0 }
     }
 
     /// Returns the mechanism.
     #[must_use]
-    pub fn mechanism(&self) -> Mechanism {
+    pub fn mechanism(&self) -> SaslMechanism {
         self.mechanism
     }
 
@@ -169,13 +171,13 @@ impl SaslExchange {
     /// 4).
     #[must_use]
     pub fn initial_line(&mut self, command: &str, with_response: bool) -> OutgoingLine {
-        let command = format!("{command} {}", self.mechanism.name());
+        let command = format!("{command} {}", self.mechanism.sasl_name());
         let needs_no_challenge = matches!(self.mechanism, Plain | Xoauth2);
         if with_response && needs_no_challenge {
             let bytes = client_response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
             let text = format!("{command} {}", STANDARD.encode(bytes));
             if text.len() <= 510 {
-                self.step = 1;
+                self.responses_sent = 1;
                 return OutgoingLine::with_secret(&command, text);
             }
         }
@@ -192,13 +194,13 @@ impl SaslExchange {
                 .map_err(|_| fail(format!("its challenge `{challenge}` is not Base64")))?,
             _ => Vec::new(),
         };
-        let response =
-            client_response(self.mechanism, &self.credentials, self.step, &decoded).ok_or_else(|| {
-                let name = self.mechanism.name();
+        let response = client_response(self.mechanism, &self.credentials, self.responses_sent, &decoded)
+            .ok_or_else(|| {
+                let name = self.mechanism.sasl_name();
                 fail(format!("it continues after the last message of {name}: `{challenge}`"))
             })?;
-        let is_name = (self.mechanism, self.step) == (Login, 0);
-        self.step += 1;
+        let is_name = (self.mechanism, self.responses_sent) == (Login, 0);
+        self.responses_sent += 1;
         let text = STANDARD.encode(response);
         Ok(if is_name || text.is_empty() {
             OutgoingLine::new(text)
@@ -246,9 +248,9 @@ mod tests {
         assert_eq!((failure.phase, failure.status().0), (Phase::Auth, 3));
         assert_eq!(failure.detail, "it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
         for label in ["plain", "login", "cram-md5", "xoauth2"] {
-            assert_eq!(Mechanism::from_field(label).unwrap().label(), label);
+            assert_eq!(SaslMechanism::from_label(label).unwrap().label(), label);
         }
-        assert_eq!(Mechanism::from_field("auto"), None);
+        assert_eq!(SaslMechanism::from_label("auto"), None);
     }
 
     #[test]

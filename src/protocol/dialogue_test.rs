@@ -5,7 +5,7 @@ use crate::domain::Failure;
 
 /// Runs `script` against `core`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
 /// done` are expected actions. Returns the failure, which only the last line may cause.
-pub(crate) fn run_dialogue(core: &mut impl LineProtocol, script: &str) -> Option<Failure> {
+pub(crate) fn run_transcript(core: &mut impl LineProtocol, script: &str) -> Option<Failure> {
     let mut lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
     let mut action = ProtocolAction::ReadLine;
     while let Some(line) = lines.next() {

@@ -9,14 +9,14 @@ use tokio::time::Instant;
 use super::transcript::Transcript;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{
-    ConnectionTrace, Deadline, Endpoint, MaybeTlsStream, Net, TlsOptions, TlsSession,
+    ConnectionTrace, Deadline, Endpoint, MaybeTlsStream, Net, TlsClient, TlsOptions,
     connection_closed_failure, read_line, read_more, write_all,
 };
 use crate::syntax::MASK;
 
 /// Longest line in bytes (RFC 5321 4.5.3.1.5 allows 512, RFC 9051 4 sets no limit; real servers send more).
 const MAX_LINE_BYTES: usize = 8 * 1024;
-/// Limit of all lines together in bytes, unless [`LineSession::set_read_limit`] changes it.
+/// Limit of all lines together in bytes, unless [`LineSession::set_max_received_bytes`] changes it.
 const MAX_SESSION_BYTES: usize = 256 * 1024;
 /// Maximum time to wait for the reply to the final command.
 pub(super) const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -52,7 +52,7 @@ pub struct OutgoingLine {
     text: String,
     redacted: Option<String>,
     /// Where the secret starts.
-    secret_at: Option<usize>,
+    secret_start: Option<usize>,
     /// Whether line breaks are allowed, as in a message.
     is_multiline: bool,
 }
@@ -61,7 +61,7 @@ impl OutgoingLine {
     /// Creates a line without secrets.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), redacted: None, secret_at: None, is_multiline: false }
+        Self { text: text.into(), redacted: None, secret_start: None, is_multiline: false }
     }
 
     /// Creates a line with a secret; the transcript shows `command` and a mask.
@@ -70,18 +70,18 @@ impl OutgoingLine {
         let shown = if command.is_empty() { MASK.to_owned() } else { format!("{command} {MASK}") };
         let text = text.into();
         let rest = text.strip_prefix(command).unwrap_or(&text).trim_start_matches(' ').len();
-        Self { redacted: Some(shown), secret_at: Some(text.len() - rest), is_multiline: false, text }
+        Self { redacted: Some(shown), secret_start: Some(text.len() - rest), is_multiline: false, text }
     }
 
     /// Creates several lines at once, such as a message; the transcript shows `shown` instead.
     #[must_use]
     pub fn multiline(shown: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { text: text.into(), redacted: Some(shown.into()), secret_at: None, is_multiline: true }
+        Self { text: text.into(), redacted: Some(shown.into()), secret_start: None, is_multiline: true }
     }
 
     /// Returns the secret as sent, since a server may repeat it.
     fn secret_part(&self) -> Option<&str> {
-        self.secret_at.and_then(|at| self.text.get(at..))
+        self.secret_start.and_then(|at| self.text.get(at..))
     }
 
     /// Whether it contains a line break, which would inject another command (CWE-93).
@@ -115,10 +115,10 @@ pub struct LineSession<'a> {
     net: &'a Net,
     deadline: Deadline,
     stream: Option<MaybeTlsStream>,
-    tls: Option<TlsSession>,
-    buffer: Vec<u8>,
+    tls_client: Option<TlsClient>,
+    read_buffer: Vec<u8>,
     received_bytes: usize,
-    limit: usize,
+    max_received_bytes: usize,
     /// Start of the time that is not yet added to a phase.
     phase_started: Instant,
     /// What was observed of the connection, and the durations of all phases.
@@ -135,10 +135,10 @@ impl<'a> LineSession<'a> {
             net,
             deadline,
             stream: None,
-            tls: None,
-            buffer: Vec::new(),
+            tls_client: None,
+            read_buffer: Vec::new(),
             received_bytes: 0,
-            limit: MAX_SESSION_BYTES,
+            max_received_bytes: MAX_SESSION_BYTES,
             phase_started: Instant::now(),
             connect_trace: ConnectionTrace::default(),
             transcript: Transcript::default(),
@@ -146,8 +146,8 @@ impl<'a> LineSession<'a> {
     }
 
     /// Sets the limit of all lines together, for long lists.
-    pub fn set_read_limit(&mut self, bytes: usize) {
-        self.limit = bytes;
+    pub fn set_max_received_bytes(&mut self, bytes: usize) {
+        self.max_received_bytes = bytes;
     }
 
     /// Opens the connection, without TLS.
@@ -160,21 +160,21 @@ impl<'a> LineSession<'a> {
 
     /// Starts TLS with the server `host`. Fails when bytes were received too early; they are discarded, since they
     /// would be mistaken for encrypted ones (CVE-2011-0411).
-    pub async fn start_tls(&mut self, host: &str, options: &TlsOptions) -> Result<(), Failure> {
+    pub async fn upgrade_to_tls(&mut self, host: &str, options: &TlsOptions) -> Result<(), Failure> {
         let Some(MaybeTlsStream::Plain(stream)) = self.stream.take() else {
             return Err(Failure::new(Phase::Tls, FailureKind::Internal, "TLS twice on one connection"));
         };
-        if !self.buffer.is_empty() {
-            let count = self.buffer.len();
-            self.buffer.clear();
+        if !self.read_buffer.is_empty() {
+            let count = self.read_buffer.len();
+            self.read_buffer.clear();
             self.transcript.add_note("data received before the TLS handshake was discarded");
             let detail =
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were discarded");
             return Err(Failure::new(Phase::Tls, FailureKind::TcpReplyUnexpected, detail));
         }
-        let tls = self.net.tls_session(host, options, true)?;
+        let tls = self.net.tls_client(host, options, true)?;
         let stream = tls.handshake(stream, self.deadline, &mut self.connect_trace).await?;
-        self.tls = Some(tls);
+        self.tls_client = Some(tls);
         self.transcript.add_note("TLS");
         self.stream = Some(MaybeTlsStream::Tls(Box::new(stream)));
         self.phase_started = Instant::now();
@@ -189,8 +189,8 @@ impl<'a> LineSession<'a> {
 
     /// Returns the TLS session for other connections to resume, such as data connections of FTP.
     #[must_use]
-    pub fn tls_session(&self) -> Option<TlsSession> {
-        self.tls.clone()
+    pub fn tls_client(&self) -> Option<TlsClient> {
+        self.tls_client.clone()
     }
 
     /// Returns the local address of the connection.
@@ -207,29 +207,29 @@ impl<'a> LineSession<'a> {
         }
         line.secret_part().into_iter().for_each(|part| self.transcript.add_secret(part));
         self.transcript.record_sent(line.redacted());
-        let stream = self.stream.as_mut().ok_or_else(not_connected)?;
+        let stream = self.stream.as_mut().ok_or_else(not_connected_failure)?;
         let bytes = format!("{}\r\n", line.text());
         write_all(stream, bytes.as_bytes(), self.deadline).await
     }
 
     /// Reads the next line, without its CR LF; the time since the last one counts for `phase`.
     pub async fn read_line(&mut self, phase: Phase) -> Result<String, Failure> {
-        let line = self.read(phase).await;
-        self.record_phase(phase);
+        let line = self.read_transcript_line(phase).await;
+        self.add_phase_time(phase);
         line
     }
 
     /// Adds the time since the last line to `phase`.
-    fn record_phase(&mut self, phase: Phase) {
+    fn add_phase_time(&mut self, phase: Phase) {
         let now = Instant::now();
         self.connect_trace.phases.add(phase, now - self.phase_started);
         self.phase_started = now;
     }
 
-    async fn read(&mut self, phase: Phase) -> Result<String, Failure> {
-        let stream = self.stream.as_mut().ok_or_else(not_connected)?;
-        let line = read_line(stream, &mut self.buffer, MAX_LINE_BYTES, self.deadline, phase).await?;
-        self.add_received(line.len() + 2, phase)?;
+    async fn read_transcript_line(&mut self, phase: Phase) -> Result<String, Failure> {
+        let stream = self.stream.as_mut().ok_or_else(not_connected_failure)?;
+        let line = read_line(stream, &mut self.read_buffer, MAX_LINE_BYTES, self.deadline, phase).await?;
+        self.count_received(line.len() + 2, phase)?;
         let line = String::from_utf8_lossy(&line).into_owned();
         self.transcript.record_received(&line);
         Ok(line)
@@ -238,52 +238,52 @@ impl<'a> LineSession<'a> {
     /// Reads the next line of a list or message, which is not added to the transcript. Content beyond the longest line
     /// is discarded, since mail may have longer lines. The time counts as in [`LineSession::read_line`].
     pub async fn read_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
-        let line = self.read_truncated_line(phase).await;
-        self.record_phase(phase);
+        let line = self.read_line_truncated(phase).await;
+        self.add_phase_time(phase);
         line
     }
 
-    async fn read_truncated_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
+    async fn read_line_truncated(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         let mut line: Option<Vec<u8>> = None;
         let mut searched = 0;
         loop {
-            let end = self.buffer[searched..]
+            let end = self.read_buffer[searched..]
                 .iter()
                 .position(|&byte| byte == b'\n')
                 .map(|offset| searched + offset);
             if let Some(end) = end {
-                self.add_received(end + 1, phase)?;
-                let mut rest: Vec<u8> = self.buffer.drain(..=end).collect();
+                self.count_received(end + 1, phase)?;
+                let mut rest: Vec<u8> = self.read_buffer.drain(..=end).collect();
                 rest.pop();
                 rest.pop_if(|last| *last == b'\r');
                 return Ok(line.unwrap_or(rest));
             }
-            searched = self.buffer.len();
+            searched = self.read_buffer.len();
             if searched >= MAX_LINE_BYTES {
-                self.add_received(searched, phase)?;
-                let start = std::mem::take(&mut self.buffer);
+                self.count_received(searched, phase)?;
+                let start = std::mem::take(&mut self.read_buffer);
                 line.get_or_insert(start);
                 searched = 0;
             }
-            let stream = self.stream.as_mut().ok_or_else(not_connected)?;
-            if read_more(stream, &mut self.buffer, MAX_LINE_BYTES, self.deadline, phase).await? == 0 {
-                return Err(connection_closed_failure(phase, self.buffer.len()));
+            let stream = self.stream.as_mut().ok_or_else(not_connected_failure)?;
+            if read_more(stream, &mut self.read_buffer, MAX_LINE_BYTES, self.deadline, phase).await? == 0 {
+                return Err(connection_closed_failure(phase, self.read_buffer.len()));
             }
         }
     }
 
     /// Counts received bytes, and fails at the limit.
-    fn add_received(&mut self, bytes: usize, phase: Phase) -> Result<(), Failure> {
+    fn count_received(&mut self, bytes: usize, phase: Phase) -> Result<(), Failure> {
         self.received_bytes += bytes;
-        if self.received_bytes > self.limit {
-            let detail = format!("its answers have more than {} bytes", self.limit);
+        if self.received_bytes > self.max_received_bytes {
+            let detail = format!("its answers have more than {} bytes", self.max_received_bytes);
             return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
         }
         Ok(())
     }
 
     /// Runs `core` until it is done or has failed. `host` and `options` are for [`ProtocolAction::StartTls`].
-    pub async fn run(
+    pub async fn run_protocol(
         &mut self,
         core: &mut impl LineProtocol,
         host: &str,
@@ -294,7 +294,7 @@ impl<'a> LineSession<'a> {
                 self.read_quit_reply().await;
                 return Ok(());
             }
-            match self.step(core, host, options).await?.1 {
+            match self.process_next_line(core, host, options).await?.1 {
                 ProtocolAction::ReadLine | ProtocolAction::StartTls => {}
                 ProtocolAction::SendLine(line) => match self.send(&line).await {
                     Ok(()) => {}
@@ -309,7 +309,7 @@ impl<'a> LineSession<'a> {
     }
 
     /// Passes the next line to `core`, and starts TLS if requested; returns the line and the next action.
-    pub async fn step(
+    pub async fn process_next_line(
         &mut self,
         core: &mut impl LineProtocol,
         host: &str,
@@ -318,7 +318,7 @@ impl<'a> LineSession<'a> {
         let line = self.read_line(core.phase()).await?;
         let action = match core.on_line(&line)? {
             ProtocolAction::StartTls => {
-                self.start_tls(host, options).await?;
+                self.upgrade_to_tls(host, options).await?;
                 core.on_tls_established()
             }
             action => action,
@@ -339,7 +339,7 @@ impl<'a> LineSession<'a> {
     /// Takes the connection with the bytes read ahead, for a library that continues with it.
     #[must_use]
     pub fn take_stream(&mut self) -> Option<(MaybeTlsStream, Vec<u8>)> {
-        self.stream.take().map(|stream| (stream, std::mem::take(&mut self.buffer)))
+        self.stream.take().map(|stream| (stream, std::mem::take(&mut self.read_buffer)))
     }
 
     /// Closes the connection properly. The check is complete; a peer that is slow to close does not change it.
@@ -350,6 +350,6 @@ impl<'a> LineSession<'a> {
     }
 }
 
-fn not_connected() -> Failure {
+fn not_connected_failure() -> Failure {
     Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection")
 }

@@ -66,12 +66,12 @@ impl StartTlsProtocol {
 
 /// Waits for the greeting, if the protocol has one, and requests TLS. On success, the client hello must be sent next on
 /// `stream`. Fails when bytes were received too early, since they would be mistaken for encrypted ones (CVE-2011-0411).
-pub async fn negotiate<S: AsyncRead + AsyncWrite + Unpin>(
+pub async fn request_tls<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     upgrade: StartTlsProtocol,
     deadline: Deadline,
 ) -> Result<(), StartTlsError> {
-    let mut dialogue = Dialogue { stream, deadline, buffer: Vec::new() };
+    let mut dialogue = StartTlsSession { stream, deadline, buffer: Vec::new() };
     match upgrade {
         StartTlsProtocol::Smtp => {
             dialogue.expect_reply("220").await?;
@@ -88,7 +88,7 @@ pub async fn negotiate<S: AsyncRead + AsyncWrite + Unpin>(
         StartTlsProtocol::Imap => {
             dialogue.expect_line("* OK").await?;
             dialogue.send(b"a STARTTLS\r\n").await?;
-            dialogue.expect_tagged("a ", "a OK").await?;
+            dialogue.expect_tagged_reply("a ", "a OK").await?;
         }
         StartTlsProtocol::Pop3 => {
             dialogue.expect_line("+OK").await?;
@@ -114,13 +114,13 @@ pub async fn negotiate<S: AsyncRead + AsyncWrite + Unpin>(
     Ok(())
 }
 
-struct Dialogue<'a, S> {
+struct StartTlsSession<'a, S> {
     stream: &'a mut S,
     deadline: Deadline,
     buffer: Vec<u8>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Dialogue<'_, S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> StartTlsSession<'_, S> {
     async fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         write_all(self.stream, bytes, self.deadline).await
     }
@@ -141,7 +141,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Dialogue<'_, S> {
     }
 
     /// Reads the line with our tag, after any number of untagged ones.
-    async fn expect_tagged(&mut self, tag: &str, expected: &str) -> Result<(), Failure> {
+    async fn expect_tagged_reply(&mut self, tag: &str, expected: &str) -> Result<(), Failure> {
         for _ in 0..MAX_REPLY_LINES {
             let line = self.read_line().await?;
             if starts_with_ignore_case(&line, tag) {

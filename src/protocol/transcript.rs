@@ -9,7 +9,7 @@ use crate::domain::Capture;
 use crate::syntax::MASK;
 
 /// Longest transcript that is kept, in bytes; the start of a session is the most useful.
-const MAX_BYTES: usize = 32 * 1024;
+const MAX_TRANSCRIPT_BYTES: usize = 32 * 1024;
 /// Longest line that is kept, in characters.
 const MAX_LINE_CHARS: usize = 500;
 
@@ -51,24 +51,24 @@ impl Transcript {
 
     /// Records a sent line.
     pub fn record_sent(&mut self, line: &str) {
-        self.record('>', line);
+        self.append_line('>', line);
     }
 
     /// Records a received line.
     pub fn record_received(&mut self, line: &str) {
-        self.record('<', line);
+        self.append_line('<', line);
     }
 
     /// Records an event between two lines, such as a TLS handshake.
     pub fn add_note(&mut self, what: &str) {
-        self.record('*', what);
+        self.append_line('*', what);
     }
 
-    fn record(&mut self, prefix: char, line: &str) {
+    fn append_line(&mut self, prefix: char, line: &str) {
         let redacted = self.redact(line);
         let start: String = redacted.chars().take(MAX_LINE_CHARS).collect();
         let rest = if start.len() < redacted.len() { " …" } else { "" };
-        if self.text.len() + start.len() > MAX_BYTES {
+        if self.text.len() + start.len() > MAX_TRANSCRIPT_BYTES {
             self.omitted_lines += 1;
             return;
         }
@@ -124,7 +124,7 @@ mod tests {
             transcript.record_received(&"x".repeat(10_000));
         }
         let text = text(&transcript);
-        assert!(text.len() < MAX_BYTES + 2 * MAX_LINE_CHARS, "{}", text.len());
+        assert!(text.len() < MAX_TRANSCRIPT_BYTES + 2 * MAX_LINE_CHARS, "{}", text.len());
         assert!(text.ends_with("more lines\n"), "{text}");
     }
 }

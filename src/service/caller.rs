@@ -12,9 +12,9 @@ use crate::syntax::ValidationError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
     /// `/api/v3`.
-    V3,
+    ApiV3,
     /// `/legacy-api`.
-    Legacy,
+    LegacyApi,
     /// `vigie apply`.
     Apply,
     /// The command line on the server's host.
@@ -28,8 +28,8 @@ impl EntryPoint {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::V3 => "v3",
-            Self::Legacy => "legacy",
+            Self::ApiV3 => "v3",
+            Self::LegacyApi => "legacy",
             Self::Apply => "apply",
             Self::Cli => "cli",
             Self::Server => "server",
@@ -43,20 +43,20 @@ pub struct Caller {
     /// The account.
     pub customer: CustomerId,
     /// The user; 0 for the host itself.
-    pub user: UserId,
+    pub user_id: UserId,
     /// The login, for the audit trail.
     pub login: Arc<str>,
     /// What the user may do.
     pub role: Role,
     /// Its network address; `None` on the host itself.
-    pub address: Option<IpAddr>,
+    pub client_address: Option<IpAddr>,
     /// The entry point.
-    pub via: EntryPoint,
+    pub entry_point: EntryPoint,
 }
 
 impl Caller {
     /// Fails when the role lacks `right`.
-    pub fn require_right(&self, right: Permission) -> Result<(), ServiceError> {
+    pub fn require_permission(&self, right: Permission) -> Result<(), ServiceError> {
         if self.role.allows(right) {
             Ok(())
         } else {
@@ -78,8 +78,8 @@ impl Caller {
             customer: self.customer,
             at,
             login: self.login.to_string(),
-            address: self.address.map(|address| address.to_string()).unwrap_or_default(),
-            entry_point: self.via.as_str(),
+            address: self.client_address.map(|address| address.to_string()).unwrap_or_default(),
+            entry_point: self.entry_point.as_str(),
             action,
             object,
             object_id,
@@ -100,7 +100,7 @@ pub enum ServiceError {
     /// The login was refused: 400 `invalid_request - User authentication failed.`; legacy 40.
     InvalidCredentials,
     /// The user is locked or not yet active: the same response as for a wrong login; legacy 47.
-    Locked,
+    UserLocked,
     /// The role lacks a permission, a file manages the object, or an id of a bulk edit is not the caller's: 403;
     /// legacy 63.
     Forbidden(String),
@@ -115,7 +115,7 @@ pub enum ServiceError {
     /// The server is busy or shutting down: 503.
     Unavailable(String),
     /// The store failed: 503 or 500.
-    Store(StoreError),
+    StoreFailed(StoreError),
 }
 
 impl From<InvalidSettings> for ServiceError {
@@ -128,7 +128,7 @@ impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Stale => Self::PreconditionFailed,
-            other => Self::Store(other),
+            other => Self::StoreFailed(other),
         }
     }
 }
@@ -149,5 +149,5 @@ pub struct SavedObject {
     /// Warnings for its author, one sentence each.
     pub warnings: Vec<String>,
     /// Fields that only this response contains, such as the enrolment secret of a location.
-    pub shown_once: serde_json::Map<String, serde_json::Value>,
+    pub response_only_fields: serde_json::Map<String, serde_json::Value>,
 }

@@ -16,19 +16,24 @@ mod status_queries;
 
 pub use accounts::{
     AccountService, IssuedToken, UserChangeGuard, authorize_user_change, generate_password, hash_password,
-    login_key, validate_login, validate_password,
+    login_error, normalize_login, password_error,
 };
 pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
 pub use monitors::{
-    AppliedChange, ApplyEntry, ApplyOptions, IfMatch, LastRunLookup, MonitorContext, MonitorDependencies,
+    AppliedChange, ApplyEntry, ApplyOptions, ExpectedRevision, LastRunLookup, MonitorContext,
+    MonitorDependencies,
 };
-pub use on_demand_test::{OnDemandTestDependencies, OnDemandTests, TestProgress, result_url};
+pub use on_demand_test::{OnDemandTestDependencies, OnDemandTests, TestProgress, test_path};
 pub use overall_health::{HealthLookup, OverallHealth};
 pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, provision_with_stored};
 pub use resources::{
-    CertificateWatcher, OpenedCertificate, ResourceDependencies, ResourceService, open_pkcs12,
+    CertificateWatcher, DecryptedCertificate, RecordService, RecordServiceDependencies, pkcs12_to_pem,
 };
-pub use secret_sealing::{SealedSecrets, SealingError, count_sealed, open_keyring, reseal_all};
-pub use sla::{BudgetReport, Granularity, SlaQuery, SlaReport};
-pub use status_queries::{MonitorStatus, StatusBoard, StatusPage, StatusQueries, StatusQuery, StatusRow};
+pub use secret_sealing::{
+    SealedSecretCounts, SealingError, count_sealed_secrets, open_keyring, reseal_all_secrets,
+};
+pub use sla::{ErrorBudgetReport, Granularity, SlaQuery, SlaReport};
+pub use status_queries::{
+    MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQueries, StatusQuery, StatusRow,
+};

@@ -27,17 +27,17 @@ const MAX_CONCURRENT_PER_ACCOUNT: usize = 5;
 /// Seconds after which a refused test may be retried.
 const RETRY_AFTER_SECONDS: u64 = 10;
 /// Records that [`OnDemandTests::remove_expired`] removes in one transaction.
-const PURGE_CHUNK: u32 = 500;
+const REMOVAL_BATCH_SIZE: u32 = 500;
 
 /// Dependencies of on-demand tests.
 #[derive(Clone)]
 pub struct OnDemandTestDependencies {
     /// Stores them.
-    pub config: Arc<dyn ConfigStore>,
+    pub config_store: Arc<dyn ConfigStore>,
     /// The monitors.
-    pub monitors: Arc<MonitorCache>,
+    pub monitor_cache: Arc<MonitorCache>,
     /// Supplies the locations of accounts.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Runs them.
     pub planner: Arc<dyn Planner>,
     /// Supplies the time.
@@ -55,8 +55,8 @@ pub struct OnDemandTests {
 /// Tests that this process runs. A test stored as running that is not listed here was interrupted.
 #[derive(Default)]
 struct RunningTests {
-    per_account: HashMap<CustomerId, usize>,
-    ids: HashSet<i64>,
+    count_by_account: HashMap<CustomerId, usize>,
+    test_ids: HashSet<i64>,
 }
 
 /// Progress of a test, with the numbers of behaviour.md 1.
@@ -87,7 +87,7 @@ impl OnDemandTests {
     ) -> Result<i64, ServiceError> {
         let monitor = self
             .dependencies
-            .monitors
+            .monitor_cache
             .get_for_customer(caller.customer, monitor)
             .ok_or(ServiceError::NotFound)?;
         if !monitor.document.settings().schedule.allow_on_demand_tests {
@@ -95,7 +95,7 @@ impl OnDemandTests {
             return Err(ServiceError::Conflict(message.to_owned()));
         }
         let location = self.resolve_location(caller, &monitor, location).await?;
-        let mut permit = Permit::acquire(self, caller.customer)?;
+        let mut permit = TestPermit::acquire(self, caller.customer)?;
         let (tests, caller) = (Arc::clone(self), caller.clone());
         let (id_sender, id_receiver) = tokio::sync::oneshot::channel();
         // A separate task: a client that disconnects leaves nothing half done. The permit is released even when the
@@ -120,11 +120,11 @@ impl OnDemandTests {
     /// Returns a test as a version 3 object.
     pub async fn get(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         // Read before the record: a test stores its outcome before it is removed from the running ones.
-        let is_running = self.running().ids.contains(&id);
-        let record = self.dependencies.config.record(RecordKind::Test, id).await?;
+        let is_running = self.running().test_ids.contains(&id);
+        let record = self.dependencies.config_store.record(RecordKind::Test, id).await?;
         let record =
             record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
-        Ok(to_json(record, is_running))
+        Ok(test_to_json(record, is_running))
     }
 
     /// Removes tests older than the retention; returns how many.
@@ -135,8 +135,8 @@ impl OnDemandTests {
             let filter = RecordFilter { until: Some(before), ..RecordFilter::new(RecordKind::Test) };
             let old = self
                 .dependencies
-                .config
-                .records(filter, Pagination { limit: PURGE_CHUNK, offset: 0 })
+                .config_store
+                .records(filter, Pagination { limit: REMOVAL_BATCH_SIZE, offset: 0 })
                 .await?
                 .items;
             if old.is_empty() {
@@ -148,7 +148,10 @@ impl OnDemandTests {
                 id: record.id,
                 expected: record.revision,
             };
-            self.dependencies.config.write_changes(old.into_iter().map(remove).collect(), Vec::new()).await?;
+            self.dependencies
+                .config_store
+                .write_changes(old.into_iter().map(remove).collect(), Vec::new())
+                .await?;
         }
     }
 
@@ -159,7 +162,7 @@ impl OnDemandTests {
         monitor: &Monitor,
         requested: Option<LocationId>,
     ) -> Result<LocationId, ServiceError> {
-        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
         if let Some(requested) = requested {
             if facts.locations.contains_key(&requested.0) {
                 return Ok(requested);
@@ -198,14 +201,14 @@ impl OnDemandTests {
             created_at: now,
             created_by: caller.login.to_string(),
             fields: fields.clone(),
-            sealed: None,
+            private_data: None,
         };
         let name = RecordKind::Test.name();
-        let entry = caller.audit_entry(now, "create", name, AuditObject::Created(0), monitor.name());
+        let entry = caller.audit_entry(now, "create", name, AuditObject::CreatedByWrite(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let ids = self
             .dependencies
-            .config
+            .config_store
             .write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry])
             .await?;
         let not_stored = || ServiceError::Unavailable("The test could not be stored".to_owned());
@@ -234,7 +237,7 @@ impl OnDemandTests {
         record.revision = Revision(expected.0 + 1);
         record.modified_at = now;
         let update = ConfigChange::UpdateRecord { record: Box::new(record), expected };
-        match self.dependencies.config.write_changes(vec![update], Vec::new()).await {
+        match self.dependencies.config_store.write_changes(vec![update], Vec::new()).await {
             Ok(_) => {}
             // It was removed meanwhile, together with its monitor.
             Err(StoreError::Stale) => {
@@ -256,7 +259,7 @@ impl OnDemandTests {
 }
 
 /// Converts a test to a version 3 object; `is_running` says whether this process runs it.
-fn to_json(record: Record, is_running: bool) -> Map<String, Value> {
+fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
     let is_unfinished = settings_or_skip(&record)
         .is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
     let interrupted = is_unfinished && !is_running;
@@ -265,7 +268,7 @@ fn to_json(record: Record, is_running: bool) -> Map<String, Value> {
         "monitor_id": null,
         "location_id": null,
         "progress": null,
-        "result_url": result_url(record.id),
+        "result_url": test_path(record.id),
         "login": record.created_by,
         "ordered_at": format_utc(record.created_at),
         "ended_at": null,
@@ -282,7 +285,7 @@ fn to_json(record: Record, is_running: bool) -> Map<String, Value> {
 
 /// Returns the path of a test on the same server.
 #[must_use]
-pub fn result_url(id: i64) -> String {
+pub fn test_path(id: i64) -> String {
     format!("/api/v3/tests/{id}")
 }
 
@@ -304,41 +307,41 @@ fn progress_from_outcome(outcome: Result<CheckResult, PlanError>) -> (TestProgre
 }
 
 /// A slot of an account's concurrent tests, released on drop.
-struct Permit {
+struct TestPermit {
     tests: Arc<OnDemandTests>,
     customer: CustomerId,
-    id: Option<i64>,
+    test_id: Option<i64>,
 }
 
-impl Permit {
+impl TestPermit {
     fn acquire(tests: &Arc<OnDemandTests>, customer: CustomerId) -> Result<Self, ServiceError> {
         let mut running = tests.running();
-        let used = running.per_account.entry(customer).or_default();
+        let used = running.count_by_account.entry(customer).or_default();
         if *used >= MAX_CONCURRENT_PER_ACCOUNT {
             return Err(ServiceError::RateLimited(RETRY_AFTER_SECONDS));
         }
         *used += 1;
         drop(running);
-        Ok(Self { tests: Arc::clone(tests), customer, id: None })
+        Ok(Self { tests: Arc::clone(tests), customer, test_id: None })
     }
 
     fn set_test_id(&mut self, id: i64) {
-        self.id = Some(id);
-        self.tests.running().ids.insert(id);
+        self.test_id = Some(id);
+        self.tests.running().test_ids.insert(id);
     }
 }
 
-impl Drop for Permit {
+impl Drop for TestPermit {
     fn drop(&mut self) {
         let mut running = self.tests.running();
-        if let Some(id) = self.id {
-            running.ids.remove(&id);
+        if let Some(id) = self.test_id {
+            running.test_ids.remove(&id);
         }
-        let left = running.per_account.get(&self.customer).map_or(0, |count| count.saturating_sub(1));
+        let left = running.count_by_account.get(&self.customer).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
-            running.per_account.remove(&self.customer);
+            running.count_by_account.remove(&self.customer);
         } else {
-            running.per_account.insert(self.customer, left);
+            running.count_by_account.insert(self.customer, left);
         }
     }
 }

@@ -52,7 +52,7 @@ impl OverallHealth {
         matches!(self, Self::Active(MonitorHealth::Failing | MonitorHealth::Down))
     }
 
-    fn new(monitor: &Monitor, health: MonitorHealth, now: Timestamp) -> Self {
+    fn from_monitor(monitor: &Monitor, health: MonitorHealth, now: Timestamp) -> Self {
         match () {
             () if !monitor.enabled() => Self::Disabled,
             () if monitor.paused_until(now).is_some() => Self::Paused,
@@ -74,7 +74,7 @@ impl OverallHealthSource {
     /// Returns the health of `monitor`; unknown without a lookup.
     pub(super) fn get(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
         let health = self.0.get().map_or(MonitorHealth::Unknown, |lookup| lookup(monitor.id));
-        OverallHealth::new(monitor, health, now)
+        OverallHealth::from_monitor(monitor, health, now)
     }
 }
 

@@ -14,7 +14,7 @@ pub struct DesiredMonitor {
     /// Its key, unique over all files (behaviour.md 9, monitor files).
     pub key: Arc<str>,
     /// Name of the file, without directories.
-    pub file: Arc<str>,
+    pub file_name: Arc<str>,
     /// Its account.
     pub customer: CustomerId,
     /// Its fields, secrets included.
@@ -27,7 +27,7 @@ pub struct ProvisionPlan {
     /// All monitors of the files, in the files' order, secrets included: the ones to run.
     pub monitors: Vec<Monitor>,
     /// New monitors, and monitors that differ from the running or stored revision.
-    pub changed: Vec<MonitorId>,
+    pub upserted: Vec<MonitorId>,
     /// Monitors that are no longer in any file.
     pub removed: Vec<MonitorId>,
 }
@@ -54,9 +54,9 @@ pub fn plan_provision(
         let (revision, modified_at) =
             unchanged.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
         if unchanged.is_none() {
-            plan.changed.push(id);
+            plan.upserted.push(id);
         }
-        let metadata = next_authorship(stored.get(&id).copied(), &desired.document, now, unchanged.is_some());
+        let metadata = next_metadata(stored.get(&id).copied(), &desired.document, now, unchanged.is_some());
         plan.monitors.push(Monitor {
             id,
             customer: desired.customer,
@@ -74,7 +74,7 @@ pub fn plan_provision(
 }
 
 /// Returns the metadata of a file's next revision, which keeps the pause and the history of its script.
-fn next_authorship(
+fn next_metadata(
     old: Option<&Monitor>,
     document: &MonitorDocument,
     now: Timestamp,
@@ -131,14 +131,14 @@ pub async fn provision_with_stored(
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
     let desired = assign_ids(store, desired).await?;
-    let files = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file))).collect();
+    let files = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file_name))).collect();
     let last = store.last_revisions(desired.iter().map(|(id, _)| *id).collect()).await?;
     let desired = desired.into_iter().zip(last).map(|((id, desired), last)| (id, last, desired)).collect();
     let plan = plan_provision(desired, stored, running, now);
-    let changed: HashSet<_> = plan.changed.iter().collect();
+    let changed: HashSet<_> = plan.upserted.iter().collect();
     let upserts: Vec<_> = plan.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
     if !upserts.is_empty() || !plan.removed.is_empty() {
-        let audit = ProvisionAudit { files, stored, running };
+        let audit = ProvisionAudit { file_names: files, stored, running_monitors: running };
         let entries = audit.into_audit_entries(&upserts, &plan.removed, now);
         store.apply_monitors(upserts, plan.removed.clone(), entries).await?;
     }

@@ -13,11 +13,11 @@ use crate::store::{AuditEntries, AuditObject, NewAuditEntry};
 /// The data that the audit entries of a provisioning are built from.
 pub(super) struct ProvisionAudit<'a> {
     /// The file of each monitor.
-    pub(super) files: HashMap<MonitorId, Arc<str>>,
+    pub(super) file_names: HashMap<MonitorId, Arc<str>>,
     /// The monitors as they were stored, without secrets.
     pub(super) stored: &'a [Monitor],
     /// The file monitors as they ran, with secrets; empty at the start.
-    pub(super) running: &'a [Monitor],
+    pub(super) running_monitors: &'a [Monitor],
 }
 
 /// The change of one monitor.
@@ -37,7 +37,7 @@ impl ProvisionAudit<'_> {
     ) -> AuditEntries {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut known = HashSet::new();
-        for ran in self.running {
+        for ran in self.running_monitors {
             // The running monitor has its secrets, so that changed secrets are detected.
             if let Some(before) = before.get_mut(&ran.id) {
                 *before = ran;
@@ -58,7 +58,7 @@ impl ProvisionAudit<'_> {
             .filter_map(|id| before.get(id))
             .map(|old| ProvisionedChange::Removed((*old).clone()));
         let changes: Vec<_> = upserts.chain(removals).collect();
-        let files = self.files;
+        let files = self.file_names;
         Box::new(move |number| changes.get(number).map(|change| change.to_audit_entry(&files, now)))
     }
 }

@@ -9,11 +9,11 @@ use crate::vault::{KeyFile, KeyId, Keyring, VaultError};
 
 /// Number of secrets sealed with each key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SealedSecrets {
+pub struct SealedSecretCounts {
     /// Secrets by key.
-    pub by_key: BTreeMap<KeyId, u64>,
+    pub count_by_key: BTreeMap<KeyId, u64>,
     /// Number of secrets whose encrypted form names no key.
-    pub damaged: u64,
+    pub damaged_count: u64,
 }
 
 /// Why the keys cannot be used with the store.
@@ -39,14 +39,14 @@ pub enum SealingError {
 }
 
 /// Counts the sealed secrets of the store by key. Reads all of them and changes none.
-pub async fn count_sealed(config: &dyn ConfigStore) -> Result<SealedSecrets, StoreError> {
-    let found = Arc::new(Mutex::new(SealedSecrets::default()));
+pub async fn count_sealed_secrets(config: &dyn ConfigStore) -> Result<SealedSecretCounts, StoreError> {
+    let found = Arc::new(Mutex::new(SealedSecretCounts::default()));
     let counts = Arc::clone(&found);
     let count = move |_: &str, sealed: &[u8]| {
         let mut found = counts.lock();
         match Keyring::sealing_key_id(sealed) {
-            Some(key) => *found.by_key.entry(key).or_default() += 1,
-            None => found.damaged += 1,
+            Some(key) => *found.count_by_key.entry(key).or_default() += 1,
+            None => found.damaged_count += 1,
         }
         None
     };
@@ -58,25 +58,25 @@ pub async fn count_sealed(config: &dyn ConfigStore) -> Result<SealedSecrets, Sto
 /// Opens the key file. Creates it if it is missing and the store has no secrets yet; new keys could not
 /// decrypt them. Also fails when the file lacks a key that a secret needs.
 pub async fn open_keyring(config: &dyn ConfigStore, key_file: KeyFile) -> Result<Keyring, SealingError> {
-    let sealed = count_sealed(config).await?;
-    if !key_file.exists()? && !sealed.by_key.is_empty() {
+    let sealed = count_sealed_secrets(config).await?;
+    if !key_file.exists()? && !sealed.count_by_key.is_empty() {
         let path = key_file.path.display().to_string();
-        return Err(SealingError::MissingKeyFile { path, secrets: sealed.by_key.values().sum() });
+        return Err(SealingError::MissingKeyFile { path, secrets: sealed.count_by_key.values().sum() });
     }
     let keyring = Keyring::read_or_create_from(key_file)?;
     let key_ids = keyring.ids();
-    if let Some(missing) = sealed.by_key.keys().find(|key| !key_ids.contains(key)) {
+    if let Some(missing) = sealed.count_by_key.keys().find(|key| !key_ids.contains(key)) {
         return Err(VaultError::UnknownKey(*missing).into());
     }
-    if sealed.damaged > 0 {
-        tracing::error!(secrets = sealed.damaged, "sealed secrets are damaged; enter them again");
+    if sealed.damaged_count > 0 {
+        tracing::error!(secrets = sealed.damaged_count, "sealed secrets are damaged; enter them again");
     }
     Ok(keyring)
 }
 
 /// Reseals all secrets with the newest key of `keyring`; returns how many changed. May be interrupted and repeated at
 /// any time: old and new forms can be decrypted as long as both keys are in the file.
-pub async fn reseal_all(config: &dyn ConfigStore, keyring: &Arc<Keyring>) -> Result<u64, StoreError> {
+pub async fn reseal_all_secrets(config: &dyn ConfigStore, keyring: &Arc<Keyring>) -> Result<u64, StoreError> {
     let keyring = Arc::clone(keyring);
     config.reseal(Arc::new(move |context, sealed| keyring.reseal(context, sealed))).await
 }

@@ -127,9 +127,9 @@ pub struct StatusQuery {
     /// Status.
     pub status: Option<MonitorStatus>,
     /// Type.
-    pub kind: Option<MonitorType>,
+    pub monitor_type: Option<MonitorType>,
     /// Part of the name, case-insensitive.
-    pub text: String,
+    pub name_contains: String,
     /// Largest number of rows to return.
     pub limit: usize,
     /// Rows to skip.
@@ -138,19 +138,19 @@ pub struct StatusQuery {
 
 /// A page of the matching rows.
 #[derive(Clone, Debug)]
-pub struct StatusPage {
+pub struct PaginatedStatusRows {
     /// Number of all matching rows.
-    pub count: usize,
+    pub total: usize,
     /// The rows of the page, with their last results.
     pub rows: Vec<StatusRow>,
 }
 
 /// Reads the monitors in memory and their stored results.
 pub struct StatusQueries {
-    results: Arc<dyn ResultStore>,
-    monitors: Arc<MonitorCache>,
+    result_store: Arc<dyn ResultStore>,
+    monitor_cache: Arc<MonitorCache>,
     locations: Vec<Location>,
-    board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
+    cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     health_source: OverallHealthSource,
 }
 
@@ -159,10 +159,10 @@ impl StatusQueries {
     #[must_use]
     pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
         Self {
-            results,
-            monitors,
+            result_store: results,
+            monitor_cache: monitors,
             locations,
-            board: Mutex::new(None),
+            cached_board: Mutex::new(None),
             health_source: OverallHealthSource::default(),
         }
     }
@@ -175,13 +175,13 @@ impl StatusQueries {
 
     /// Returns the store of the samples that SLA reports are computed from.
     pub(super) fn sample_store(&self) -> &dyn crate::store::SampleStore {
-        &*self.results
+        &*self.result_store
     }
 
     /// Returns a monitor of any account.
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
-        self.monitors.get(id)
+        self.monitor_cache.get(id)
     }
 
     /// Sets the lookup of the health of monitors.
@@ -197,13 +197,13 @@ impl StatusQueries {
 
     /// Returns the status of every monitor at `now`, at most a second old.
     pub async fn status_board(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
-        let mut cached = self.board.lock().await;
+        let mut cached = self.cached_board.lock().await;
         if let Some((read_at, board)) = cached.as_ref()
             && read_at.elapsed() < BOARD_CACHE_TTL
         {
             return Ok(Arc::clone(board));
         }
-        let (monitors, states) = (self.monitors.all(), self.results.states().await?);
+        let (monitors, states) = (self.monitor_cache.all(), self.result_store.states().await?);
         // Sorting 100,000 monitors takes long enough to delay the checks that share this thread.
         let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
         // Fails only when the runtime shuts down.
@@ -217,21 +217,21 @@ impl StatusQueries {
         &self,
         board: &StatusBoard,
         query: &StatusQuery,
-    ) -> Result<StatusPage, StoreError> {
-        let text = query.text.to_lowercase();
+    ) -> Result<PaginatedStatusRows, StoreError> {
+        let text = query.name_contains.to_lowercase();
         let matching = board.rows.iter().filter(|row| {
             query.status.is_none_or(|status| row.status == status)
-                && query.kind.is_none_or(|kind| row.monitor.monitor_type() == kind)
+                && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
                 && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
         });
         let count = matching.clone().count();
         let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
-        let mut last = self.results.latest_results(states).await?.into_iter();
+        let mut last = self.result_store.latest_results(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
             row.last_result = last.next().flatten();
         }
-        Ok(StatusPage { count, rows })
+        Ok(PaginatedStatusRows { total: count, rows })
     }
 
     /// Returns results, newest first.
@@ -240,17 +240,17 @@ impl StatusQueries {
         filter: ResultFilter,
         page: Pagination,
     ) -> Result<PaginatedResults, StoreError> {
-        self.results.results(filter, page).await
+        self.result_store.results(filter, page).await
     }
 
     /// Returns a capture of a result, with its content.
     pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<Capture>, StoreError> {
-        self.results.capture(id, name).await
+        self.result_store.capture(id, name).await
     }
 
     /// Returns the states of these monitors, by monitor and location.
     pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
-        self.results.states_for(monitors).await
+        self.result_store.states_for(monitors).await
     }
 
     /// Returns a result of `customer`, also of a removed monitor; `None` for results of other accounts.
@@ -259,7 +259,7 @@ impl StatusQueries {
         customer: CustomerId,
         id: CheckId,
     ) -> Result<Option<CheckResult>, StoreError> {
-        let Some(result) = self.results.result(id).await? else { return Ok(None) };
+        let Some(result) = self.result_store.result(id).await? else { return Ok(None) };
         let own = ResultFilter {
             monitors: vec![result.monitor_id],
             location: Some(result.location_id),
@@ -268,13 +268,13 @@ impl StatusQueries {
             outcomes: Vec::new(),
             customer: Some(customer),
         };
-        let found = self.results.results(own, Pagination { limit: 0, offset: 0 }).await?;
+        let found = self.result_store.results(own, Pagination { limit: 0, offset: 0 }).await?;
         Ok((found.total > 0).then_some(result))
     }
 
     /// Returns one result with its details.
     pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
-        self.results.result(id).await
+        self.result_store.result(id).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::settings_reader::{PemCheck, SettingsReader};
 use crate::net::{Pem, TrustConfig};
 use crate::schema::reader::SecretSource;
-use crate::service::open_pkcs12;
+use crate::service::pkcs12_to_pem;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
@@ -99,7 +99,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         }
     };
     let pem_text =
-        read_limited_file(Path::new(&file_name)).and_then(|pkcs12| open_pkcs12(&pkcs12, &password));
+        read_limited_file(Path::new(&file_name)).and_then(|pkcs12| pkcs12_to_pem(&pkcs12, &password));
     match pem_text {
         Ok(text) => Some(Pem { label: file_name, text: text.to_vec() }),
         Err(reason) => {

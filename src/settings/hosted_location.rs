@@ -46,7 +46,7 @@ pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<Hoste
         }
         let proxy = read_proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
         let mut other = HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) };
-        other.net.egress = other.net.egress.with_accounts(allowed_to_accounts.clone());
+        other.net.egress_policy = other.net.egress_policy.with_accounts(allowed_to_accounts.clone());
         others.push(other);
     }
     others
@@ -128,13 +128,13 @@ pub(super) fn read_net_config<'a>(value_of: impl Fn(&str) -> &'a Node) -> NetCon
     NetConfig {
         name_servers: if servers.is_empty() { NameServers::System } else { NameServers::Explicit(servers) },
         control_name: text("control_name").unwrap_or(defaults.control_name),
-        egress: EgressPolicy::parse(&texts("egress_allow"), &texts("egress_deny")).unwrap_or_default(),
-        source: SourceBinding {
-            v4: text("source_ipv4").and_then(|text| text.parse().ok()),
-            v6: text("source_ipv6").and_then(|text| text.parse().ok()),
+        egress_policy: EgressPolicy::parse(&texts("egress_allow"), &texts("egress_deny")).unwrap_or_default(),
+        source_binding: SourceBinding {
+            ipv4: text("source_ipv4").and_then(|text| text.parse().ok()),
+            ipv6: text("source_ipv6").and_then(|text| text.parse().ok()),
             interface: text("interface"),
         },
-        trust: defaults.trust,
+        trust_config: defaults.trust_config,
     }
 }
 

@@ -88,7 +88,7 @@ impl Settings {
         let mut locations = vec![first];
         locations.extend(self.other_locations.iter().cloned());
         for other in locations.iter_mut().skip(1) {
-            other.net.trust = self.net.trust.clone();
+            other.net.trust_config = self.net.trust_config.clone();
             other.proxies = self.proxies.clone();
         }
         locations

@@ -8,7 +8,7 @@ use super::certificates::read_certificates_by_id;
 use super::hosted_location::{read_net_config, read_proxy};
 use super::settings_reader::SettingsReader;
 use crate::domain::CustomerId;
-use crate::net::{IpNetwork, NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
+use crate::net::{IpNetwork, NetConfig, Pem, PublicRoots, TrustConfig, UpstreamProxy};
 use crate::syntax::node::Node;
 
 pub(super) fn read_first_location_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
@@ -20,8 +20,8 @@ pub(super) fn read_first_location_proxy(reader: &mut SettingsReader<'_>) -> Opti
 
 pub(super) fn read_first_location_net(reader: &mut SettingsReader<'_>) -> NetConfig {
     let config = read_net_config(|name| reader.node(&format!("location.{name}")));
-    let egress = config.egress.with_accounts(read_egress_accounts(reader));
-    NetConfig { trust: read_trust(reader), egress, ..config }
+    let egress = config.egress_policy.with_accounts(read_egress_accounts(reader));
+    NetConfig { trust_config: read_trust(reader), egress_policy: egress, ..config }
 }
 
 /// Reads the networks that are allowed to single accounts, at every location.
@@ -37,11 +37,13 @@ pub(super) fn read_egress_accounts(reader: &mut SettingsReader<'_>) -> BTreeMap<
 
 fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {
     let system = reader.node("tls.system_roots").to_json() == Value::Bool(true);
-    let mut trust =
-        TrustConfig { roots: if system { Roots::System } else { Roots::None }, ..TrustConfig::default() };
+    let mut trust = TrustConfig {
+        public_roots: if system { PublicRoots::System } else { PublicRoots::None },
+        ..TrustConfig::default()
+    };
     for (at, item) in reader.node("tls.ca_files").clone().items().iter().enumerate() {
         let path = format!("tls.ca_files[{at}]");
-        trust.authorities.extend(reader.read_pem(&path, item, Pem::check_certificates));
+        trust.additional_authorities.extend(reader.read_pem(&path, item, Pem::check_certificates));
     }
     read_certificates_by_id(reader, &mut trust);
     trust

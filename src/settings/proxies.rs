@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::setting_type::parse_endpoint;
 use super::settings_reader::SettingsReader;
-use crate::net::{ProxyKind, UpstreamProxy};
+use crate::net::{ProxyProtocol, UpstreamProxy};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
@@ -26,7 +26,7 @@ fn read_proxy_entry(
     entry: &Node,
 ) -> Option<(i64, UpstreamProxy)> {
     let text = |username: &str| entry.get(username).and_then(Node::as_text).map(str::to_owned);
-    let kind = ProxyKind::from_name(&text("kind")?)?;
+    let kind = ProxyProtocol::from_name(&text("kind")?)?;
     let proxy = UpstreamProxy::new(kind, parse_endpoint(&text("server")?)?);
     let id = entry.get("id")?.to_json().as_i64()?;
     let (username, password_file) = (text("username"), entry.get("password_file"));
@@ -47,14 +47,14 @@ fn read_proxy_entry(
     let username_position = entry.get("username").map(|node| node.position).unwrap_or_default();
     let problem = match kind {
         // The end of the name would be ambiguous (RFC 7617 2).
-        ProxyKind::Http if username.contains(':') => Some(("username", "must be a text without a colon")),
-        ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&username.len()) => {
+        ProxyProtocol::Http if username.contains(':') => Some(("username", "must be a text without a colon")),
+        ProxyProtocol::Socks5 if !SOCKS_LOGIN_BYTES.contains(&username.len()) => {
             Some(("username", "must have 1 to 255 bytes"))
         }
-        ProxyKind::Socks5 if password_file.is_none() => {
+        ProxyProtocol::Socks5 if password_file.is_none() => {
             Some(("username", "needs `password_file` as well: SOCKS 5 has no login without a password"))
         }
-        ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&password.0.len()) => {
+        ProxyProtocol::Socks5 if !SOCKS_LOGIN_BYTES.contains(&password.0.len()) => {
             Some(("password_file", "must hold a password of 1 to 255 bytes"))
         }
         _ => None,

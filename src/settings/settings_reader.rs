@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::table::SETTINGS;
 use super::validate::SettingValues;
-use crate::net::{NetError, Pem};
+use crate::net::{NetConfigError, Pem};
 use crate::notify::Secret;
 use crate::schema::reader::SecretSource;
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Checks whether a PEM file is suitable for its purpose.
-pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
+pub(super) type PemCheck = fn(&Pem) -> Result<(), NetConfigError>;
 
 /// Reads settings: each has the value that was set, or its default.
 pub(super) struct SettingsReader<'a> {
@@ -81,7 +81,7 @@ impl SettingsReader<'_> {
         &mut self,
         path: &str,
         position: Position,
-        result: Result<(), NetError>,
+        result: Result<(), NetConfigError>,
     ) -> bool {
         if let Err(error) = &result {
             self.add_error(ValidationErrorKind::Conflict, path, position, format!("`{path}`: {error}"));

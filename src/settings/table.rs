@@ -86,7 +86,7 @@ static LOCATION_FIELDS: &[EntryField] = &[
 ];
 static PROXY_FIELDS: &[EntryField] = &[
     entry_field("id", ID, true),
-    entry_field("kind", SettingType::Choice(&crate::net::ProxyKind::NAMES), true),
+    entry_field("kind", SettingType::Choice(&crate::net::ProxyProtocol::NAMES), true),
     entry_field("server", SettingType::Endpoint, true),
     entry_field("username", SettingType::Text, false),
     entry_field("password_file", SettingType::Text, false),

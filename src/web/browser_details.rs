@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::html::{escape, format_duration};
 use super::waterfall::render_waterfall;
-use crate::service::details::{BrowserStepView, BrowserView, Metric, StepView};
+use crate::service::details::{BrowserStepView, BrowserView, PageMetric, StepView};
 
 /// Most objects shown per step; the record below has more.
 const MAX_OBJECTS: usize = 100;
@@ -26,7 +26,7 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
     out.push_str("<p>");
     for action in &browser.actions {
         let class = if action.passed { "ok" } else { "error" };
-        let after = if action.skipped { "skipped".to_owned() } else { format_duration(action.total_us) };
+        let after = if action.was_skipped { "skipped".to_owned() } else { format_duration(action.total_us) };
         let _ = write!(out, r#"<span class="pill s-{class}">{} {after}</span> "#, escape(action.name));
     }
     out.push_str("</p>");
@@ -35,8 +35,8 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
 }
 
 /// Formats a measure with a capital first letter.
-fn capitalized_metric(measure: &Metric) -> String {
-    let text = measure.format(format_duration);
+fn capitalized_metric(measure: &PageMetric) -> String {
+    let text = measure.format_with(format_duration);
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
@@ -46,7 +46,7 @@ fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
         return;
     }
     render_waterfall(out, step.objects.get(..MAX_OBJECTS).unwrap_or(&step.objects));
-    let more = step.hidden_objects(MAX_OBJECTS);
+    let more = step.hidden_object_count(MAX_OBJECTS);
     if more > 0 {
         let _ = write!(out, "<p>{more} more requests are in the record below or were only counted.</p>");
     }

@@ -19,8 +19,8 @@ pub(super) fn render_table(out: &mut String, views: &[ContentViewView<'_>]) {
             escape(view.name),
             view.status.text(),
             format_duration(view.total_us),
-            view.objects,
-            view.bytes,
+            view.object_count,
+            view.decoded_bytes,
             escape(view.reason.as_deref().unwrap_or_default())
         );
     }

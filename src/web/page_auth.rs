@@ -82,7 +82,7 @@ impl PageAuth {
         }
         let address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let caller = accounts.authenticate_bearer(token.trim(), address).await.ok()?;
-        let is_host = caller.user == UserId(0);
+        let is_host = caller.user_id == UserId(0);
         let is_allowed = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
         is_allowed
             .then_some(Viewer { account: (!is_host).then_some(caller.customer), can_see_captures: true })

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::html::format_duration;
 use crate::domain::{Phase, Phases};
-use crate::service::details::{phase_label, total_us};
+use crate::service::details::{phase_label, sum_us};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;
@@ -14,7 +14,7 @@ const MIN_WIDTH: f64 = 1.5;
 
 /// Renders an SVG of `phases`, each with its name and duration in the tooltip; empty without any.
 pub(super) fn phase_bar(phases: &Phases) -> String {
-    let total = total_us(phases);
+    let total = sum_us(phases);
     if total == 0 {
         return String::new();
     }

@@ -16,7 +16,9 @@ use super::responses::store_unavailable;
 use crate::domain::{CustomerId, MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
 use crate::service::details::deciding_reason;
-use crate::service::{MonitorStatus, OverallHealth, StatusBoard, StatusPage, StatusQuery, StatusRow};
+use crate::service::{
+    MonitorStatus, OverallHealth, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow,
+};
 
 /// Monitors per page.
 const PAGE_ROWS: usize = 50;
@@ -54,8 +56,8 @@ async fn render(
     }
     let query = StatusQuery {
         status: page_query.status,
-        kind: page_query.kind,
-        text: page_query.text.clone(),
+        monitor_type: page_query.kind,
+        name_contains: page_query.text.clone(),
         limit: PAGE_ROWS,
         offset: (page_query.page - 1).saturating_mul(PAGE_ROWS),
     };
@@ -70,7 +72,7 @@ async fn render(
     body.push_str(&render_filter_form(&page_query));
     let overall = |monitor: &Monitor| site.queries.overall_health(monitor, now);
     body.push_str(&render_rows(&board, &rows, &overall, now));
-    body.push_str(&render_pager(&page_query, rows.count));
+    body.push_str(&render_pager(&page_query, rows.total));
     Ok(render_document(&title, &body))
 }
 
@@ -148,7 +150,7 @@ fn render_filter_form(query: &StatusPageQuery) -> String {
 
 fn render_rows(
     board: &StatusBoard,
-    page: &StatusPage,
+    page: &PaginatedStatusRows,
     overall: &dyn Fn(&Monitor) -> OverallHealth,
     now: Timestamp,
 ) -> String {

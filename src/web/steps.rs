@@ -34,7 +34,7 @@ pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
 
 /// Returns the last request of the step: its own, or the page that its browser was at.
 fn last_request(step: &StepView<'_>) -> String {
-    match (&step.browser, &step.request) {
+    match (&step.browser, &step.last_request) {
         (Some(browser), _) => format!("{} {}", browser.url, browser.http_status.unwrap_or_default()),
         (None, Some(request)) => {
             let status = request.http_status.map(|status| status.to_string()).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::html::{escape, format_duration};
 use super::phase_bar::phase_legend;
-use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span};
+use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span_us};
 
 /// Most objects shown; the record below has the rest.
 const MAX_OBJECTS: usize = 200;
@@ -19,11 +19,11 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
         out,
         "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} third-party{}</small></h2>",
         page.objects.len(),
-        page.bytes,
+        page.decoded_bytes,
         format_duration(page.total_us),
-        page.failed,
-        page.third_party,
-        match page.unlisted {
+        page.failed_count,
+        page.third_party_count,
+        match page.unlisted_objects {
             0 => String::new(),
             more => format!("; {more} more were found but not loaded"),
         }
@@ -45,7 +45,7 @@ pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>]) {
     out.push_str(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
     );
-    let span = waterfall_span(objects);
+    let span = waterfall_span_us(objects);
     for object in objects {
         render_object(out, object, span);
     }
@@ -64,20 +64,20 @@ fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
 }
 
 fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
-    let (class, text) = match (&object.reason, object.http_status) {
+    let (class, text) = match (&object.failure_reason, object.http_status) {
         (Some(_), None) => ("error", "no response".to_owned()),
         (Some(_), Some(status)) => ("error", status.to_string()),
-        (None, _) if object.blocked => ("unknown", "blocked".to_owned()),
+        (None, _) if object.was_blocked => ("unknown", "blocked".to_owned()),
         (None, status) => ("ok", status.unwrap_or_default().to_string()),
     };
-    let site = if object.third_party { " <small>other site</small>" } else { "" };
-    let why = object.reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
+    let site = if object.is_third_party { " <small>other site</small>" } else { "" };
+    let why = object.failure_reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
     let _ = write!(
         out,
         r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{class}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
         render_bar(object, span),
         format_duration(object.total_us),
-        object.bytes,
+        object.decoded_bytes,
         escape(object.url),
         why.unwrap_or_default()
     );

@@ -119,19 +119,23 @@ impl PageLoader<'_> {
             return index;
         }
         let LoadOptions { net, connect_options, page, version, .. } = *self.options;
-        let endpoint = connect_options.endpoint(url);
+        let endpoint = connect_options.endpoint_of(url);
         let is_own = is_same_origin(url, page);
         let options = |alpn| {
             let client_certificate =
-                connect_options.tls.client_certificate_id.filter(|_| url.host() == page.host());
-            TlsOptions { alpn, client_certificate_id: client_certificate, ..connect_options.tls.clone() }
+                connect_options.tls_options.client_certificate_id.filter(|_| url.host() == page.host());
+            TlsOptions {
+                alpn_protocols: alpn,
+                client_certificate_id: client_certificate,
+                ..connect_options.tls_options.clone()
+            }
         };
         let protocol = match (url.scheme(), version) {
             ("https", Version::HTTP_3) if is_own => OriginProtocol::Quic(options(ALPN_HTTP3)),
             ("https", Version::HTTP_10) => {
-                OriginProtocol::Tls(net.tls_session(&endpoint.host, &options(ALPN_NONE), true))
+                OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_NONE), true))
             }
-            ("https", _) => OriginProtocol::Tls(net.tls_session(&endpoint.host, &options(ALPN_HTTP2), true)),
+            ("https", _) => OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_HTTP2), true)),
             (_, Version::HTTP_2) if is_own => OriginProtocol::PlainHttp2,
             _ => OriginProtocol::Plain,
         };

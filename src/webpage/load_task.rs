@@ -14,7 +14,7 @@ use url::{Position, Url};
 use super::load_options::LoadOptions;
 use super::origin::OriginProtocol;
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases};
-use crate::net::{ConnectionTrace, Deadline, Endpoint, ResetOnClose, TlsSession, set_reset_on_close};
+use crate::net::{ConnectionTrace, Deadline, Endpoint, ResetOnClose, TlsClient, set_reset_on_close};
 use crate::protocol::http::client::display_url;
 use crate::protocol::http::{
     BodyContent, BodyRetention, ConnectionDriver, HeaderLimit, Http1Connection, MultiplexedConnection,
@@ -123,7 +123,7 @@ pub(super) async fn connect(
         if let OriginProtocol::Quic(options) = &protocol {
             let quic =
                 load_options.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
-            let handshake = async { MultiplexedConnection::handshake_quic(quic.await?).await };
+            let handshake = async { MultiplexedConnection::handshake_http3(quic.await?).await };
             return Box::pin(connect_multiplexed(handshake, deadline)).await;
         }
         let tcp = load_options.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
@@ -133,7 +133,7 @@ pub(super) async fn connect(
             }
             OriginProtocol::PlainHttp2 => {
                 Box::pin(connect_multiplexed(
-                    MultiplexedConnection::handshake(ResetOnClose::new(tcp)),
+                    MultiplexedConnection::handshake_http2(ResetOnClose::new(tcp)),
                     deadline,
                 ))
                 .await
@@ -147,7 +147,7 @@ pub(super) async fn connect(
 
 async fn connect_tls(
     tcp: TcpStream,
-    session: TlsSession,
+    session: TlsClient,
     limit: HeaderLimit,
     deadline: Deadline,
     trace: &mut ConnectionTrace,
@@ -156,7 +156,7 @@ async fn connect_tls(
     set_reset_on_close(&tcp);
     let stream = session.handshake(tcp, deadline, trace).await?;
     if stream.alpn_protocol() == Some(b"h2") {
-        Box::pin(connect_multiplexed(MultiplexedConnection::handshake(stream), deadline)).await
+        Box::pin(connect_multiplexed(MultiplexedConnection::handshake_http2(stream), deadline)).await
     } else {
         Http1Connection::handshake(stream, limit).await.map(NewConnection::Http1)
     }
@@ -202,7 +202,7 @@ pub(super) async fn fetch(
             return ObjectResponse {
                 outcome: Err(error.failure),
                 phases,
-                retry: error.retry,
+                retry: error.retry_reason,
                 reusable: None,
                 shared,
             };

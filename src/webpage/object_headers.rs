@@ -49,7 +49,7 @@ impl PageLoader<'_> {
             headers.append(COOKIE, cookies);
         }
         let auth = self.auth_state.as_mut();
-        if let Some(value) = auth.and_then(|auth| auth.authorization(&Method::GET, &object.url)) {
+        if let Some(value) = auth.and_then(|auth| auth.authorization_header(&Method::GET, &object.url)) {
             headers.insert(AUTHORIZATION, value);
         }
         Ok(headers)

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::site::same_site;
 use crate::domain::Failure;
-use crate::net::{Endpoint, TlsOptions, TlsSession};
+use crate::net::{Endpoint, TlsClient, TlsOptions};
 use crate::protocol::http::client::is_same_origin;
 use crate::protocol::http::{HeaderLimit, Http1Connection, MultiplexedConnection, RetryReason};
 
@@ -55,7 +55,7 @@ pub(super) enum OriginProtocol {
     /// HTTP/2 without TLS, without negotiation.
     PlainHttp2,
     /// As negotiated over TLS.
-    Tls(Result<TlsSession, Failure>),
+    Tls(Result<TlsClient, Failure>),
     /// HTTP/3.
     Quic(TlsOptions),
 }

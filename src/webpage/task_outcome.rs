@@ -9,7 +9,7 @@ use super::loader::PageLoader;
 use super::object_queue::{FoundObject, PageObjectQueue};
 use super::scan;
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};
-use crate::protocol::http::client::{MOST_REDIRECTS, display_url, is_redirect, redirect_target};
+use crate::protocol::http::client::{MAX_REDIRECTS, display_url, is_redirect, redirect_target};
 use crate::protocol::http::{BodyContent, ResponseHead};
 
 /// How often an object is requested again because its connection ended before the response. Servers limit the number of
@@ -116,7 +116,7 @@ impl PageLoader<'_> {
             (Err(failure), _) => return self.finish(object, Some(failure)),
         };
         if origin.is_same_site {
-            self.jar.store(&loading.url, &head.headers);
+            self.jar.store_response_cookies(&loading.url, &head.headers);
         }
         loading.record_response(&head, &content);
         if let Some(failure) = content.failure.clone() {
@@ -139,9 +139,9 @@ impl PageLoader<'_> {
         let loading = &mut self.objects[object];
         match redirect_target(&loading.url, head.status, &head.headers) {
             Err(failure) => self.finish(object, Some(failure)),
-            Ok(to) if loading.redirects == MOST_REDIRECTS => {
+            Ok(to) if loading.redirects == MAX_REDIRECTS => {
                 let detail =
-                    format!("more than {MOST_REDIRECTS} redirects, the next one to `{}`", display_url(&to));
+                    format!("more than {MAX_REDIRECTS} redirects, the next one to `{}`", display_url(&to));
                 let failure = Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail);
                 self.finish(object, Some(failure));
             }

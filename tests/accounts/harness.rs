@@ -100,9 +100,9 @@ pub fn sealed_monitor(keyring: &Keyring, password: &str) -> ConfigChange {
         customer: ONE,
         origin: Origin::Api,
         modified_at: Timestamp::from_seconds(START),
-        authorship: vigie::schema::MonitorMetadata::default(),
+        metadata: vigie::schema::MonitorMetadata::default(),
         document: Arc::new(document),
-        sealed: Some(keyring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
+        sealed_secrets: Some(keyring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
     })
 }
 
@@ -112,7 +112,7 @@ pub async fn opened(store: &SqliteStore, keyring: &Keyring) -> Vec<String> {
     let open = |sealed: Vec<u8>| keyring.open(&seal_context("monitor", ONE), &sealed).unwrap().to_vec();
     stored
         .into_iter()
-        .filter_map(|stored| stored.sealed)
+        .filter_map(|stored| stored.sealed_secrets)
         .map(|s| String::from_utf8(open(s)).unwrap())
         .collect()
 }

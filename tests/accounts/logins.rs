@@ -99,7 +99,7 @@ async fn locked_and_disabled_users_cannot_log_in_and_lose_their_tokens() {
         Err(ServiceError::Unauthenticated(_))
     ));
     assert!(harness.accounts.authenticate_session("anna", &session, ip(1)).await.is_err());
-    assert_eq!(harness.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), ServiceError::Locked);
+    assert_eq!(harness.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), ServiceError::UserLocked);
     // A wrong password does not reveal that the user is locked.
     assert_eq!(
         harness.accounts.log_in("anna", "wrong", ip(1)).await.unwrap_err(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use vigie::service::{SealingError, count_sealed, open_keyring, reseal_all};
+use vigie::service::{SealingError, count_sealed_secrets, open_keyring, reseal_all_secrets};
 use vigie::store::ConfigStore;
 use vigie::vault::{KeyFile, Keyring, VaultError};
 
@@ -98,7 +98,7 @@ async fn an_interrupted_rotation_leaves_every_secret_readable() {
     // Killed after the file was replaced, before anything was resealed.
     assert_eq!(keyring.rotate(), Ok(2));
     assert_eq!(openable(&harness).await, 20);
-    assert_eq!(count_sealed(&*harness.store).await.unwrap().by_key, [(1, 20)].into());
+    assert_eq!(count_sealed_secrets(&*harness.store).await.unwrap().count_by_key, [(1, 20)].into());
     // Killed while resealing.
     let (left, keyring) = (AtomicUsize::new(7), Arc::new(keyring));
     let seal = Arc::clone(&keyring);
@@ -107,10 +107,10 @@ async fn an_interrupted_rotation_leaves_every_secret_readable() {
         go.ok().and_then(|_| seal.reseal(context, sealed))
     };
     assert_eq!(harness.store.reseal(Arc::new(some)).await, Ok(7));
-    assert_eq!(count_sealed(&*harness.store).await.unwrap().by_key, [(1, 13), (2, 7)].into());
+    assert_eq!(count_sealed_secrets(&*harness.store).await.unwrap().count_by_key, [(1, 13), (2, 7)].into());
     assert_eq!(openable(&harness).await, 20);
-    assert_eq!(reseal_all(&*harness.store, &keyring).await, Ok(13));
-    assert_eq!(reseal_all(&*harness.store, &keyring).await, Ok(0));
+    assert_eq!(reseal_all_secrets(&*harness.store, &keyring).await, Ok(13));
+    assert_eq!(reseal_all_secrets(&*harness.store, &keyring).await, Ok(0));
     keyring.remove(&[1]).unwrap();
     assert_eq!(openable(&harness).await, 20);
 }

@@ -29,7 +29,7 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
     let keyring = open_keyring(&*harness.store, KeyFile::new(key_file(harness.folder.path()))).await.unwrap();
     let monitor = sealed_monitor(&keyring, REALM);
     let ConfigChange::CreateMonitor(new) = &monitor else { unreachable!() };
-    let sealed = new.sealed.clone().unwrap();
+    let sealed = new.sealed_secrets.clone().unwrap();
     harness.store.write_changes(vec![monitor], vec![]).await.unwrap();
     harness.user("anna", Role::ReadOnly).await;
     harness.accounts.set_password(&host(), "anna", LATER).await.unwrap();

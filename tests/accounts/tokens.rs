@@ -19,7 +19,7 @@ async fn an_access_token_is_valid_for_exactly_one_hour() {
     assert_eq!((issued.expires_in, issued.token.len()), (3600, 43));
     let caller = harness.accounts.authenticate_bearer(&issued.token, ip(2)).await.unwrap();
     assert_eq!((&*caller.login, caller.role, caller.customer), ("admin", Role::Admin, ONE));
-    assert_eq!((caller.address, caller.via), (Some(ip(2)), EntryPoint::V3));
+    assert_eq!((caller.client_address, caller.entry_point), (Some(ip(2)), EntryPoint::ApiV3));
     harness.clock.advance(Duration::from_hours(1) - Duration::from_micros(1));
     assert!(harness.accounts.authenticate_bearer(&issued.token, ip(1)).await.is_ok());
     harness.clock.advance(Duration::from_micros(1));
@@ -71,11 +71,11 @@ async fn a_session_ends_fifteen_minutes_after_its_last_use() {
     for seconds in [1, 50, 899, 30, 899, 59, 899] {
         harness.clock.advance(Duration::from_secs(seconds));
         let caller = used().await.unwrap_or_else(|error| panic!("after {seconds} s: {error:?}"));
-        assert_eq!(caller.via, EntryPoint::Legacy);
+        assert_eq!(caller.entry_point, EntryPoint::LegacyApi);
     }
     harness.clock.advance(Duration::from_secs(30));
     used().await.unwrap();
-    harness.accounts.remove_expired().await.unwrap();
+    harness.accounts.remove_expired_tokens().await.unwrap();
     harness.clock.advance(Duration::from_mins(15) - Duration::from_micros(1));
     used().await.unwrap();
     harness.clock.advance(Duration::from_mins(15));
@@ -140,10 +140,10 @@ async fn remove_expired_removes_only_expired_tokens() {
     let harness = Harness::new().await;
     let token = harness.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
     harness.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
-    assert_eq!(harness.accounts.remove_expired().await, Ok(0));
+    assert_eq!(harness.accounts.remove_expired_tokens().await, Ok(0));
     harness.clock.advance(Duration::from_secs(901));
-    assert_eq!(harness.accounts.remove_expired().await, Ok(1));
+    assert_eq!(harness.accounts.remove_expired_tokens().await, Ok(1));
     assert!(harness.accounts.authenticate_bearer(&token, ip(1)).await.is_ok());
     harness.clock.advance(Duration::from_hours(1));
-    assert_eq!(harness.accounts.remove_expired().await, Ok(1));
+    assert_eq!(harness.accounts.remove_expired_tokens().await, Ok(1));
 }

@@ -97,7 +97,7 @@ async fn a_failure_is_an_error_if_a_connectivity_target_is_reached() {
 #[tokio::test]
 async fn a_target_denied_by_egress_does_not_count_as_isolation() {
     let egress = EgressPolicy::parse(&[], &["127.0.0.0/8".to_owned()]).unwrap();
-    let net = Arc::new(Net::new(&NetConfig { egress, ..NetConfig::default() }).unwrap());
+    let net = Arc::new(Net::new(&NetConfig { egress_policy: egress, ..NetConfig::default() }).unwrap());
     let clock = Arc::new(SystemClock);
     let connectivity =
         ConnectivityDetector::new(vec![closed_endpoint()], Arc::clone(&net), clock.clone()).map(Arc::new);

@@ -205,7 +205,7 @@ impl Harness {
             created_at: run(0),
             created_by: String::new(),
             fields: fields.as_object().unwrap().clone(),
-            sealed: None,
+            private_data: None,
         };
         self.store.write_changes(vec![ConfigChange::CreateRecord(new)], Vec::new()).await.unwrap()[0]
     }

@@ -46,10 +46,10 @@ pub async fn check_type(world: &mut World) {
 
 /// Returns the number of monitors, and revision and document of `target`.
 fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
-    let monitors = world.app.state.monitors.monitors();
+    let monitors = world.app.state.monitors.monitor_cache();
     let monitor = monitors.get(MonitorId(target)).unwrap();
     let document = monitor.document.to_stored(vigie::schema::SecretMode::Revealed);
-    (monitors.count_matching(0, |_| true).0, monitor.revision.0, document)
+    (monitors.count_and_find(0, |_| true).0, monitor.revision.0, document)
 }
 
 async fn by_v3(world: &mut World, target: i64, name: &str, invalid: &InvalidValue) {

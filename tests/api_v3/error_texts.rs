@@ -368,7 +368,7 @@ async fn errors_of_services() {
     let io = || "/data/vigie.db: input/output error".to_owned();
     let rows = [
         (ServiceError::InvalidCredentials, 400, "invalid_request - User authentication failed."),
-        (ServiceError::Locked, 400, "invalid_request - User authentication failed."),
+        (ServiceError::UserLocked, 400, "invalid_request - User authentication failed."),
         (ServiceError::NotFound, 404, "Record not found"),
         (ServiceError::RateLimited(30), 429, "Too many attempts; try again in 30 s"),
         (ServiceError::Unavailable("the server is shutting down".into()), 503, "the server is shutting down"),

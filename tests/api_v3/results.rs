@@ -40,7 +40,7 @@ async fn server(head: &str, body: &str) -> String {
 
 /// Runs the check of a monitor planned at `second` after noon, and stores its result.
 async fn run_and_store(app: &App, id: i64, second: i64) {
-    let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitors.monitor_cache().get(MonitorId(id)).unwrap();
     let (probe, weight) = build_probe(&monitor.document, &ProbeBuildContext::default());
     let assignment = Assignment {
         monitor_id: monitor.id,

@@ -82,7 +82,7 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
 }
 
 fn result(app: &App, monitor: i64) -> CheckResult {
-    let monitor = app.state.monitors.monitors().get(MonitorId(monitor)).unwrap();
+    let monitor = app.state.monitors.monitor_cache().get(MonitorId(monitor)).unwrap();
     let mut result =
         crate::support::app::result(&monitor, vigie::domain::LocationId(1), vigie::domain::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
@@ -335,7 +335,7 @@ async fn check_pages(app: &App, owner: CustomerId, check: &str) {
     let auth = PageAuth { is_public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
     let router = web::router(site, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
-    let monitors = app.state.monitors.monitors().all();
+    let monitors = app.state.monitors.monitor_cache().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
     let result = format!("/results/{check}");
     let file = format!("{result}/captures/response-head.txt");

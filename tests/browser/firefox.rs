@@ -158,7 +158,7 @@ async fn refusals_of_the_proxy_are_not_responses_of_the_site() {
 <wait-for-network-quiet quiet="0.5"/></step>"#
         );
         let mut check = Check::new(kind, &site.url("/"), &steps).with(json!({"subtype": 1}));
-        check.config.egress = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
+        check.config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
         let blocked = BlockedHosts::parse(&["localhost"]).unwrap();
         check.devices = [(1, DeviceProfile { blocked_hosts: blocked, ..DeviceProfile::default() })].into();
         let observation = check.passes().await;

@@ -9,7 +9,7 @@ use axum::routing::get;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
-use vigie::net::{Endpoint, Pem, ProxyKind, Roots, TrustConfig, UpstreamProxy};
+use vigie::net::{Endpoint, Pem, ProxyProtocol, PublicRoots, TrustConfig, UpstreamProxy};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::support::side_by_side::each;
@@ -72,7 +72,7 @@ async fn the_browser_uses_the_proxy_of_the_monitor() {
         let fields = json!({"url": format!("http://{target}/"), "proxy_id": proxy_id});
         let mut check = Check::without_script(kind, fields);
         check.proxies =
-            [(1, UpstreamProxy::new(ProxyKind::Http, Endpoint::new("127.0.0.1", at.port())))].into();
+            [(1, UpstreamProxy::new(ProxyProtocol::Http, Endpoint::new("127.0.0.1", at.port())))].into();
         check.fails(status).await;
         let through = targets.lock().unwrap().contains(&target.to_string());
         assert_eq!(through, proxy_id > 0, "{proxy_id}: {:?}", targets.lock().unwrap());
@@ -92,7 +92,7 @@ async fn certificates_are_verified_and_sent_as_the_fields_say() {
     let open = serve_page(config(None), "Open").await;
     let closed = serve_page(config(Some(&authority)), "Closed").await;
     let trust = TrustConfig {
-        roots: Roots::None,
+        public_roots: PublicRoots::None,
         named_authorities: [(1, pem(authority.pem()))].into(),
         client_certificates: [(2, pem(authority.issue(&["watcher"], (2020, 2090)).pem()))].into(),
         ..TrustConfig::default()
@@ -112,7 +112,7 @@ async fn certificates_are_verified_and_sent_as_the_fields_say() {
         for (at, fields, statuses) in &table {
             let url = json!({"url": format!("https://localhost:{}/", at.port())});
             let mut check = Check::without_script(kind, url).with(fields.clone());
-            check.config.trust = trust.clone();
+            check.config.trust_config = trust.clone();
             let observation = check.run().await;
             let status = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
             assert!(statuses.contains(&status), "{kind:?} {fields}: {status} {:?}", observation.failure);

@@ -31,7 +31,7 @@ async fn objects_blocked_by_vigie_are_not_failures_of_the_site() {
         );
         let device = DeviceProfile { blocked_hosts: BlockedHosts::parse(&["localhost"]).unwrap(), ..DeviceProfile::default() };
         check.devices = [(2, device)].into();
-        check.config.egress = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
+        check.config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
         let before = site.paths().len();
         let observation = check.passes().await;
         assert_eq!((&observation.warnings[..], observation.details.views[0].status.0), (&[][..], 0));
@@ -47,7 +47,7 @@ async fn objects_blocked_by_vigie_are_not_failures_of_the_site() {
         // Without blocking, they fail.
         let mut check =
             check.with(json!({"subtype": 0, "notify_on_fullpage_errors": false, "content_views": []}));
-        check.config.egress = EgressPolicy::default();
+        check.config.egress_policy = EgressPolicy::default();
         assert!(!check.passes().await.warnings.is_empty());
     })
     .await;

@@ -9,7 +9,7 @@ use vigie::domain::FailureKind;
 use vigie::forward_proxy::{
     AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig, REFUSED_HEADER, TraceId,
 };
-use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TlsOptions, TrustConfig};
+use vigie::net::{EgressPolicy, Net, NetConfig, PublicRoots, TlsOptions, TrustConfig};
 
 use crate::browser_pool::test_pool::net;
 
@@ -156,9 +156,10 @@ async fn unreachable_targets_are_refused_and_recorded() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let (silent, _seen) = server("\r\n\r\n", b"").await;
     let (nonsense, _seen2) = server("\r\n\r\n", b"ICY 200 OK\r\n\r\n").await;
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
     let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
-    let net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
+    let net =
+        Net::new(&NetConfig { trust_config: trust, egress_policy: egress, ..NetConfig::default() }).unwrap();
     let blocked = BlockedHosts::parse(&["ads.example.com", "*.tracker.example"]).unwrap();
     let forward =
         ForwardProxy::bind(ForwardProxyConfig { blocked_hosts: blocked, ..ForwardProxyConfig::default() })

@@ -3,7 +3,7 @@
 use serde_json::json;
 use vigie::domain::FailureKind;
 use vigie::forward_proxy::{BlockedHosts, ForwardProxy};
-use vigie::net::{EgressPolicy, Net, NetConfig, Pem, Roots, TrustConfig};
+use vigie::net::{EgressPolicy, Net, NetConfig, Pem, PublicRoots, TrustConfig};
 
 use crate::browser_pool::test_pool::{Site, TestPool, browsers, session_options};
 use crate::support::lacking;
@@ -60,9 +60,11 @@ async fn requests_of_a_page_obey_the_rules_with_a_known_cause() {
     let site = Site::start(&[("/", page)]);
     each(browsers("requests_of_a_page_obey_the_rules_with_a_known_cause"), async |kind| {
         let mut test_pool = TestPool::new();
-        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+        let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
         let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
-        test_pool.net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
+        test_pool.net =
+            Net::new(&NetConfig { trust_config: trust, egress_policy: egress, ..NetConfig::default() })
+                .unwrap();
         let options = session_options(kind);
         let blocked = BlockedHosts::parse(&["ads.example.com"]).unwrap();
         let forward =
@@ -86,7 +88,7 @@ async fn a_private_ca_and_a_client_certificate_apply_to_one_session() {
     let at = serve_page(config, "Secret").await;
     let pem = |text: &str| Pem { label: "test".to_owned(), text: text.as_bytes().to_vec() };
     let trust = TrustConfig {
-        roots: Roots::None,
+        public_roots: PublicRoots::None,
         named_authorities: [(1, pem(&authority.pem()))].into(),
         client_certificates: [(2, pem(&client.pem()))].into(),
         ..TrustConfig::default()
@@ -96,7 +98,8 @@ async fn a_private_ca_and_a_client_certificate_apply_to_one_session() {
             [(Some(1), Some(2), "Secret", None), (Some(1), None, "", Some(())), (None, Some(2), "", Some(()))]
         {
             let mut test_pool = TestPool::new();
-            test_pool.net = Net::new(&NetConfig { trust: trust.clone(), ..NetConfig::default() }).unwrap();
+            test_pool.net =
+                Net::new(&NetConfig { trust_config: trust.clone(), ..NetConfig::default() }).unwrap();
             let mut options = session_options(kind);
             (options.ca_id, options.client_certificate_id) = (ca, certificate);
             let forward = test_pool.forward(&options).await;

@@ -11,7 +11,7 @@ use tokio::sync::{OnceCell, SemaphorePermit};
 use vigie::browser::{BrowserKind, BrowserPool, BrowserPoolConfig, Emulation, OpenBrowser, SessionOptions};
 use vigie::domain::Failure;
 use vigie::forward_proxy::{BlockedHosts, ForwardProxy};
-use vigie::net::{AddressFamily, Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{AddressFamily, Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 
 use crate::support::lacking;
 pub use crate::support::processes::processes_of;
@@ -42,8 +42,8 @@ pub fn session_options(kind: BrowserKind) -> SessionOptions {
 }
 
 pub fn net() -> Net {
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap()
 }
 
 impl TestPool {

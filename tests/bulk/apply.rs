@@ -15,7 +15,7 @@ use crate::support::fields::Fields;
 const PRUNE: ApplyOptions = ApplyOptions { dry_run: false, prune: true };
 
 fn entry(key: &str, values: Value) -> ApplyEntry {
-    ApplyEntry { key: key.to_owned(), kind: T::Website, body: website(values) }
+    ApplyEntry { key: key.to_owned(), monitor_type: T::Website, body: website(values) }
 }
 
 async fn apply(
@@ -42,7 +42,7 @@ async fn apply_creates_changes_removes_and_leaves_alone() {
     let dry = apply(&harness, files(), ApplyOptions { dry_run: true, prune: true }).await.unwrap();
     assert_eq!(actions(&dry), [("a", "create"), ("b", "create")]);
     assert_eq!((dry[0].id, &dry[0].after["realm_password"]), (None, &json!(MASK)));
-    assert!(harness.monitors.monitors().is_empty() && harness.audit().await.is_empty());
+    assert!(harness.monitors.monitor_cache().is_empty() && harness.audit().await.is_empty());
     let created = apply(&harness, files(), PRUNE).await.unwrap();
     assert_eq!(actions(&created), [("a", "create"), ("b", "create")]);
     let (a, b) = (created[0].id.unwrap(), created[1].id.unwrap());
@@ -62,7 +62,7 @@ async fn apply_creates_changes_removes_and_leaves_alone() {
     assert_eq!(Value::Object(changes[1].before.clone()), json!({"timeout": 30}));
     assert_eq!(Value::Object(changes[1].after.clone()), json!({"timeout": 60}));
     assert_eq!(changes[3].before["realm_password"], MASK);
-    assert!(harness.monitors.monitors().get(a).is_none());
+    assert!(harness.monitors.monitor_cache().get(a).is_none());
     for (change, name) in [(&changes[0], "C"), (&changes[1], "B"), (&changes[2], "D")] {
         assert_eq!(harness.monitor(change.id.unwrap()).name(), name);
     }
@@ -90,7 +90,7 @@ async fn prune_removes_only_monitors_of_apply() {
             .unwrap();
     assert_eq!(actions(&apply(&harness, Vec::new(), PRUNE).await.unwrap()), []);
     for id in [api, filed, other[0].id.unwrap()] {
-        assert!(harness.monitors.monitors().get(id).is_some());
+        assert!(harness.monitors.monitor_cache().get(id).is_some());
     }
     let mine = apply(&harness, vec![entry("a", json!({"name": "mine"}))], PRUNE).await.unwrap();
     assert_eq!(actions(&mine), [("a", "create")], "the key of another account is free");
@@ -127,7 +127,7 @@ async fn all_errors_are_reported_and_nothing_is_changed() {
         apply(&harness, vec![entry("there", json!({"realm_password": "hush"}))], PRUNE).await.unwrap();
     let before = snapshot(&harness).await;
     let mut ping = entry("there", json!({}));
-    ping.kind = T::Ping;
+    ping.monitor_type = T::Ping;
     let cases: Vec<(Vec<ApplyEntry>, &str)> = vec![
         (
             vec![entry("fine", json!({})), entry("there", json!({"realm_password": MASK}))],

@@ -12,7 +12,9 @@ use crate::monitors::harness::{Harness, admin, caller, with_plans};
 use crate::support::fields::Fields;
 
 async fn create_copy(harness: &Harness, id: MonitorId, body: Value) -> Result<MonitorId, ServiceError> {
-    monitors::copy(&harness.monitors, &admin(), id, &Node::from(body)).await.map(|saved| MonitorId(saved.id))
+    monitors::copy_monitor(&harness.monitors, &admin(), id, &Node::from(body))
+        .await
+        .map(|saved| MonitorId(saved.id))
 }
 
 #[tokio::test]
@@ -22,7 +24,7 @@ async fn a_copy_has_all_fields_but_its_own_name_and_no_history() {
     let values = json!({"script": script, "transaction_password": "t", "note": "n", "locations": [{"id": 2}],
         "home_location": 2, "browser_type": "Firefox"});
     let old = create_monitor(&harness, T::BrowserScript, values).await;
-    monitors::pause(
+    monitors::pause_monitor(
         &harness.monitors,
         &admin(),
         old,
@@ -63,10 +65,12 @@ async fn a_copy_without_a_name_gets_a_default_name() {
         assert_eq!(error_texts(create_copy(&harness, old, body.clone()).await.map(drop)).len(), 1, "{body}");
     }
     assert_eq!(create_copy(&harness, MonitorId(999_999), json!({})).await, Err(ServiceError::NotFound));
-    let other = monitors::copy(&harness.monitors, &caller(2, Role::Admin), old, &Node::from(json!({}))).await;
+    let other =
+        monitors::copy_monitor(&harness.monitors, &caller(2, Role::Admin), old, &Node::from(json!({}))).await;
     assert_eq!(other, Err(ServiceError::NotFound));
     let reader =
-        monitors::copy(&harness.monitors, &caller(1, Role::ReadOnly), old, &Node::from(json!({}))).await;
+        monitors::copy_monitor(&harness.monitors, &caller(1, Role::ReadOnly), old, &Node::from(json!({})))
+            .await;
     assert!(matches!(reader, Err(ServiceError::Forbidden(_))));
     assert_eq!(snapshot(&harness).await, before);
 }

@@ -18,7 +18,7 @@ async fn bulk_calls_handle_ten_thousand_monitors_in_time() {
     let harness = Harness::new();
     let body = website(json!({"realm_password": "old"}));
     let all: Vec<_> = (0..MANY)
-        .map(|number| ApplyEntry { key: format!("k{number}"), kind: T::Website, body: body.clone() })
+        .map(|number| ApplyEntry { key: format!("k{number}"), monitor_type: T::Website, body: body.clone() })
         .collect();
     let timed = |what: &str, started: Instant| {
         let took = started.elapsed();

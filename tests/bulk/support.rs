@@ -53,7 +53,7 @@ pub async fn create_file_monitor(harness: &Harness, id: i64) -> MonitorId {
         ..harness.monitor(template)
     };
     harness.store.inner.apply_monitors(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
-    harness.monitors.monitors().apply(vec![monitor], &[template]);
+    harness.monitors.monitor_cache().apply(vec![monitor], &[template]);
     MonitorId(id)
 }
 
@@ -67,14 +67,14 @@ pub struct Snapshot {
 }
 
 pub async fn snapshot(harness: &Harness) -> Snapshot {
-    let monitors = harness.monitors.monitors().all();
+    let monitors = harness.monitors.monitor_cache().all();
     let document = |monitor: &Monitor| Value::Object(monitor.document.to_stored(SecretMode::Revealed));
     let stored = harness.store.inner.stored_monitors().await.unwrap();
     Snapshot {
         monitors: monitors.iter().map(|m| (m.id, m.revision, document(m), m.origin.clone())).collect(),
         stored: stored
             .into_iter()
-            .map(|stored| (stored.monitor.id, stored.monitor.revision, stored.sealed))
+            .map(|stored| (stored.monitor.id, stored.monitor.revision, stored.sealed_secrets))
             .collect(),
         planned: harness.planner.planned(),
         audit: harness.audit().await.len(),

@@ -73,9 +73,9 @@ fn settings_are_converted_for_the_components() {
     assert_eq!((settings.location.id, settings.location.region), (LocationId(4), 9));
     let servers = ["192.0.2.1:53".parse().unwrap(), "[::1]:5353".parse().unwrap()];
     assert_eq!(settings.net.name_servers, NameServers::Explicit(servers.to_vec()));
-    assert!(settings.net.egress.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err());
-    assert_eq!(settings.net.source.v4, Some("127.0.0.2".parse().unwrap()));
-    assert_eq!(settings.net.trust.roots, vigie::net::Roots::None);
+    assert!(settings.net.egress_policy.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err());
+    assert_eq!(settings.net.source_binding.ipv4, Some("127.0.0.2".parse().unwrap()));
+    assert_eq!(settings.net.trust_config.public_roots, vigie::net::PublicRoots::None);
     assert_eq!(settings.probe.dns_query_names, ["a.test", "", "b.test"]);
     assert_eq!(&*settings.probe.user_agent, "me/1");
     assert_eq!(settings.billing_plans[0].monitor_types, [MonitorType::Tcp]);
@@ -395,14 +395,16 @@ fn every_location_has_its_own_network_and_limits() {
         hosted.iter().map(|at| (at.location.id.0, at.location.region, at.can_verify)).collect();
     assert_eq!(locations, [(4, 0, false), (9, 2, true), (5, 0, false)]);
     assert_eq!(settings.location_ids(), [4, 9, 5]);
-    let sources: Vec<_> = hosted.iter().map(|at| at.net.source.v4.map(|v4| v4.octets()[3])).collect();
+    let sources: Vec<_> =
+        hosted.iter().map(|at| at.net.source_binding.ipv4.map(|v4| v4.octets()[3])).collect();
     assert_eq!(sources, [Some(4), Some(9), None], "a source address is not inherited");
-    let denied =
-        |at: usize| hosted[at].net.egress.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err();
+    let denied = |at: usize| {
+        hosted[at].net.egress_policy.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err()
+    };
     assert_eq!([denied(0), denied(1), denied(2)], [false, true, false]);
     let loopback = |at: usize, account| {
         let scope = EgressScope::Account(CustomerId(account));
-        hosted[at].net.egress.check(scope, "127.0.0.1".parse().unwrap()).is_ok()
+        hosted[at].net.egress_policy.check(scope, "127.0.0.1".parse().unwrap()).is_ok()
     };
     assert!((0..3).all(|at| loopback(at, 2) && !loopback(at, 3)), "the accounts apply at every location");
     let server = "192.0.2.9:53".parse().unwrap();
@@ -415,7 +417,10 @@ fn every_location_has_its_own_network_and_limits() {
     assert_eq!(targets, [Some("[::1]:53".to_owned()), Some("a.test:443".to_owned()), None]);
     let proxies: Vec<_> = hosted.iter().map(|at| at.proxy.as_ref().map(ToString::to_string)).collect();
     assert_eq!(proxies, [None, Some("proxy.test:3128".to_owned()), None]);
-    assert!(hosted.iter().all(|at| at.net.trust.roots == vigie::net::Roots::None), "all trust the same");
+    assert!(
+        hosted.iter().all(|at| at.net.trust_config.public_roots == vigie::net::PublicRoots::None),
+        "all trust the same"
+    );
 }
 
 #[test]
@@ -459,10 +464,12 @@ fn proxies_of_monitors_are_the_same_at_every_location() {
         "locations: [{{id: 2, name: b}}]\nproxies:\n  - {{id: 3, kind: http, server: 'p.test:3128'}}\n  - {{id: 9, kind: socks5, server: '[::1]:1080', username: 'a:b', password_file: {password}}}\n",
     ))
     .unwrap();
-    let socks =
-        vigie::net::UpstreamProxy::new(vigie::net::ProxyKind::Socks5, vigie::net::Endpoint::new("::1", 1080));
+    let socks = vigie::net::UpstreamProxy::new(
+        vigie::net::ProxyProtocol::Socks5,
+        vigie::net::Endpoint::new("::1", 1080),
+    );
     let plain = vigie::net::UpstreamProxy::new(
-        vigie::net::ProxyKind::Http,
+        vigie::net::ProxyProtocol::Http,
         vigie::net::Endpoint::new("p.test", 3128),
     );
     let expected = [(3, plain), (9, socks.with_credentials("a:b", "s3cret"))].into();

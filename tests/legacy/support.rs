@@ -44,7 +44,7 @@ pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -
         created_at: app.clock.now(),
         created_by: "test".to_owned(),
         fields: fields.as_object().unwrap().clone(),
-        sealed: None,
+        private_data: None,
     };
     let user = UserId(
         app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0],
@@ -141,5 +141,5 @@ pub fn insert_monitor(app: &App, id: i64, kind: MonitorType, origin: Origin, val
         document: Arc::new(MonitorDocument::new(kind, values.as_object().unwrap().clone()).unwrap()),
         metadata: Arc::default(),
     };
-    app.state.monitors.monitors().apply(vec![monitor], &[]);
+    app.state.monitors.monitor_cache().apply(vec![monitor], &[]);
 }

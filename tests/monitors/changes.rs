@@ -46,7 +46,7 @@ async fn an_invalid_body_changes_nothing() {
         .unwrap_err();
     assert_eq!(error_messages(error).len(), 3);
     assert!(
-        harness.monitors.monitors().is_empty()
+        harness.monitors.monitor_cache().is_empty()
             && harness.planner.planned().is_empty()
             && harness.audit().await.is_empty()
     );
@@ -115,12 +115,12 @@ async fn a_deleted_monitor_is_removed_from_store_memory_and_plan() {
     let harness = Harness::new();
     let id = harness.create_monitor(json!({})).await;
     monitors::delete(&harness.monitors, &admin(), id, Some(Revision(1))).await.unwrap();
-    assert!(harness.monitors.monitors().get(id).is_none() && harness.planner.planned().is_empty());
+    assert!(harness.monitors.monitor_cache().get(id).is_none() && harness.planner.planned().is_empty());
     let row = harness.audit().await.pop().unwrap();
     assert_eq!((row.action.as_str(), row.before["name"].as_str()), ("delete", Some("shop")));
     assert_eq!(monitors::delete(&harness.monitors, &admin(), id, None).await, Err(ServiceError::NotFound));
     let harness = harness.restarted().await;
-    assert!(harness.monitors.monitors().is_empty());
+    assert!(harness.monitors.monitor_cache().is_empty());
 }
 
 #[tokio::test]
@@ -155,7 +155,10 @@ async fn a_monitor_of_another_account_is_not_found() {
     let until = Timestamp::from_seconds(NOON + 60);
     assert_eq!(patched, Err(ServiceError::NotFound));
     assert_eq!(monitors::delete(&harness.monitors, &stranger, id, None).await, Err(ServiceError::NotFound));
-    assert_eq!(monitors::pause(&harness.monitors, &stranger, id, until).await, Err(ServiceError::NotFound));
+    assert_eq!(
+        monitors::pause_monitor(&harness.monitors, &stranger, id, until).await,
+        Err(ServiceError::NotFound)
+    );
     let other = monitors::patch(
         &harness.monitors,
         &admin(),
@@ -209,7 +212,7 @@ async fn a_monitor_of_a_file_can_only_be_changed_in_its_file() {
     let harness = Harness::new();
     let id = harness.create_monitor(json!({})).await;
     let file = Monitor { origin: Origin::File { key: "shop-1".into() }, ..harness.monitor(id) };
-    harness.monitors.monitors().apply(vec![file], &[]);
+    harness.monitors.monitor_cache().apply(vec![file], &[]);
     let patched = harness.patch(id, json!({"note": "x"})).await.unwrap_err();
     let text = "This monitor is managed by a file on the server (key `shop-1`); change it there";
     assert_eq!(patched, ServiceError::Forbidden(text.to_owned()));

@@ -75,7 +75,7 @@ async fn two_hundred_concurrent_creates_are_all_stored() {
     assert_eq!(harness.audit().await.len(), 200);
     let harness = Arc::into_inner(harness).unwrap().restarted().await;
     let stored: HashSet<MonitorId> =
-        harness.monitors.monitors().all().iter().map(|monitor| monitor.id).collect();
+        harness.monitors.monitor_cache().all().iter().map(|monitor| monitor.id).collect();
     assert_eq!(stored, ids);
 }
 
@@ -94,7 +94,7 @@ async fn a_cancelled_call_leaves_no_partial_change() {
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
     loop {
         let stored: Vec<_> = harness.store.inner_ids().await;
-        let known: Vec<_> = harness.monitors.monitors().all().iter().map(|monitor| monitor.id).collect();
+        let known: Vec<_> = harness.monitors.monitor_cache().all().iter().map(|monitor| monitor.id).collect();
         if stored == known && harness.planner.planned().len() == stored.len() {
             break;
         }

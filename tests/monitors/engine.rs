@@ -61,10 +61,12 @@ async fn a_pause_causes_no_missed_runs() {
     let process = Process::start().await;
     let (port, _) = listener().await;
     let id = process.create(port, json!({})).await;
-    monitors::pause(&process.monitors, &admin(), id, Timestamp::from_seconds(NOON + 300)).await.unwrap();
+    monitors::pause_monitor(&process.monitors, &admin(), id, Timestamp::from_seconds(NOON + 300))
+        .await
+        .unwrap();
     assert_eq!(process.planned().await, 0);
     process.advance(300).await;
-    monitors::resume_due(&process.monitors, process.clock.now()).await;
+    monitors::resume_due_monitors(&process.monitors, process.clock.now()).await;
     assert_eq!(process.planned().await, 1);
     process.advance(60).await;
     let results = process.results(id, 1).await;
@@ -104,7 +106,7 @@ async fn change_default_locations(process: &Process) {
         .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    process.monitors.accounts().invalidate();
+    process.monitors.account_cache().invalidate();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,12 +115,12 @@ async fn a_change_of_the_account_does_not_cancel_the_test_of_a_disabled_monitor(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let dialogue = json!({"enabled": false, "dialogue": [{"expect": "hello"}]});
     let id = process.create(listener.local_addr().unwrap().port(), dialogue).await;
-    let monitor = process.monitors.monitors().get(id).unwrap();
+    let monitor = process.monitors.monitor_cache().get(id).unwrap();
     let planner = Arc::clone(&process.planner);
     let test = tokio::spawn(async move { planner.run_once(monitor, LocationId(1)).await.unwrap() });
     let (mut stream, _) = listener.accept().await.unwrap();
     change_default_locations(&process).await;
-    process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
+    process.planner.replan_changed_accounts(process.monitors.monitor_cache()).await.unwrap();
     stream.write_all(b"hello\r\n").await.unwrap();
     let result = test.await.unwrap();
     assert_eq!(result.outcome, Outcome::Ok, "{result:?}");
@@ -137,8 +139,8 @@ async fn changed_default_locations_move_monitors_without_their_own() {
     change_default_locations(&process).await;
     // A monitor created in between must not hide the change for the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
-    process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
+    process.planner.replan_changed_accounts(process.monitors.monitor_cache()).await.unwrap();
     assert_eq!(process.planned().await, 2);
-    assert_eq!(process.monitors.accounts().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
+    assert_eq!(process.monitors.account_cache().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
     process.end().await;
 }

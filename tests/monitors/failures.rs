@@ -17,11 +17,11 @@ async fn a_failing_store_leaves_memory_and_plan_unchanged() {
     let id = harness.create_monitor(json!({})).await;
     let (planned, monitor) = (harness.planner.planned(), harness.monitor(id));
     harness.store.broken.store(true, Ordering::Relaxed);
-    let full = ServiceError::Store(StoreError::DiskFull("vigie.db".to_owned()));
+    let full = ServiceError::StoreFailed(StoreError::DiskFull("vigie.db".to_owned()));
     assert_eq!(harness.create(json!({})).await.unwrap_err(), full);
     assert_eq!(harness.patch(id, json!({"note": "x"})).await.unwrap_err(), full);
     assert_eq!(monitors::delete(&harness.monitors, &admin(), id, None).await.unwrap_err(), full);
-    assert_eq!((harness.planner.planned(), harness.monitors.monitors().all()), (planned, vec![monitor]));
+    assert_eq!((harness.planner.planned(), harness.monitors.monitor_cache().all()), (planned, vec![monitor]));
     harness.store.broken.store(false, Ordering::Relaxed);
     assert_eq!(harness.patch(id, json!({"note": "x"})).await.unwrap().revision, 2);
 }
@@ -33,7 +33,7 @@ async fn a_runner_that_stops_during_a_change_leaves_no_trace_of_it() {
     harness.planner.ending.store(true, Ordering::Relaxed);
     assert!(matches!(harness.create(json!({"name": "new"})).await, Err(ServiceError::Unavailable(_))));
     assert!(matches!(harness.patch(id, json!({"note": "new"})).await, Err(ServiceError::Unavailable(_))));
-    assert_eq!(harness.monitors.monitors().len(), 1);
+    assert_eq!(harness.monitors.monitor_cache().len(), 1);
     assert_eq!(harness.monitor(id).document.text("note"), Some("old"));
     let stored = harness.store.stored_monitors().await.unwrap();
     assert_eq!(stored.len(), 1);

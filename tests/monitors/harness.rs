@@ -190,11 +190,11 @@ impl Harness {
             Arc::new(RecordingPlanner { now: Mutex::new(clock.now()), ..RecordingPlanner::default() });
         let accounts = Arc::new(AccountCache::new(store.clone(), common.clone()));
         let monitors = Arc::new(MonitorContext::new(MonitorDependencies {
-            config: store.clone(),
-            monitors: Arc::new(MonitorCache::default()),
-            accounts: Arc::clone(&accounts),
+            config_store: store.clone(),
+            monitor_cache: Arc::new(MonitorCache::default()),
+            account_cache: Arc::clone(&accounts),
             planner: planner.clone(),
-            vault: Arc::clone(&vault),
+            keyring: Arc::clone(&vault),
             clock: clock.clone(),
         }));
         Self { folder, monitors, store, accounts, planner, clock, vault, common }
@@ -225,7 +225,7 @@ impl Harness {
     }
 
     pub fn monitor(&self, id: MonitorId) -> Monitor {
-        self.monitors.monitors().get(id).unwrap()
+        self.monitors.monitor_cache().get(id).unwrap()
     }
 
     pub async fn audit(&self) -> Vec<AuditEntry> {
@@ -265,11 +265,11 @@ pub fn website(values: Value) -> Node {
 pub fn caller(customer: i64, role: Role) -> Caller {
     Caller {
         customer: CustomerId(customer),
-        user: UserId(7),
+        user_id: UserId(7),
         login: Arc::from("anna"),
         role,
-        address: None,
-        via: EntryPoint::V3,
+        client_address: None,
+        entry_point: EntryPoint::ApiV3,
     }
 }
 

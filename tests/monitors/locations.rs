@@ -71,7 +71,7 @@ fn by_run(results: &[CheckResult]) -> BTreeMap<Timestamp, Vec<LocationId>> {
 /// Returns the run plan of `monitor` at locations 1 to `pool`.
 fn plan(process: &Process, monitor: MonitorId, pool: i64) -> RunPlan {
     let pool: Vec<_> = (1..=pool).map(LocationId).collect();
-    process.monitors.monitors().get(monitor).unwrap().run_plan(&pool)
+    process.monitors.monitor_cache().get(monitor).unwrap().run_plan(&pool)
 }
 
 fn locations(number: i64) -> serde_json::Value {
@@ -168,7 +168,7 @@ async fn a_monitor_is_removed_from_locations_that_its_new_revision_omits() {
 async fn an_on_demand_check_runs_at_the_requested_location() {
     let (process, target) = (Process::hosting(3).await, Target::start().await);
     let id = process.create(target.port, json!({"locations": [{"id": 1}]})).await;
-    let monitor = process.monitors.monitors().get(id).unwrap();
+    let monitor = process.monitors.monitor_cache().get(id).unwrap();
     // Location 3 is not in the pool; it is the location that verifies.
     let result = process.planner.run_once(monitor.clone(), LocationId(3)).await.unwrap();
     assert_eq!((result.location_id, result.outcome), (LocationId(3), Outcome::Ok));
@@ -183,7 +183,7 @@ async fn an_on_demand_check_runs_at_the_requested_location() {
 async fn a_traceroute_runs_only_at_a_hosted_location() {
     let (process, target) = (Process::hosting(2).await, Target::start().await);
     let id = process.create(target.port, json!({})).await;
-    let monitor = process.monitors.monitors().get(id).unwrap();
+    let monitor = process.monitors.monitor_cache().get(id).unwrap();
     for address in [None, Some("127.0.0.1".parse().unwrap())] {
         let file = process.planner.trace(monitor.clone(), LocationId(2), address).await.unwrap();
         let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
@@ -226,8 +226,8 @@ async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_reco
     let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
     let number =
         process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
-    process.monitors.accounts().invalidate();
-    process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
+    process.monitors.account_cache().invalidate();
+    process.planner.replan_changed_accounts(process.monitors.monitor_cache()).await.unwrap();
     process.advance(180).await;
     let results = process.results(id, 6).await;
     let reason = format!("blackout {number} of the monitor");
@@ -241,7 +241,7 @@ async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_reco
     let expected = addresses([1]);
     assert_eq!(target.peers(&expected).await, expected, "by the other monitor alone");
     // A user may still request a check.
-    let monitor = process.monitors.monitors().get(id).unwrap();
+    let monitor = process.monitors.monitor_cache().get(id).unwrap();
     let requested = process.planner.run_once(monitor, LocationId(2)).await.unwrap();
     assert_eq!(requested.outcome, Outcome::Ok);
     process.advance(60).await;
@@ -259,6 +259,6 @@ fn record(kind: RecordKind, assoc: Option<i64>) -> NewRecord {
         created_at: Timestamp::from_seconds(NOON),
         created_by: "test".to_owned(),
         fields: serde_json::Map::new(),
-        sealed: None,
+        private_data: None,
     }
 }

@@ -14,7 +14,7 @@ use crate::monitors::harness::{Harness, NOON, admin};
 async fn advance(harness: &Harness, seconds: u64) {
     harness.clock.advance(Duration::from_secs(seconds));
     *harness.planner.now.lock().unwrap() = harness.clock.now();
-    monitors::resume_due(&harness.monitors, harness.clock.now()).await;
+    monitors::resume_due_monitors(&harness.monitors, harness.clock.now()).await;
 }
 
 fn is_planned(harness: &Harness, id: MonitorId) -> bool {
@@ -25,8 +25,9 @@ fn is_planned(harness: &Harness, id: MonitorId) -> bool {
 async fn a_paused_monitor_is_not_planned_until_its_pause_is_over() {
     let harness = Harness::new();
     let (id, other) = (harness.create_monitor(json!({})).await, harness.create_monitor(json!({})).await);
-    let saved =
-        monitors::pause(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
+    let saved = monitors::pause_monitor(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60))
+        .await
+        .unwrap();
     assert_eq!(saved.revision, 2);
     assert!(!is_planned(&harness, id) && is_planned(&harness, other));
     harness.patch(id, json!({"note": "edited at rest"})).await.unwrap();
@@ -48,7 +49,7 @@ async fn a_later_pause_replaces_an_earlier_one_whether_longer_or_shorter() {
         (harness.create_monitor(json!({})).await, harness.create_monitor(json!({})).await);
     for (id, first, second) in [(longer, 60, 120), (shorter, 120, 60)] {
         for after in [first, second] {
-            monitors::pause(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + after))
+            monitors::pause_monitor(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + after))
                 .await
                 .unwrap();
         }
@@ -63,11 +64,13 @@ async fn a_later_pause_replaces_an_earlier_one_whether_longer_or_shorter() {
 async fn a_pause_can_be_ended_early_once() {
     let harness = Harness::new();
     let id = harness.create_monitor(json!({})).await;
-    monitors::pause(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 3600)).await.unwrap();
+    monitors::pause_monitor(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 3600))
+        .await
+        .unwrap();
     advance(&harness, 10).await;
-    let resumed = monitors::resume(&harness.monitors, &admin(), id).await.unwrap();
+    let resumed = monitors::resume_monitor(&harness.monitors, &admin(), id).await.unwrap();
     assert_eq!((resumed.revision, is_planned(&harness, id)), (3, true));
-    assert_eq!(monitors::resume(&harness.monitors, &admin(), id).await.unwrap().revision, 3);
+    assert_eq!(monitors::resume_monitor(&harness.monitors, &admin(), id).await.unwrap().revision, 3);
     let end = harness.monitor(id).metadata.paused_until;
     assert_eq!(
         end,
@@ -80,7 +83,9 @@ async fn a_pause_can_be_ended_early_once() {
 async fn a_pause_continues_across_a_restart() {
     let harness = Harness::new();
     let id = harness.create_monitor(json!({})).await;
-    monitors::pause(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
+    monitors::pause_monitor(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60))
+        .await
+        .unwrap();
     let harness = harness.restarted().await;
     assert!(!harness.monitor(id).is_active(harness.clock.now()));
     advance(&harness, 60).await;
@@ -91,6 +96,6 @@ async fn a_pause_continues_across_a_restart() {
 async fn a_pause_must_end_in_the_future() {
     let harness = Harness::new();
     let id = harness.create_monitor(json!({})).await;
-    let past = monitors::pause(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON)).await;
+    let past = monitors::pause_monitor(&harness.monitors, &admin(), id, Timestamp::from_seconds(NOON)).await;
     assert!(matches!(past, Err(ServiceError::Invalid(errors)) if errors[0].path == "until"));
 }

@@ -27,7 +27,7 @@ async fn a_plan_never_exceeds_its_limit_under_concurrent_creates() {
             Err(error) => assert_eq!(error_messages(error), [FULL]),
         }
     }
-    assert_eq!((created, harness.monitors.monitors().len()), (2, 2));
+    assert_eq!((created, harness.monitors.monitor_cache().len()), (2, 2));
 }
 
 #[tokio::test]

@@ -72,8 +72,9 @@ impl Process {
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
         let blackout_cache = Arc::new(BlackoutCache::default());
         let agent = |location: &Location| {
-            let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
-            let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
+            let source = SourceBinding { ipv4: Some(address(location.id.0)), ..SourceBinding::default() };
+            let net =
+                Arc::new(Net::new(&NetConfig { source_binding: source, ..NetConfig::default() }).unwrap());
             let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
             let cx = ExecutionContext {
                 blackout_lookup: Some(blackouts),
@@ -100,11 +101,11 @@ impl Process {
             probes: ProbeBuildContext::default(),
         }));
         let monitors = MonitorContext::new(MonitorDependencies {
-            config: store.clone(),
-            monitors: Arc::new(MonitorCache::default()),
-            accounts,
+            config_store: store.clone(),
+            monitor_cache: Arc::new(MonitorCache::default()),
+            account_cache: accounts,
             planner: planner.clone(),
-            vault: Arc::new(Keyring::ephemeral()),
+            keyring: Arc::new(Keyring::ephemeral()),
             clock: clock.clone(),
         });
         Self { folder, store, ingestor, agents, planner, monitors, clock, metrics }

@@ -31,7 +31,7 @@ async fn a_restart_restores_the_same_monitors_with_their_secrets() {
     harness.patch(id, json!({"note": "later"})).await.unwrap();
     let before = [harness.monitor(id), harness.monitor(MonitorId(created.id))];
     let harness = harness.restarted().await;
-    assert_eq!(harness.monitors.monitors().len(), 2);
+    assert_eq!(harness.monitors.monitor_cache().len(), 2);
     assert_eq!([harness.monitor(id), harness.monitor(MonitorId(created.id))], before);
 }
 

@@ -22,7 +22,7 @@ fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> ConfigChange {
         created_at: Timestamp::from_seconds(NOON),
         created_by: "anna".to_owned(),
         fields,
-        sealed: None,
+        private_data: None,
     })
 }
 
@@ -152,11 +152,11 @@ async fn a_page_far_down_a_long_list_is_fast() {
     let id = harness.create_monitor(json!({})).await;
     let one = harness.monitor(id);
     let many = (1..=100_000).map(|n| vigie::schema::Monitor { id: MonitorId(1_000_000 + n), ..one.clone() });
-    harness.monitors.monitors().apply(many.collect(), &[]);
+    harness.monitors.monitor_cache().apply(many.collect(), &[]);
     let mine = |monitor: &vigie::schema::Monitor| monitor.customer == CustomerId(1);
     let started = Instant::now();
-    let (count, from) = harness.monitors.monitors().count_matching(99_900, mine);
-    let page = harness.monitors.monitors().list_from(from.unwrap(), 100, mine);
+    let (count, from) = harness.monitors.monitor_cache().count_and_find(99_900, mine);
+    let page = harness.monitors.monitor_cache().list_from(from.unwrap(), 100, mine);
     let shown = monitors::monitors_to_json(&harness.monitors, &admin(), &page).await.unwrap();
     let took = started.elapsed();
     assert_eq!((count, shown.len()), (100_001, 100));

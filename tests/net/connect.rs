@@ -59,8 +59,8 @@ async fn a_listening_port_is_connected_and_its_phases_are_recorded() {
         });
         let (stream, trace) = task.await.unwrap();
         assert!(stream.unwrap().nodelay().unwrap(), "{host}");
-        assert_eq!(trace.address, Some(at), "{host}");
-        assert!(trace.resolved.contains(&at.ip()), "{host}");
+        assert_eq!(trace.peer_address, Some(at), "{host}");
+        assert!(trace.resolved_addresses.contains(&at.ip()), "{host}");
         assert!(trace.phases.micros(Phase::Resolve).is_some());
         assert!(trace.phases.micros(Phase::Connect).is_some());
         assert!(trace.phases.micros(Phase::Tls).is_none());
@@ -76,7 +76,10 @@ async fn a_closed_port_is_refused_by_the_target_over_both_families() {
             net().connect(&Endpoint::new(ip, at.port()), long_deadline(), &mut trace).await.unwrap_err();
         assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
         assert!(failure.detail.contains(&at.to_string()), "{}", failure.detail);
-        assert_eq!((trace.address, trace.resolved.as_slice()), (Some(at), [at.ip()].as_slice()));
+        assert_eq!(
+            (trace.peer_address, trace.resolved_addresses.as_slice()),
+            (Some(at), [at.ip()].as_slice())
+        );
         assert!(trace.phases.micros(Phase::Connect).is_some(), "the phase that failed has its time");
     }
 }
@@ -88,7 +91,7 @@ async fn a_pinned_address_is_used_without_resolving_the_name() {
     to.pinned_address = Some(Ipv4Addr::new(127, 0, 0, 3).into());
     let mut trace = ConnectionTrace::default();
     net().connect(&to, long_deadline(), &mut trace).await.unwrap();
-    assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
+    assert_eq!(trace.peer_address, Some(listener.local_addr().unwrap()));
 }
 
 #[tokio::test]
@@ -100,7 +103,7 @@ async fn the_next_address_is_tried_beside_a_silent_one() {
     let order = ips(&["127.0.0.1", "127.0.0.2"]);
     let stream = net().connect_addresses(&order, hole.at.port(), long_deadline(), &mut trace).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), listener.local_addr().unwrap());
-    assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
+    assert_eq!(trace.peer_address, Some(listener.local_addr().unwrap()));
     assert!(
         started.elapsed() >= CONNECTION_ATTEMPT_DELAY && started.elapsed() < CONNECTION_ATTEMPT_DELAY * 8,
         "{:?}",
@@ -142,7 +145,7 @@ async fn silence_of_all_addresses_times_out_in_connect() {
 async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
     let listener = listen("127.0.0.1", 0).await;
     let port = listener.local_addr().unwrap().port();
-    let net = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    let net = net_with(|config| config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for host in ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0", "64:ff9b::127.0.0.1"] {
         let failure = net
             .connect(&Endpoint::new(host, port), long_deadline(), &mut ConnectionTrace::default())
@@ -162,11 +165,11 @@ async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
 #[tokio::test]
 async fn connections_leave_from_the_source_address_of_their_family() {
     let source = SourceBinding {
-        v4: Some(Ipv4Addr::new(127, 0, 0, 9)),
-        v6: Some(Ipv6Addr::LOCALHOST),
+        ipv4: Some(Ipv4Addr::new(127, 0, 0, 9)),
+        ipv6: Some(Ipv6Addr::LOCALHOST),
         interface: None,
     };
-    let net = net_with(|config| config.source = source);
+    let net = net_with(|config| config.source_binding = source);
     for (ip, from) in [("127.0.0.1", "127.0.0.9"), ("::1", "::1")] {
         let listener = listen(ip, 0).await;
         let to = Endpoint::new(ip, listener.local_addr().unwrap().port());
@@ -178,18 +181,18 @@ async fn connections_leave_from_the_source_address_of_their_family() {
 
 #[tokio::test]
 async fn a_missing_source_address_or_route_is_an_own_fault() {
-    let elsewhere = SourceBinding { v4: Some(Ipv4Addr::new(192, 0, 2, 1)), ..SourceBinding::default() };
+    let elsewhere = SourceBinding { ipv4: Some(Ipv4Addr::new(192, 0, 2, 1)), ..SourceBinding::default() };
     let no_interface =
         SourceBinding { interface: Some("no-such-if0".to_owned()), ..SourceBinding::default() };
     // The kernel sends no packet from this source address to that target.
-    let loopback = SourceBinding { v4: Some(Ipv4Addr::LOCALHOST), ..SourceBinding::default() };
+    let loopback = SourceBinding { ipv4: Some(Ipv4Addr::LOCALHOST), ..SourceBinding::default() };
     let cases = [
         (elsewhere, "127.0.0.1", FailureKind::NoSourceAddress),
         (no_interface, "127.0.0.1", FailureKind::NoSourceAddress),
         (loopback, "192.0.2.1", FailureKind::NoRoute),
     ];
     for (source, ip, kind) in cases {
-        let net = net_with(|config| config.source = source.clone());
+        let net = net_with(|config| config.source_binding = source.clone());
         let failure = net
             .connect(&Endpoint::new(ip, 9), within(3000), &mut ConnectionTrace::default())
             .await
@@ -201,8 +204,8 @@ async fn a_missing_source_address_or_route_is_an_own_fault() {
 
 #[tokio::test]
 async fn a_target_fault_wins_over_an_own_fault() {
-    let source = SourceBinding { v6: Some("2001:db8::1".parse().unwrap()), ..SourceBinding::default() };
-    let net = net_with(|config| config.source = source);
+    let source = SourceBinding { ipv6: Some("2001:db8::1".parse().unwrap()), ..SourceBinding::default() };
+    let net = net_with(|config| config.source_binding = source);
     let port = listen("127.0.0.1", 0).await.local_addr().unwrap().port();
     let failure = net
         .connect_addresses(
@@ -221,7 +224,7 @@ async fn a_target_fault_wins_over_an_own_fault() {
 async fn an_icmp_error_is_a_network_fault() {
     let unreachable = std::io::Error::from_raw_os_error(nix::errno::Errno::EHOSTUNREACH as i32);
     let at = "127.0.0.1:80".parse().unwrap();
-    let failure = net().dial_failure(at, &unreachable);
+    let failure = net().socket_failure(at, &unreachable);
     assert_eq!((failure.kind, failure.fault), (FailureKind::Unreachable, Fault::Network));
 }
 

@@ -10,11 +10,11 @@ mod traceroute;
 
 use std::time::Duration;
 
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    let mut config = NetConfig { trust, ..NetConfig::default() };
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    let mut config = NetConfig { trust_config: trust, ..NetConfig::default() };
     change(&mut config);
     Net::new(&config).unwrap()
 }

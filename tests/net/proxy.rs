@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::domain::{Failure, FailureKind, Fault};
-use vigie::net::{ConnectionTrace, EgressPolicy, Endpoint, Net, ProxyKind, UpstreamProxy};
+use vigie::net::{ConnectionTrace, EgressPolicy, Endpoint, Net, ProxyProtocol, UpstreamProxy};
 
 use crate::net::{long_deadline, net, net_with, within};
 
@@ -66,7 +66,7 @@ async fn connections_use_the_proxy_and_keep_early_bytes_of_the_target() {
         stream.read_to_string(&mut reply).await.unwrap();
         assert_eq!(reply, "220 ready");
         assert_eq!(proxy.requests(), ["CONNECT 192.0.2.7:25 HTTP/1.1\r\nHost: 192.0.2.7:25\r\n\r\n"]);
-        assert_eq!(trace.address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
+        assert_eq!(trace.peer_address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
     }
 }
 
@@ -109,7 +109,7 @@ async fn loopback_bypasses_the_proxy_and_denied_targets_are_refused() {
     let through = net().with_default_proxy(Some(proxy.at.clone()));
     through.connect(&local, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
     let denied = net_with(|config| {
-        config.egress = EgressPolicy::parse(&[], &["192.0.2.0/24"]).unwrap();
+        config.egress_policy = EgressPolicy::parse(&[], &["192.0.2.0/24"]).unwrap();
     });
     let failure = failure(denied.with_default_proxy(Some(proxy.at.clone()))).await;
     assert_eq!(failure.kind, FailureKind::EgressDenied);
@@ -168,7 +168,8 @@ async fn named_proxies_can_change_at_runtime() {
 #[tokio::test]
 async fn the_egress_policy_applies_to_the_proxy() {
     let proxy = Proxy::responding_with(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
-    let denied = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    let denied =
+        net_with(|config| config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     let failure = failure(denied.with_default_proxy(Some(proxy.at.clone()))).await;
     assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Vigie));
     assert!(failure.detail.starts_with("the proxy 127.0.0.1:"), "{failure}");
@@ -179,7 +180,7 @@ async fn the_egress_policy_applies_to_the_proxy() {
 async fn an_unreachable_proxy_is_an_own_fault_even_at_a_short_deadline() {
     // The queue of the listener is full, so that further connections hang.
     let hole = crate::net::connect::black_hole("127.0.0.1", 0).await;
-    for kind in [ProxyKind::Http, ProxyKind::Socks5] {
+    for kind in [ProxyProtocol::Http, ProxyProtocol::Socks5] {
         let net = net()
             .with_default_proxy(Some(UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", hole.at.port()))));
         let failure =

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::domain::{FailureKind, Fault};
-use vigie::net::{ConnectionTrace, Endpoint, ProxyKind, UpstreamProxy};
+use vigie::net::{ConnectionTrace, Endpoint, ProxyProtocol, UpstreamProxy};
 
 use crate::net::proxy::remote_target;
 use crate::net::{long_deadline, net, within};
@@ -75,9 +75,9 @@ const READ_LOGIN: Act = Read(14);
 #[tokio::test]
 async fn misbehaving_proxies_and_unreachable_targets_have_their_failures() {
     use FailureKind::{ConnectRefused, ConnectReset, NotConfigured, TimedOut, Unreachable};
-    use ProxyKind::{Http, Socks5};
+    use ProxyProtocol::{Http, Socks5};
     const TOO_LONG: &[u8] = &[b'x'; 9000];
-    type Case = (ProxyKind, bool, &'static [Act], FailureKind, Fault, &'static str);
+    type Case = (ProxyProtocol, bool, &'static [Act], FailureKind, Fault, &'static str);
     let cases: &[Case] = &[
         (
             Http,
@@ -428,8 +428,8 @@ const ENDLESS: &[u8] =
 
 #[tokio::test]
 async fn unusual_but_valid_proxies_work() {
-    use ProxyKind::{Http, Socks5};
-    let cases: &[(ProxyKind, bool, &'static [Act])] = &[
+    use ProxyProtocol::{Http, Socks5};
+    let cases: &[(ProxyProtocol, bool, &'static [Act])] = &[
         (Http, false, &[ReadHead, Write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n220 ready")]),
         (Http, false, &[ReadHead, WriteBytewise(b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\n220 ready")]),
         (Http, true, &[ReadHead, Write(b"HTTP/1.0 299 Fine\r\n\r\n220 ready")]),
@@ -499,6 +499,6 @@ async fn unusual_but_valid_proxies_work() {
         let mut reply = String::new();
         stream.read_to_string(&mut reply).await.unwrap();
         assert_eq!(reply, "220 ready", "{kind:?} {acts:?}");
-        assert_eq!(trace.address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
+        assert_eq!(trace.peer_address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
     }
 }

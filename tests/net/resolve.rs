@@ -23,10 +23,10 @@ async fn resolve(
     deadline: Deadline,
 ) -> Result<Vec<IpAddr>, Failure> {
     let mut trace = ConnectionTrace::default();
-    let to = Endpoint { family, ..Endpoint::new(host, 80) };
+    let to = Endpoint { address_family: family, ..Endpoint::new(host, 80) };
     let found = net.resolve(&to, deadline, &mut trace).await;
     assert!(trace.phases.micros(Phase::Resolve).is_some(), "the phase always has its time");
-    assert_eq!(found.clone().unwrap_or_default(), trace.resolved);
+    assert_eq!(found.clone().unwrap_or_default(), trace.resolved_addresses);
     found
 }
 
@@ -92,8 +92,8 @@ async fn each_resolution_failure_has_its_kind() {
         ("four.test", AddressFamily::V6Only, FailureKind::NameWithoutAddress),
         ("six.test", AddressFamily::V4Only, FailureKind::NameWithoutAddress),
         ("127.0.0.1", AddressFamily::V6Only, FailureKind::NameWithoutAddress),
-        ("broken.test", AddressFamily::Any, FailureKind::ResolverRefused),
-        ("refused.test", AddressFamily::V4Only, FailureKind::ResolverRefused),
+        ("broken.test", AddressFamily::Any, FailureKind::ResolverError),
+        ("refused.test", AddressFamily::V4Only, FailureKind::ResolverError),
         ("silent.test", AddressFamily::Any, FailureKind::NameUnanswered),
         ("wrong-id.test", AddressFamily::V4Only, FailureKind::NameUnanswered),
     ];
@@ -113,7 +113,7 @@ async fn a_silent_resolver_is_an_own_fault() {
     let net = net_with_server(&silent).await;
     let started = Instant::now();
     let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
-    assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverSilent, Fault::Vigie), "{failure}");
+    assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverUnresponsive, Fault::Vigie), "{failure}");
     assert_eq!(failure.status(), Status::INTERNAL);
     assert!(silent.questions() >= 3, "two families and the control name were asked for");
     assert!(started.elapsed() < Duration::from_millis(1600), "{:?}", started.elapsed());
@@ -124,11 +124,11 @@ async fn a_silent_resolver_is_an_own_fault() {
     let closed = connected.local_addr().unwrap();
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![closed]));
     let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
+    assert_eq!(failure.kind, FailureKind::ResolverUnresponsive, "{failure}");
 
     let net = net_with(|config| config.name_servers = NameServers::Explicit(Vec::new()));
     let failure = resolve(&net, "a.test", AddressFamily::Any, long_deadline()).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
+    assert_eq!(failure.kind, FailureKind::ResolverUnresponsive, "{failure}");
 }
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn questions_leave_from_the_source_address_and_from_random_ports() {
     let at = server.at;
     let net = net_with(|config| {
         config.name_servers = NameServers::Explicit(vec![at]);
-        config.source.v4 = Some(Ipv4Addr::new(127, 0, 0, 9));
+        config.source_binding.ipv4 = Some(Ipv4Addr::new(127, 0, 0, 9));
     });
     for _ in 0..4 {
         resolve(&net, "four.test", AddressFamily::V4Only, long_deadline()).await.unwrap();

@@ -9,8 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::{Failure, FailureKind, Phase, Status};
 use vigie::net::{
-    ConnectionTrace, Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions,
-    TrustConfig, read_more, warm_up,
+    ConnectionTrace, Deadline, Net, NetConfig, NetConfigError, Pem, PublicRoots, TlsOptions, TlsStream,
+    TlsVersions, TrustConfig, read_more, warm_up_crypto,
 };
 
 use crate::net::{long_deadline, net_with, within};
@@ -21,7 +21,7 @@ fn pem(label: &str, text: String) -> Pem {
 }
 
 fn trusting(authority: &Authority) -> Net {
-    net_with(|config| config.trust.authorities = vec![pem("ca", authority.pem())])
+    net_with(|config| config.trust_config.additional_authorities = vec![pem("ca", authority.pem())])
 }
 
 async fn handshake(
@@ -33,7 +33,7 @@ async fn handshake(
 ) -> (Result<TlsStream<TcpStream>, Failure>, ConnectionTrace) {
     let mut trace = ConnectionTrace::default();
     let stream = TcpStream::connect(at).await.unwrap();
-    let outcome = net.handshake(stream, name, options, deadline, &mut trace).await;
+    let outcome = net.tls_handshake(stream, name, options, deadline, &mut trace).await;
     assert!(trace.phases.micros(Phase::Tls).is_some());
     (outcome, trace)
 }
@@ -46,7 +46,7 @@ const VALID: (i32, i32) = (2020, 2090);
 
 #[tokio::test]
 async fn a_good_certificate_is_accepted_and_its_facts_are_recorded() {
-    warm_up();
+    warm_up_crypto();
     let authority = Authority::new("test authority");
     let identity = authority.issue(&["good.test", "127.0.0.1", "::1"], VALID);
     let at = serve_both_versions(&identity).await;
@@ -56,7 +56,7 @@ async fn a_good_certificate_is_accepted_and_its_facts_are_recorded() {
         let mut hello = String::new();
         outcome.unwrap().read_to_string(&mut hello).await.unwrap();
         assert_eq!(hello, "hello\r\n");
-        let facts = trace.tls.unwrap();
+        let facts = trace.tls_facts.unwrap();
         assert_eq!(facts.tls_version.as_deref(), Some("TLSv1.3"));
         assert!(facts.tls_cipher.unwrap().starts_with("TLS_AES_"));
         let [certificate] = facts.certificates.as_slice() else { panic!("one certificate was shown") };
@@ -99,11 +99,11 @@ async fn each_bad_certificate_has_its_kind_and_its_facts_are_recorded() {
             let expired = kind == FailureKind::CertificateExpired;
             let status = if expired { Status::VALIDATION_FAILED } else { Status::INVALID_RESPONSE };
             assert_eq!(failure.status(), status);
-            assert_eq!(trace.tls.unwrap().certificates.len(), 1, "{kind:?}");
-            let unverified = TlsOptions { verify: false, ..TlsOptions::default() };
+            assert_eq!(trace.tls_facts.unwrap().certificates.len(), 1, "{kind:?}");
+            let unverified = TlsOptions { verify_certificate: false, ..TlsOptions::default() };
             let (outcome, trace) = handshake(&net, at, name_to_verify, &unverified, long_deadline()).await;
             assert!(outcome.is_ok(), "not verified: {kind:?}");
-            assert_eq!(trace.tls.unwrap().certificates.len(), 1);
+            assert_eq!(trace.tls_facts.unwrap().certificates.len(), 1);
         }
     }
 }
@@ -113,8 +113,9 @@ async fn a_configured_self_signed_certificate_is_trusted_for_its_name() {
     for authority in [false, true] {
         let identity = self_signed(&["own.test"], authority);
         let at = serve_both_versions(&identity).await;
-        let net =
-            net_with(|config| config.trust.authorities = vec![pem("own", identity.certificate.clone())]);
+        let net = net_with(|config| {
+            config.trust_config.additional_authorities = vec![pem("own", identity.certificate.clone())]
+        });
         let (outcome, _) = handshake(&net, at, "own.test", &TlsOptions::default(), long_deadline()).await;
         assert!(outcome.is_ok(), "{:?}", outcome.err());
         let (outcome, _) = handshake(&net, at, "other.test", &TlsOptions::default(), long_deadline()).await;
@@ -129,8 +130,8 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
     let client = clients.issue(&["client.test"], VALID);
     let at = serve("::1", config(&server, &[&TLS12], Some(&clients))).await;
     let net = net_with(|config| {
-        config.trust.named_authorities = BTreeMap::from([(7, pem("private", private.pem()))]);
-        config.trust.client_certificates = BTreeMap::from([(3, pem("client", client.pem()))]);
+        config.trust_config.named_authorities = BTreeMap::from([(7, pem("private", private.pem()))]);
+        config.trust_config.client_certificates = BTreeMap::from([(3, pem("client", client.pem()))]);
     });
     let options = |ca, client_certificate| TlsOptions {
         ca_id: ca,
@@ -147,7 +148,7 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
     for (options, kind) in cases {
         let stream = TcpStream::connect(at).await.unwrap();
         let outcome = net
-            .handshake(stream, "good.test", &options, long_deadline(), &mut ConnectionTrace::default())
+            .tls_handshake(stream, "good.test", &options, long_deadline(), &mut ConnectionTrace::default())
             .await;
         assert_eq!(outcome.err().map(|failure| failure.kind), kind, "{options:?}");
     }
@@ -165,7 +166,7 @@ async fn certificates_can_change_at_runtime() {
     let outcome = async || {
         let stream = TcpStream::connect(at).await.unwrap();
         let result = net
-            .handshake(stream, "good.test", &options, long_deadline(), &mut ConnectionTrace::default())
+            .tls_handshake(stream, "good.test", &options, long_deadline(), &mut ConnectionTrace::default())
             .await;
         result.err().map(|failure| failure.kind)
     };
@@ -192,7 +193,7 @@ async fn a_client_certificate_missed_after_the_handshake_is_a_tls_failure() {
     let net = trusting(&private);
     let (outcome, trace) = handshake(&net, at, "good.test", &TlsOptions::default(), long_deadline()).await;
     let mut stream = outcome.unwrap();
-    assert!(trace.tls.is_some());
+    assert!(trace.tls_facts.is_some());
     let result = read_more(&mut stream, &mut Vec::new(), 100, long_deadline(), Phase::FirstByte).await;
     assert_eq!(result.unwrap_err().kind, FailureKind::TlsHandshake);
 }
@@ -223,11 +224,11 @@ async fn the_version_field_decides_the_offered_versions() {
         let options = TlsOptions { versions: TlsVersions::from_field(field), ..TlsOptions::default() };
         let mut trace = ConnectionTrace::default();
         let stream = TcpStream::connect(at).await.unwrap();
-        let outcome = net.handshake(stream, "good.test", &options, long_deadline(), &mut trace).await;
+        let outcome = net.tls_handshake(stream, "good.test", &options, long_deadline(), &mut trace).await;
         match expected {
             Ok(version) => {
                 outcome.unwrap();
-                assert_eq!(trace.tls.unwrap().tls_version.as_deref(), Some(version), "`{field}`");
+                assert_eq!(trace.tls_facts.unwrap().tls_version.as_deref(), Some(version), "`{field}`");
             }
             Err(kind) => {
                 let failure = outcome.unwrap_err();
@@ -245,7 +246,8 @@ async fn application_protocols_are_negotiated() {
     server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let at = serve("127.0.0.1", server).await;
     let net = trusting(&authority);
-    let options = |alpn: &'static [&'static [u8]]| TlsOptions { alpn, ..TlsOptions::default() };
+    let options =
+        |alpn: &'static [&'static [u8]]| TlsOptions { alpn_protocols: alpn, ..TlsOptions::default() };
     let (outcome, _) =
         handshake(&net, at, "good.test", &options(&[b"h2", b"http/1.1"]), long_deadline()).await;
     assert_eq!(outcome.unwrap().alpn_protocol(), Some(&b"h2"[..]));
@@ -286,7 +288,7 @@ async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
         let (outcome, trace) =
             handshake(&net, at, "good.test", &TlsOptions::default(), long_deadline()).await;
         assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake, "{name}");
-        assert_eq!(trace.tls, None);
+        assert_eq!(trace.tls_facts, None);
     }
     let stalled = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
@@ -301,13 +303,16 @@ async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
 fn unusable_pem_is_refused_by_name() {
     let identity = self_signed(&["a.test"], false);
     let refused = |change: &dyn Fn(&mut TrustConfig)| {
-        let mut trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+        let mut trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
         change(&mut trust);
-        let error = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap_err();
-        assert!(matches!(error, NetError::Pem { .. }) && error.to_string().contains("`the-file`"), "{error}");
+        let error = Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap_err();
+        assert!(
+            matches!(error, NetConfigError::Pem { .. }) && error.to_string().contains("`the-file`"),
+            "{error}"
+        );
         error.to_string()
     };
-    let empty = refused(&|trust| trust.authorities = vec![pem("the-file", String::new())]);
+    let empty = refused(&|trust| trust.additional_authorities = vec![pem("the-file", String::new())]);
     assert!(empty.contains("BEGIN CERTIFICATE"), "{empty}");
     let garbled = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_owned();
     refused(&|trust| trust.named_authorities = BTreeMap::from([(1, pem("the-file", garbled.clone()))]));

@@ -23,7 +23,7 @@ async fn trace(host: &str, method: TracerouteMethod) -> Route {
 fn responders(route: &Route) -> Vec<Vec<String>> {
     let addresses_of = |hop: &vigie::net::RouteHop| {
         let mut addresses: Vec<String> =
-            hop.replies.iter().flatten().map(|answer| answer.from.to_string()).collect();
+            hop.replies.iter().flatten().map(|answer| answer.sender.to_string()).collect();
         addresses.dedup();
         addresses
     };
@@ -66,8 +66,8 @@ async fn a_route_leads_over_its_routers_to_the_target() {
         .await
         .unwrap();
     assert_eq!(traced.route.end, RouteEnd::Reached, "{traced}");
-    assert_eq!(traced.other_summary, "ICMP: the target replied (after 3 hops)", "{traced}");
-    let file = net().traceroute_capture(&Endpoint::new("fd00:3::2", 0), long_deadline()).await;
+    assert_eq!(traced.other_method_summary, "ICMP: the target replied (after 3 hops)", "{traced}");
+    let file = net().traceroute_to_capture(&Endpoint::new("fd00:3::2", 0), long_deadline()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert_eq!(file.name, "traceroute.txt");
     assert!(text.starts_with("traceroute to fd00:3::2 (fd00:3::2) over UDP\n  1  fd00:1::2  "), "{text}");
@@ -84,7 +84,7 @@ async fn no_method_needs_privileges_where_the_kernel_permits_it() {
         for host in ["10.0.3.2", "fd00:3::2"] {
             let route = trace(host, method).await;
             assert_eq!(
-                (route.socket, route.end, route.hops.len()),
+                (route.socket_kind, route.end, route.hops.len()),
                 ("dgram", RouteEnd::Reached, 3),
                 "{route}"
             );
@@ -110,7 +110,7 @@ async fn without_permission_for_echo_requests_datagrams_are_used() {
         (TracerouteMethod::Udp, RouteEnd::Reached),
         "{traced}"
     );
-    assert!(traced.other_summary.starts_with("echo requests to 10.0.3.2: "), "{traced}");
+    assert!(traced.other_method_summary.starts_with("echo requests to 10.0.3.2: "), "{traced}");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_route_that_ends_early_has_its_reason() {
     let few_queries = |method| TracerouteOptions {
         method: Some(method),
         max_hops: 3,
-        queries: 1,
+        requests_per_hop: 1,
         ..TracerouteOptions::default()
     };
     for method in METHODS {
@@ -146,7 +146,7 @@ async fn a_route_that_ends_early_has_its_reason() {
             assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, text), "{traced}");
         }
         let route = trace("10.9.3.1", method).await;
-        assert_eq!((route.end, route.known_hops()), (RouteEnd::Silent, 1), "{route}");
+        assert_eq!((route.end, route.known_hops()), (RouteEnd::NoReply, 1), "{route}");
         assert_eq!(route.summary(), "no replies from here on (1 hop known)");
     }
 }
@@ -170,7 +170,7 @@ async fn a_trace_ends_with_its_deadline() {
     let failure =
         net().traceroute(&Endpoint::new("192.0.2.77", 0), options, long_deadline()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoRoute, "{failure}");
-    let file = net().traceroute_capture(&Endpoint::new("192.0.2.77", 0), long_deadline()).await;
+    let file = net().traceroute_to_capture(&Endpoint::new("192.0.2.77", 0), long_deadline()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert!(text.starts_with("traceroute to 192.0.2.77: "), "{text}");
 }
@@ -178,7 +178,7 @@ async fn a_trace_ends_with_its_deadline() {
 #[tokio::test]
 async fn the_egress_policy_applies_to_traceroutes() {
     let strict = net_with(|config| {
-        config.egress = vigie::net::EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
+        config.egress_policy = vigie::net::EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
     });
     let failure = strict
         .traceroute(&Endpoint::new("127.0.0.1", 0), TracerouteOptions::default(), long_deadline())

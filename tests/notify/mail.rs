@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::clock::SystemClock;
 use vigie::domain::{Capture, NotificationKind, NotificationMethod};
-use vigie::net::{Net, NetConfig, Pem, Roots, TrustConfig};
+use vigie::net::{Net, NetConfig, Pem, PublicRoots, TrustConfig};
 use vigie::notify::{
     ChannelSettings, Channels, MailSettings, MailTls, MessageSender, OutgoingMessage, Secret,
 };
@@ -31,8 +31,12 @@ fn mail_to(port: u16, tls: MailTls) -> MailSettings {
 }
 
 fn channels(mail: MailSettings, authorities: Vec<Pem>) -> Channels {
-    let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
-    let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
+    let trust = TrustConfig {
+        public_roots: PublicRoots::None,
+        additional_authorities: authorities,
+        ..TrustConfig::default()
+    };
+    let net = Arc::new(Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap());
     Channels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
 }
 

@@ -9,7 +9,7 @@ use vigie::domain::{
     CustomerId, EgressScope, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NewNotification,
     NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId, Status, Timestamp,
 };
-use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{EgressPolicy, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::notify::{
     ChannelSettings, Channels, MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError,
 };
@@ -120,9 +120,11 @@ pub fn message(
 }
 
 pub fn net(deny: &[&str]) -> Arc<Net> {
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
     let egress = EgressPolicy::parse(&[], deny).unwrap();
-    Arc::new(Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap())
+    Arc::new(
+        Net::new(&NetConfig { trust_config: trust, egress_policy: egress, ..NetConfig::default() }).unwrap(),
+    )
 }
 
 /// Returns channels over loopback, with attempts of at most two seconds.

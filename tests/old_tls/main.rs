@@ -45,7 +45,7 @@ fn check_at(ca: &Authority, at: SocketAddr, pin: &str, more: Value) -> Check {
     let url = format!("https://localhost:{}/", at.port());
     let fields = json!({"use_ssl_version": pin, "ip_address": "127.0.0.1", "resolve_dns": false});
     let mut check = Check::new(&url).with(fields).with(more);
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     check
 }
 
@@ -135,7 +135,7 @@ async fn certificates_are_verified_as_with_new_versions() {
     }
     let at = Server::new(VERSIONS[1].0, &own).start().await;
     let mut pinned = check_at(&ca, at, "10", json!({}));
-    pinned.config.trust.authorities = vec![pem("own", own.certificate.clone())];
+    pinned.config.trust_config.additional_authorities = vec![pem("own", own.certificate.clone())];
     compare("trusted as it is", Passes, &pinned.run().await);
 }
 
@@ -158,8 +158,8 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
         ] {
             let mut check = check_at(&other, at, pin, fields.clone());
             check = check.with(json!({"keyword_string": "leaf"}));
-            check.config.trust.named_authorities = [(7, pem("private", private.pem()))].into();
-            check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
+            check.config.trust_config.named_authorities = [(7, pem("private", private.pem()))].into();
+            check.config.trust_config.client_certificates = [(3, pem("client", client.pem()))].into();
             let observation = check.run().await;
             if matches!(expected, Fails(95, ..)) {
                 let failure = observation.failure.unwrap_or_else(|| panic!("{name} {fields} passes"));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FullPage, MonitorType, Observation, PageObject, Timestamp};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
@@ -24,7 +24,7 @@ impl Check {
             "url": url, "interval_fullpage": 60, "fullpage_object_timeout": 5, "notify_on_fullpage_errors": true,
             "http_follow_redirects": true, "verify_certificate": true,
         });
-        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+        let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
         Self { fields, timeout: Duration::from_secs(20), last: None, trust }
     }
 
@@ -52,7 +52,7 @@ impl Check {
         let document = MonitorDocument::new(kind, self.fields.as_object().unwrap().clone()).unwrap();
         let settings = ProbeBuildContext { max_body_bytes: 1024 * 1024, ..ProbeBuildContext::default() };
         let (probe, _) = vigie::probe::build_probe(&document, &settings);
-        let net = Net::new(&NetConfig { trust: self.trust, ..NetConfig::default() }).unwrap();
+        let net = Net::new(&NetConfig { trust_config: self.trust, ..NetConfig::default() }).unwrap();
         let deadline = Deadline::within(self.timeout);
         let cancel = CancellationToken::new();
         let cx = ProbeContext::new(&net, deadline, &cancel, &SystemClock);

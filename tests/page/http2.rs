@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 use tokio_rustls::TlsAcceptor;
 use vigie::domain::Phase;
-use vigie::net::{Pem, Roots, TrustConfig};
+use vigie::net::{Pem, PublicRoots, TrustConfig};
 
 use crate::page::check::{Check, page};
 use crate::support::tls_server::{Authority, config};
@@ -83,8 +83,11 @@ async fn all_objects_of_a_server_share_one_connection() {
     let mut config = config(&ca.issue(&["127.0.0.1"], (2020, 2090)), &[&TLS13], None);
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let authorities = vec![Pem { label: "test CA".to_owned(), text: ca.pem().into_bytes() }];
-    let trust =
-        || TrustConfig { roots: Roots::None, authorities: authorities.clone(), ..TrustConfig::default() };
+    let trust = || TrustConfig {
+        public_roots: PublicRoots::None,
+        additional_authorities: authorities.clone(),
+        ..TrustConfig::default()
+    };
     let acceptor = TlsAcceptor::from(Arc::new(config));
     for version in ["1.1", "2"] {
         let (address, connections) = start(Some(acceptor.clone())).await;

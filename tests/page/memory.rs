@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
@@ -119,8 +119,8 @@ async fn by_xpath(url: &str) -> Observation {
     let document =
         MonitorDocument::new(MonitorType::WebsiteApi, fields.as_object().unwrap().clone()).unwrap();
     let (probe, _) = vigie::probe::build_probe(&document, &ProbeBuildContext::default());
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    let net = Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap();
     let deadline = Deadline::within(std::time::Duration::from_mins(1));
     let cancel = CancellationToken::new();
     probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await

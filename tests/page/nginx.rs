@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use vigie::net::{Pem, Roots, TrustConfig};
+use vigie::net::{Pem, PublicRoots, TrustConfig};
 
 use crate::page::check::{Check, page};
 use crate::support::daemon::free_port;
@@ -77,8 +77,11 @@ async fn sixty_objects_of_a_real_nginx_are_loaded() {
         (format!("https://127.0.0.1:{secure}/page.html"), "HTTP/1.1"),
         (format!("https://127.0.0.1:{http2}/page.html"), "HTTP/2"),
     ] {
-        let trust =
-            TrustConfig { roots: Roots::None, authorities: authorities.clone(), ..TrustConfig::default() };
+        let trust = TrustConfig {
+            public_roots: PublicRoots::None,
+            additional_authorities: authorities.clone(),
+            ..TrustConfig::default()
+        };
         let check = Check::of(&url).with(json!({"check_fullpage_missing_objects": true})).trusting(trust);
         let observation = check.run().await;
         assert_eq!(observation.failure, None, "{url}");

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{Failure, FailureKind, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
@@ -34,12 +34,12 @@ pub fn with(mut step: Value, fields: Value) -> Value {
 impl Check {
     pub fn of(steps: &[Value]) -> Self {
         let Value::Object(fields) = json!({ "api_steps": steps }) else { unreachable!() };
-        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+        let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
         Self {
             fields,
             timeout: Duration::from_secs(20),
             settings: ProbeBuildContext::default(),
-            config: NetConfig { trust, ..NetConfig::default() },
+            config: NetConfig { trust_config: trust, ..NetConfig::default() },
             record: false,
         }
     }

@@ -19,7 +19,8 @@ async fn observe(service: &Service, plain: &Service, ca: Option<&Authority>, fie
     let mut check = Check::of(&[get("Plain", &plain.url("/p")), get("Secure", &secure)]);
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     check.fields.extend(fields);
-    check.config.trust.authorities = ca.map(|ca| pem("test CA", ca.pem())).into_iter().collect();
+    check.config.trust_config.additional_authorities =
+        ca.map(|ca| pem("test CA", ca.pem())).into_iter().collect();
     check.run().await
 }
 
@@ -69,8 +70,8 @@ async fn a_client_certificate_is_sent_when_enabled() {
     let tls = config(&ca.issue(&["localhost"], (2020, 2090)), &[&TLS13], Some(&ca));
     let service = Service::start_with_tls(Some(tls), |_| respond(200, "", "in")).await;
     let mut check = Check::of(&[get("In", &format!("https://localhost:{}/", service.address.port()))]);
-    check.config.trust.named_authorities = [(5, pem("CA", ca.pem()))].into();
-    check.config.trust.client_certificates =
+    check.config.trust_config.named_authorities = [(5, pem("CA", ca.pem()))].into();
+    check.config.trust_config.client_certificates =
         [(3, pem("client", ca.issue(&["client"], (2020, 2090)).pem()))].into();
     check.fields.insert("ca_cert_id".to_owned(), json!(5));
     check.fields.insert("ssl_cert_id".to_owned(), json!(3));

@@ -150,7 +150,7 @@ async fn the_egress_policy_applies_to_hosts_from_variables() {
     assert!(failure.detail.starts_with("step 2 `Go`: `169.254.169.254` is denied"), "{}", failure.detail);
     let service = service_with_value("127.0.0.2").await;
     let mut check = Check::of(&[value_step(&service), get("Go", "http://{{v}}:9/")]);
-    check.config.egress = EgressPolicy::new(&[], &["127.0.0.2/32".parse().unwrap()]);
+    check.config.egress_policy = EgressPolicy::new(&[], &["127.0.0.2/32".parse().unwrap()]);
     failed(&check.run().await, FailureKind::EgressDenied, 95);
     for url in ["file:///etc/passwd", "no url", "ftp://127.0.0.1/"] {
         let service = service_with_value(url).await;

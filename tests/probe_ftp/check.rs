@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, TrustConfig};
+use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
@@ -22,12 +22,16 @@ pub fn pem(text: &str) -> Pem {
 /// Returns the network of a location that trusts `authority` only.
 pub fn config(authority: Option<&str>) -> NetConfig {
     let authorities = authority.map(pem).into_iter().collect();
-    let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
-    NetConfig { trust, ..NetConfig::default() }
+    let trust = TrustConfig {
+        public_roots: PublicRoots::None,
+        additional_authorities: authorities,
+        ..TrustConfig::default()
+    };
+    NetConfig { trust_config: trust, ..NetConfig::default() }
 }
 
 pub fn denying(networks: &[&str]) -> NetConfig {
-    NetConfig { egress: EgressPolicy::parse(&[], networks).unwrap(), ..config(None) }
+    NetConfig { egress_policy: EgressPolicy::parse(&[], networks).unwrap(), ..config(None) }
 }
 
 /// Returns the fields of a monitor of the server at `at`.

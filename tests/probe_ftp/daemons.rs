@@ -48,7 +48,7 @@ impl Fixture {
     fn network(&self) -> NetConfig {
         let mut config = config(Some(&self.authority.pem()));
         let client = self.clients.issue(&["me"], (2020, 2090));
-        config.trust.client_certificates.insert(7, pem(&client.pem()));
+        config.trust_config.client_certificates.insert(7, pem(&client.pem()));
         config
     }
 

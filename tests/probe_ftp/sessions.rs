@@ -125,20 +125,20 @@ async fn tls_sessions_are_not_shared_between_checks() {
     )
     .await;
     let deadline = vigie::net::Deadline::within(TIMEOUT);
-    let is_resumed = async |tls: &vigie::net::TlsSession| {
+    let is_resumed = async |tls: &vigie::net::TlsClient| {
         let stream = tokio::net::TcpStream::connect(server).await.unwrap();
         let mut trace = vigie::net::ConnectionTrace::default();
         let mut stream = tls.handshake(stream, deadline, &mut trace).await.unwrap();
         // Tickets arrive with the first application data.
         tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await.unwrap();
-        vigie::net::was_resumed(&stream)
+        vigie::net::was_tls_session_resumed(&stream)
     };
-    let one = net.tls_session("127.0.0.1", &options, true).unwrap();
+    let one = net.tls_client("127.0.0.1", &options, true).unwrap();
     assert!(!is_resumed(&one).await);
     assert!(is_resumed(&one).await);
-    let other = net.tls_session("127.0.0.1", &options, true).unwrap();
+    let other = net.tls_client("127.0.0.1", &options, true).unwrap();
     assert!(!is_resumed(&other).await);
-    let disabled = net.tls_session("127.0.0.1", &options, false).unwrap();
+    let disabled = net.tls_client("127.0.0.1", &options, false).unwrap();
     assert!(!is_resumed(&disabled).await && !is_resumed(&disabled).await);
 }
 
@@ -161,7 +161,7 @@ async fn a_client_certificate_is_sent_when_enabled() {
     let (authority, clients) = (Authority::new("test CA"), Authority::new("client CA"));
     let client = clients.issue(&["me"], (2020, 2090));
     let mut config = config(Some(&authority.pem()));
-    config.trust.client_certificates.insert(7, pem(&client.pem()));
+    config.trust_config.client_certificates.insert(7, pem(&client.pem()));
     let tls = tls_server::config(&authority.issue(&["127.0.0.1"], (2020, 2090)), BOTH, Some(&clients));
     for (on, passes) in [(true, true), (false, false)] {
         let server = Server::start(Rules { tls: Some(Arc::new(tls.clone())), ..Rules::default() }).await;

@@ -90,7 +90,7 @@ async fn the_egress_policy_holds_for_the_first_hop_and_for_redirects() {
     let first = Server::start(vec![respond(redirect(302, &other.url("/")))]).await;
     for url in [other.url("/"), first.url("/")] {
         let mut check = Check::new(&url);
-        check.config.egress = denied.clone();
+        check.config.egress_policy = denied.clone();
         let observation = check.run().await;
         Fails(95, Kind::EgressDenied, Some(Phase::Connect))
             .compare(&observation)

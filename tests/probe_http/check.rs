@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, WarningKind};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
@@ -26,12 +26,12 @@ impl Check {
     pub fn new(url: &str) -> Self {
         let fields = json!({ "url": url });
         let Value::Object(fields) = fields else { unreachable!() };
-        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
+        let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
         Self {
             fields,
             timeout: Duration::from_secs(20),
             settings: ProbeBuildContext { max_body_bytes: 1024 * 1024, ..ProbeBuildContext::default() },
-            config: NetConfig { trust, ..NetConfig::default() },
+            config: NetConfig { trust_config: trust, ..NetConfig::default() },
             proxies: BTreeMap::default(),
         }
     }

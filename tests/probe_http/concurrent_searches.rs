@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind as Kind, Fault, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
@@ -53,8 +53,8 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
         &MonitorDocument::new(MonitorType::Website, fields).unwrap(),
         &ProbeBuildContext::default(),
     );
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    let net = Arc::new(Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap());
     let tasks = (0..checks).map(|_| {
         let (probe, net) = (Arc::clone(&probe), Arc::clone(&net));
         tokio::spawn(async move {

@@ -99,13 +99,13 @@ async fn alpn_over_https_and_the_fall_back_to_1_1() {
     http2_config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let address = start(10, Some(TlsAcceptor::from(Arc::new(http2_config)))).await;
     let mut http2_check = check(&format!("https://{address}/"));
-    http2_check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    http2_check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = http2_check.run().await;
     Passes.compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/2");
     let old = Server::tls(acceptor(config(&own, &[&TLS13], None)), vec![respond(page("x"))]).await;
     let mut http1_check = check(&format!("https://{}/", old.address));
-    http1_check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    http1_check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = http1_check.run().await;
     Passes.compare(&observation).unwrap();
     Warns(WarningKind::FellBack).compare(&observation).unwrap();

@@ -13,7 +13,7 @@ use quinn::crypto::rustls::QuicServerConfig;
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, Observation, Phase, WarningKind};
-use vigie::net::{EgressPolicy, Endpoint, NameServers, ProxyKind, UpstreamProxy};
+use vigie::net::{EgressPolicy, Endpoint, NameServers, ProxyProtocol, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
@@ -185,7 +185,7 @@ fn act_for(path: &str) -> Act {
 
 async fn observe(url: &str, fields: Value, ca: &Authority) -> Observation {
     let mut check = Check::new(url).with(json!({"http_version": "3"})).with(fields);
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     if url.contains("/stall") {
         check.timeout = Duration::from_millis(1_500);
     }
@@ -283,8 +283,8 @@ async fn certificates_are_verified_over_quic_as_over_tcp() {
         [(json!({"use_client_ssl_cert": true, "ssl_cert_id": 3}), true), (json!({}), false)]
     {
         let mut check = Check::new(&mutual.url("/")).with(json!({"http_version": "3"})).with(fields);
-        check.config.trust.authorities = vec![pem("test CA", ca.pem())];
-        check.config.trust.client_certificates =
+        check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
+        check.config.trust_config.client_certificates =
             [(3, pem("client", ca.issue(&["client.test"], VALID).pem()))].into();
         let observation = check.run().await;
         let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
@@ -330,11 +330,11 @@ async fn http3_obeys_the_egress_policy_and_refuses_proxies() {
     let ca = Authority::new("test CA");
     let server = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", act_for);
     let mut denied = Check::new(&server.url("/")).with(json!({"http_version": "3"}));
-    denied.config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
+    denied.config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
     Fails(95, Kind::EgressDenied, Some(Phase::Connect)).compare(&denied.run().await).unwrap();
 
     let mut proxied = Check::new(&server.url("/")).with(json!({"http_version": "3", "proxy_id": 4}));
-    proxied.proxies = [(4, UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", 1)))].into();
+    proxied.proxies = [(4, UpstreamProxy::new(ProxyProtocol::Socks5, Endpoint::new("127.0.0.1", 1)))].into();
     let failure = proxied.run().await.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::NotConfigured));
     assert!(failure.detail.contains("does not relay"), "{failure}");
@@ -400,7 +400,7 @@ async fn every_address_of_a_name_is_tried_in_time() {
         let mut check =
             Check::new(&url).with(json!({"http_version": "3", "resolve_dns": true})).within(timeout);
         check.config.name_servers = NameServers::Explicit(vec![names.at]);
-        check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+        check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
         check
     };
     let observation = check(server.port, Duration::from_secs(8)).run().await;
@@ -496,7 +496,7 @@ async fn only_objects_of_the_same_origin_use_http3() {
         "http_version": "3", "interval_fullpage": 60, "fullpage_object_timeout": 60, "notify_on_fullpage_errors": true,
     });
     let mut check = Check::new(&own.url("/page")).with(fields.clone()).within(Duration::from_mins(2));
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     // The objects exceed the initial window of a connection.
     let observation = check.run().await;
     let page = observation.details.page.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
@@ -522,7 +522,7 @@ async fn only_objects_of_the_same_origin_use_http3() {
         Act::Respond(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
     });
     let mut check = Check::new(&own.url("/page")).with(fields);
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = check.run().await;
     let objects = &observation.details.page.as_ref().unwrap().objects;
     assert_eq!((objects[0].url.as_str(), objects[0].http_version.as_str()), (url.as_str(), "HTTP/1.1"));

@@ -73,7 +73,7 @@ impl Nginx {
 
     async fn check(&self, url: String, fields: Value) -> Observation {
         let mut check = Check::new(&url).with(fields);
-        check.config.trust.authorities = vec![pem("test CA", self.ca.pem())];
+        check.config.trust_config.additional_authorities = vec![pem("test CA", self.ca.pem())];
         check.run().await
     }
 }
@@ -208,8 +208,8 @@ async fn client_certificates_and_private_cas_work_with_a_real_nginx() {
     ];
     for (fields, expected) in cases {
         let mut check = Check::new(&format!("https://127.0.0.1:{}/", nginx.mutual)).with(fields.clone());
-        check.config.trust.client_certificates = clients.clone().into();
-        check.config.trust.named_authorities = [(5, pem("private CA", nginx.ca.pem()))].into();
+        check.config.trust_config.client_certificates = clients.clone().into();
+        check.config.trust_config.named_authorities = [(5, pem("private CA", nginx.ca.pem()))].into();
         let observation = check.run().await;
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{fields}: {difference}"));
     }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind as Kind, Fault, Observation, PageObject, Phase};
-use vigie::net::{EgressPolicy, Endpoint, ProxyKind, UpstreamProxy};
+use vigie::net::{EgressPolicy, Endpoint, ProxyProtocol, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::tls::{acceptor, pem};
@@ -106,7 +106,7 @@ struct Proxy {
 }
 
 fn start_proxy(
-    kind: ProxyKind,
+    kind: ProxyProtocol,
     port: u16,
     outgoing: &str,
     daemon: Daemon,
@@ -128,14 +128,14 @@ fn squid() -> Proxy {
     let conf = folder.path().join("squid.conf");
     std::fs::write(&conf, text).unwrap();
     let daemon = Daemon::start(Command::new("squid").args(["-N", "-f"]).arg(conf));
-    start_proxy(ProxyKind::Http, port, outgoing, daemon, folder)
+    start_proxy(ProxyProtocol::Http, port, outgoing, daemon, folder)
 }
 
 fn microsocks() -> Proxy {
     let (port, outgoing) = (free_port(), "127.0.0.22");
     let mut command = Command::new("microsocks");
     command.args(["-i", "127.0.0.1", "-p", &port.to_string(), "-b", outgoing]);
-    start_proxy(ProxyKind::Socks5, port, outgoing, Daemon::start(&mut command), open_folder())
+    start_proxy(ProxyProtocol::Socks5, port, outgoing, Daemon::start(&mut command), open_folder())
 }
 
 fn dante() -> Proxy {
@@ -149,7 +149,7 @@ fn dante() -> Proxy {
     std::fs::write(&conf, text).unwrap();
     let pid = folder.path().join("danted.pid");
     let daemon = Daemon::start(Command::new("/usr/sbin/danted").arg("-f").arg(conf).arg("-p").arg(pid));
-    start_proxy(ProxyKind::Socks5, port, outgoing, daemon, folder)
+    start_proxy(ProxyProtocol::Socks5, port, outgoing, daemon, folder)
 }
 
 fn object<'a>(observation: &'a Observation, end: &str) -> &'a PageObject {
@@ -182,8 +182,8 @@ async fn check_objects_through(proxy: &Proxy) {
     });
     let mut check = Check::new(&format!("http://{}/", site.address)).with(fields);
     check.proxies = [(4, proxy.upstream.clone())].into();
-    check.config.egress = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = check.run().await;
     for end in ["one.png", "two.png", "in-style.png", "secure.png", "other.png", "style.css"] {
         let object = object(&observation, end);
@@ -263,16 +263,17 @@ async fn socks_proxies_get_addresses_and_never_names() {
         }
         requests
     });
-    let upstream = UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", port));
+    let upstream = UpstreamProxy::new(ProxyProtocol::Socks5, Endpoint::new("127.0.0.1", port));
     let check = |egress: &[&str]| {
         let mut check = Check::new("http://localhost:81/").with(json!({"proxy_id": 4, "resolve_dns": true}));
         check.proxies = [(4, upstream.clone())].into();
-        check.config.egress = EgressPolicy::parse(&[], egress).unwrap();
+        check.config.egress_policy = EgressPolicy::parse(&[], egress).unwrap();
         check
     };
     // A name whose addresses are all denied is not sent to the proxy. The proxy itself has another address.
     let mut denied = check(&["127.0.0.0/8", "::1/128"]);
-    denied.proxies = [(4, UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("192.0.2.1", 1080)))].into();
+    denied.proxies =
+        [(4, UpstreamProxy::new(ProxyProtocol::Socks5, Endpoint::new("192.0.2.1", 1080)))].into();
     let failure = denied.run().await.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::EgressDenied), "{failure}");
     assert!(!failure.detail.contains("192.0.2.1"), "{failure}");

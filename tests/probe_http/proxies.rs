@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, Fault, Observation, Phase};
-use vigie::net::{Endpoint, ProxyKind, UpstreamProxy};
+use vigie::net::{Endpoint, ProxyProtocol, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes};
@@ -26,7 +26,7 @@ struct Proxy {
 
 impl Proxy {
     /// Returns this proxy as an upstream proxy.
-    fn upstream(&self, kind: ProxyKind) -> UpstreamProxy {
+    fn upstream(&self, kind: ProxyProtocol) -> UpstreamProxy {
         UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", self.port))
     }
 }
@@ -70,7 +70,7 @@ fn microsocks(login: bool) -> Proxy {
 async fn observe(url: &str, fields: Value, upstream: UpstreamProxy, ca: &Authority) -> Observation {
     let mut check = Check::new(url).with(fields).with(json!({"proxy_id": 4}));
     check.proxies = [(4, upstream)].into();
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     check.run().await
 }
 
@@ -81,7 +81,7 @@ async fn secure(ca: &Authority) -> Server {
     Server::tls(acceptor(config), vec![respond(page("ok"))]).await
 }
 
-async fn check_through(kind: ProxyKind, open: Proxy, closed: Proxy) {
+async fn check_through(kind: ProxyProtocol, open: Proxy, closed: Proxy) {
     let ca = Authority::new("test CA");
     let target = Server::start(vec![respond(page("ok"))]).await;
     let over_tls = secure(&ca).await;
@@ -131,10 +131,11 @@ async fn checks_run_through_a_real_squid() {
             "`apt-get install squid`",
         );
     }
-    check_through(ProxyKind::Http, squid(false), squid(true)).await;
+    check_through(ProxyProtocol::Http, squid(false), squid(true)).await;
     // A refusal by the rules of the proxy is not the fault of the target.
     let (open, ca) = (squid(false), Authority::new("test CA"));
-    let observation = observe("http://127.0.0.9:1/", json!({}), open.upstream(ProxyKind::Http), &ca).await;
+    let observation =
+        observe("http://127.0.0.9:1/", json!({}), open.upstream(ProxyProtocol::Http), &ca).await;
     let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.fault), (Kind::NotConfigured, Fault::Vigie), "{failure}");
     assert!(failure.detail.contains("with status 403"), "{failure}");
@@ -146,7 +147,7 @@ async fn checks_run_through_a_real_microsocks() {
         let remedy = "`apt-get install microsocks`";
         return lacks("probe_http::proxies::checks_run_through_a_real_microsocks", "microsocks", remedy);
     }
-    check_through(ProxyKind::Socks5, microsocks(false), microsocks(true)).await;
+    check_through(ProxyProtocol::Socks5, microsocks(false), microsocks(true)).await;
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ async fn observe(ca: &Authority, config: ServerConfig, script: Vec<Act>, fields:
     let script_stalls = matches!(script.last(), Some(Act::Stall));
     let server = Server::tls(acceptor(config), vec![script]).await;
     let mut check = Check::new(&https(&server)).with(fields);
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     if script_stalls {
         check.timeout = Duration::from_secs(1);
     }
@@ -108,7 +108,7 @@ async fn expiration_dates_are_checked_as_the_monitor_says() {
         ("Disabled", 100 * 366, Passes),
     ] {
         let mut check = Check::new(&https(&server)).with(json!({"check_ssl_expiration_dates": rule}));
-        check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+        check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
         check.settings.certificate_warning_days = days;
         let observation = check.run().await;
         compare(rule, expected, &observation);
@@ -127,7 +127,7 @@ async fn a_private_ca_is_named_by_its_id() {
         [(7, Passes), (8, Fails(3, Kind::CertificateIssuer, TLS)), (9, Fails(95, Kind::NotConfigured, TLS))]
     {
         let mut check = Check::new(&https(&server)).with(json!({"ca_cert_id": id}));
-        check.config.trust.named_authorities =
+        check.config.trust_config.named_authorities =
             [(7, pem("private", ca.pem())), (8, pem("another", other.pem()))].into();
         let observation = check.run().await;
         assert!(
@@ -156,8 +156,8 @@ async fn a_requested_client_certificate_is_sent() {
             (json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}), true),
         ] {
             let mut check = Check::new(&https(&server)).with(fields);
-            check.config.trust.authorities = vec![pem("test CA", ca.pem())];
-            check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
+            check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
+            check.config.trust_config.client_certificates = [(3, pem("client", client.pem()))].into();
             let observation = check.run().await;
             // TLS 1.3 refuses after the handshake, so the refusal comes instead of a response.
             let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
@@ -279,7 +279,7 @@ async fn redirects_change_between_http_and_https() {
     let secure = Server::tls(acceptor(config(&own, BOTH, None)), vec![respond(page("x"))]).await;
     let first = Server::start(vec![respond(redirect(301, &https(&secure)))]).await;
     let mut check = Check::new(&first.url("/"));
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let up = check.run().await;
     compare("http to https", Passes, &up);
     assert!(up.facts.tls.is_some());
@@ -292,6 +292,6 @@ async fn a_pinned_address_keeps_the_name_of_the_certificate() {
     let server = Server::tls(acceptor(config(&named, BOTH, None)), vec![respond(page("x"))]).await;
     let url = format!("https://shop.example.test:{}/", server.address.port());
     let mut check = Check::new(&url).with(json!({"resolve_dns": false, "ip_address": "127.0.0.1"}));
-    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     compare("pinned", Passes, &check.run().await);
 }

@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, Pem, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
@@ -25,8 +25,12 @@ pub fn net(authorities: &[String]) -> Net {
         .iter()
         .map(|pem| Pem { label: "test".to_owned(), text: pem.clone().into_bytes() })
         .collect();
-    let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
-    Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
+    let trust = TrustConfig {
+        public_roots: PublicRoots::None,
+        additional_authorities: authorities,
+        ..TrustConfig::default()
+    };
+    Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap()
 }
 
 /// Runs one attempt of a monitor of type `kind` with `fields`, within `timeout`.

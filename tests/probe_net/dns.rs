@@ -210,7 +210,8 @@ async fn expected_answers_must_be_in_the_reply() {
 #[tokio::test]
 async fn the_egress_policy_applies_to_name_servers() {
     let server = NameServer::start("127.0.0.1", script).await;
-    let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    let strict =
+        net_with(|config| config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for transport in ["udp", "tcp"] {
         let fields = json!({"hostname": "127.0.0.1", "port": server.at.port(), "transport": transport});
         let observation = attempt(&strict, MonitorType::NameServer, fields, TIMEOUT).await;

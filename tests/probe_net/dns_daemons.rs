@@ -110,7 +110,8 @@ impl Bind {
 
     fn net(&self) -> Net {
         net_with(|config| {
-            config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: self.ca.pem().into_bytes() }];
+            config.trust_config.additional_authorities =
+                vec![Pem { label: "ca".to_owned(), text: self.ca.pem().into_bytes() }];
         })
     }
 }

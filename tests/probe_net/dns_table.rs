@@ -764,7 +764,7 @@ async fn run_cases(cases: Vec<Case>, min: usize, authority: Option<&Authority>) 
     assert!(cases.len() >= min, "{}", cases.len());
     let net = net_with(|config| {
         let pem = authority.map(|ca| Pem { label: "ca".to_owned(), text: ca.pem().into_bytes() });
-        config.trust.authorities = pem.into_iter().collect();
+        config.trust_config.additional_authorities = pem.into_iter().collect();
     });
     let running: FuturesUnordered<_> = cases.into_iter().map(|case| case.run(&net)).collect();
     let differences: Vec<String> = running.filter_map(|outcome| async move { outcome.err() }).collect().await;

@@ -81,7 +81,8 @@ async fn tcp() {
     let authority = Authority::new("test authority");
     let identity = authority.issue(&["127.0.0.1"], (2020, 2090));
     let net = net_with(|config| {
-        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+        config.trust_config.additional_authorities =
+            vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
     let at = serve("127.0.0.1", config(&identity, &[&rustls::version::TLS13], None)).await;
     for (pattern, snapshot) in [("hello", "tcp_ok"), ("goodbye", "tcp_unexpected")] {

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
+use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    let mut config = NetConfig { trust, ..NetConfig::default() };
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    let mut config = NetConfig { trust_config: trust, ..NetConfig::default() };
     change(&mut config);
     Net::new(&config).unwrap()
 }

@@ -74,7 +74,8 @@ async fn concurrent_pings_of_one_host_keep_their_replies_apart() {
 
 #[tokio::test]
 async fn a_denied_address_is_not_pinged() {
-    let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    let strict =
+        net_with(|config| config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     let observation = attempt(&strict, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
     assert_eq!((failure_kind(&observation), observation.facts.ping), (Some(FailureKind::EgressDenied), None));
 }

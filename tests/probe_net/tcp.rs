@@ -104,7 +104,7 @@ async fn a_closed_port_and_a_denied_address_have_their_failure_kinds() {
     assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
     assert_eq!((failure.status(), observation.address), (Status::CONNECT_FAILED, Some(closed)));
     assert!(observation.phases.micros(Phase::Connect).is_some());
-    let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.1"]).unwrap());
+    let strict = net_with(|config| config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.1"]).unwrap());
     let observation = check(&strict, closed, json!({}), TIMEOUT).await;
     assert_eq!(failure_kind(&observation), Some(FailureKind::EgressDenied));
 }
@@ -219,7 +219,8 @@ async fn implicit_tls_records_the_certificate_and_runs_the_dialogue() {
     let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let expired = authority.issue(&["127.0.0.1"], (2010, 2020));
     let trusting = net_with(|config| {
-        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+        config.trust_config.additional_authorities =
+            vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
     let at = serve("127.0.0.1", config(&valid, &[&TLS13, &TLS12], None)).await;
     let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
@@ -252,7 +253,8 @@ async fn starttls_follows_each_protocol() {
     let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let acceptor = TlsAcceptor::from(Arc::new(config(&valid, &[&TLS13, &TLS12], None)));
     let trusting = net_with(|config| {
-        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+        config.trust_config.additional_authorities =
+            vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
     let unexpected = Some(FailureKind::TcpReplyUnexpected);
     let cases: &[(&str, &'static [Act], Option<FailureKind>)] = &[

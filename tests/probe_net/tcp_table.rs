@@ -263,7 +263,8 @@ async fn every_misbehaviour_has_its_failure_kind() {
     let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let acceptor = TlsAcceptor::from(Arc::new(config(&valid, &[&TLS13, &TLS12], None)));
     let net = net_with(|config| {
-        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+        config.trust_config.additional_authorities =
+            vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
     let cases = cases();
     assert!(cases.len() >= 40, "{}", cases.len());

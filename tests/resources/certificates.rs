@@ -13,8 +13,8 @@ use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
-use vigie::net::{ConnectionTrace, Deadline, Net, NetConfig, Pem, Roots, TlsOptions, TrustConfig};
-use vigie::service::OpenedCertificate;
+use vigie::net::{ConnectionTrace, Deadline, Net, NetConfig, Pem, PublicRoots, TlsOptions, TrustConfig};
+use vigie::service::DecryptedCertificate;
 
 use crate::resources::kit::{
     Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages,
@@ -138,14 +138,14 @@ async fn a_certificate_is_used_from_its_creation_to_its_deletion() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
     let server = private.issue(&["good.test"], VALID);
     let at = serve("127.0.0.1", config(&server, &[&rustls::version::TLS12], Some(&clients))).await;
-    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
-    let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
+    let trust = TrustConfig { public_roots: PublicRoots::None, ..TrustConfig::default() };
+    let net = Arc::new(Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap());
     let client_net = Arc::clone(&net);
-    let on_change = move |all: Vec<OpenedCertificate>| {
-        let pem = |one: &OpenedCertificate| Pem { label: one.name.clone(), text: one.pem.to_vec() };
+    let on_change = move |all: Vec<DecryptedCertificate>| {
+        let pem = |one: &DecryptedCertificate| Pem { label: one.name.clone(), text: one.pem.to_vec() };
         let certificates = |client: bool| {
             all.iter()
-                .filter(|one| one.client == client)
+                .filter(|one| one.is_client == client)
                 .map(|one| (one.id, pem(one)))
                 .collect::<BTreeMap<_, _>>()
         };
@@ -163,7 +163,7 @@ async fn a_certificate_is_used_from_its_creation_to_its_deletion() {
         let stream = TcpStream::connect(at).await.unwrap();
         let deadline = Deadline::within(Duration::from_secs(10));
         let result =
-            net.handshake(stream, "good.test", &options, deadline, &mut ConnectionTrace::default()).await;
+            net.tls_handshake(stream, "good.test", &options, deadline, &mut ConnectionTrace::default()).await;
         result.err().map(|failure| failure.kind)
     };
     assert_eq!(handshake().await, None);

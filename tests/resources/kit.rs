@@ -16,7 +16,9 @@ use vigie::schema::reader::InputFormat;
 use vigie::schema::validate::validate_new;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{Monitor, MonitorMetadata, Origin};
-use vigie::service::{Caller, EntryPoint, ResourceDependencies, ResourceService, SavedObject, ServiceError};
+use vigie::service::{
+    Caller, EntryPoint, RecordService, RecordServiceDependencies, SavedObject, ServiceError,
+};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
     SqliteStore,
@@ -55,7 +57,7 @@ pub struct Kit {
     pub planner: Arc<FakePlanner>,
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
-    pub resources: ResourceService,
+    pub resources: RecordService,
     pub monitors: Arc<MonitorCache>,
     pub accounts: Arc<AccountCache>,
     pub vault: Arc<Keyring>,
@@ -87,11 +89,11 @@ impl Kit {
         let monitors = Arc::new(MonitorCache::default());
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
-        let resources = ResourceService::new(ResourceDependencies {
-            config: store.clone(),
-            monitors: monitors.clone(),
-            accounts: accounts.clone(),
-            vault: vault.clone(),
+        let resources = RecordService::new(RecordServiceDependencies {
+            config_store: store.clone(),
+            monitor_cache: monitors.clone(),
+            account_cache: accounts.clone(),
+            keyring: vault.clone(),
             planner: planner.clone(),
             clock: clock.clone(),
         });
@@ -103,7 +105,7 @@ impl Kit {
             created_at: clock.now(),
             created_by: "host".to_owned(),
             fields: object(json!({"name": "other"})),
-            sealed: None,
+            private_data: None,
         };
         let ids = store.write_changes(vec![ConfigChange::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
@@ -194,7 +196,14 @@ pub fn as_role(role: Role) -> Caller {
 
 fn caller(customer: CustomerId, user: i64, login: &str, role: Role) -> Caller {
     let address = Some("192.0.2.7".parse().unwrap());
-    Caller { customer, user: UserId(user), login: Arc::from(login), role, address, via: EntryPoint::V3 }
+    Caller {
+        customer,
+        user_id: UserId(user),
+        login: Arc::from(login),
+        role,
+        client_address: address,
+        entry_point: EntryPoint::ApiV3,
+    }
 }
 
 pub fn object(value: Value) -> Map<String, Value> {

@@ -44,7 +44,7 @@ async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) 
         created_at: kit.clock.now(),
         created_by: "test".to_owned(),
         fields: object(fields),
-        sealed: None,
+        private_data: None,
     };
     let id = kit.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
     kit.accounts.invalidate();

@@ -175,7 +175,10 @@ async fn a_new_key_reseals_passwords() {
     let kit = Kit::new().await;
     let id = kit.create_valid(KIND, post(json!({}))).await;
     let before = kit.record(KIND, id).await.unwrap().private_data;
-    assert_eq!(vigie::service::count_sealed(&*kit.store).await.unwrap().by_key.values().sum::<u64>(), 1);
+    assert_eq!(
+        vigie::service::count_sealed_secrets(&*kit.store).await.unwrap().count_by_key.values().sum::<u64>(),
+        1
+    );
     let vault = kit.vault.clone();
     let reseal = move |context: &str, sealed: &[u8]| {
         let plain = vault.open(context, sealed).ok()?;

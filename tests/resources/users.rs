@@ -112,7 +112,7 @@ async fn roles_limit_changes_of_users() {
         assert_eq!(forbidden(kit.delete(&as_role(role), KIND, clara).await), text);
     }
     // Every user may change their own name and password, and no other field of their user.
-    let own = Caller { user: UserId(clara), ..as_role(Role::ReportOnly) };
+    let own = Caller { user_id: UserId(clara), ..as_role(Role::ReportOnly) };
     kit.patch(&own, KIND, clara, json!({"name": "x", "password": "battery staple"})).await.unwrap();
     assert_eq!(
         forbidden(kit.patch(&own, KIND, clara, json!({"role": "ADMIN"})).await),

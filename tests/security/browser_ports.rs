@@ -22,7 +22,7 @@ async fn no_check_reaches_a_port_of_a_browser() {
         ports.insert(forward.address().port());
         for port in ports {
             for scope in [EgressScope::Operator, EgressScope::Account(CustomerId(2))] {
-                let net = test_pool.net.with_scope(scope);
+                let net = test_pool.net.with_egress_scope(scope);
                 for host in ["127.0.0.1", "localhost", "::1"] {
                     let (deadline, mut trace) =
                         (Deadline::within(std::time::Duration::from_secs(5)), ConnectionTrace::default());

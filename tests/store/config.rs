@@ -28,13 +28,13 @@ pub fn new_monitor(origin: Origin, name: &str) -> NewMonitor {
         customer: ONE,
         origin,
         modified_at: at(5),
-        authorship: MonitorMetadata {
+        metadata: MonitorMetadata {
             created_at: Some(at(5)),
             created_by: "anna".to_owned(),
             ..MonitorMetadata::default()
         },
         document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
-        sealed: Some(b"sealed".to_vec()),
+        sealed_secrets: Some(b"sealed".to_vec()),
     }
 }
 
@@ -63,7 +63,7 @@ pub fn new_record(kind: RecordKind, unique: Option<&str>, fields: Value) -> NewR
         created_at: at(7),
         created_by: "anna".to_owned(),
         fields: object(fields),
-        sealed: Some(b"hash".to_vec()),
+        private_data: Some(b"hash".to_vec()),
     }
 }
 
@@ -88,7 +88,7 @@ pub async fn monitors_of_the_apis_are_stored_without_their_secrets(store: &impl 
     assert!(!document.differs_from_default("realm_password"), "secrets are not in the document");
     assert_eq!(trail.created_by, "anna");
     assert_eq!(trail.created_at, Some(at(5)));
-    assert_eq!(rows[0].sealed.as_deref(), Some(b"sealed".as_slice()));
+    assert_eq!(rows[0].sealed_secrets.as_deref(), Some(b"sealed".as_slice()));
     assert_eq!(rows[1].monitor.origin, Origin::Applied { key: "shop".into() });
     assert_eq!(store.customer_for_monitor(MonitorId(api)).await.unwrap(), Some(ONE));
     assert_eq!(store.customer_for_monitor(MonitorId(api + 1000)).await.unwrap(), None);
@@ -100,7 +100,7 @@ pub async fn a_change_of_an_older_revision_is_refused_and_changes_nothing(store:
     newer.monitor.revision = Revision(2);
     newer.monitor.metadata =
         Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
-    newer.sealed = None;
+    newer.sealed_secrets = None;
     let put = |expected| ConfigChange::UpdateMonitor {
         monitor: Box::new(newer.clone()),
         expected: Revision(expected),
@@ -110,7 +110,7 @@ pub async fn a_change_of_an_older_revision_is_refused_and_changes_nothing(store:
 
     // The record before the refused change, and the audit entry, are rolled back with it.
     let refused = vec![ConfigChange::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
-    let outcome = store.write_changes(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
+    let outcome = store.write_changes(refused, vec![entry(AuditObject::CreatedByWrite(0), "anna", 1)]).await;
     assert_eq!(outcome, Err(StoreError::Stale));
     assert_eq!(store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().total, 0);
     assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().total, 0);
@@ -155,7 +155,7 @@ pub async fn a_pause_of_a_file_monitor_survives_changes_of_its_file(store: &impl
     store.apply_monitors(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
     let mut paused = monitor(2);
     paused.metadata = Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
-    let put = StoredMonitor { monitor: paused.clone(), sealed: None };
+    let put = StoredMonitor { monitor: paused.clone(), sealed_secrets: None };
     store
         .write_changes(
             vec![ConfigChange::UpdateMonitor { monitor: Box::new(put), expected: Revision(1) }],
@@ -192,7 +192,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     let deploy = |second: i64, name: &str| NewRecord {
         created_at: at(second),
         parent_id: Some(second),
-        sealed: None,
+        private_data: None,
         ..new_record(RecordKind::Event, None, json!({"event": name, "level": 3}))
     };
     let customer = NewRecord { customer: None, ..new_record(RecordKind::Customer, None, json!({})) };
@@ -212,7 +212,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
         created_by: "anna".to_owned(),
         modified_at: at(7),
         fields: user.fields.clone(),
-        private_data: user.sealed.clone(),
+        private_data: user.private_data.clone(),
     };
     assert_eq!(found, expected);
     assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
@@ -267,7 +267,8 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
 
 pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop"));
-    let entries = vec![entry(AuditObject::Created(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
+    let entries =
+        vec![entry(AuditObject::CreatedByWrite(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
     let id = store.write_changes(vec![new], entries).await.unwrap()[0];
     let mut foreign = entry(AuditObject::Id(7), "anna", 30);
     foreign.customer = CustomerId(2);
@@ -313,7 +314,7 @@ pub async fn secrets_are_resealed_in_their_context(store: &impl Store) {
     assert_eq!(store.reseal(reseal.clone()).await.unwrap(), 3);
     assert_eq!(store.reseal(reseal).await.unwrap(), 0, "all have the new form");
     let expected = format!("{}|sealed", seal_context("monitor", ONE)).into_bytes();
-    assert!(stored_monitors(store).await.iter().all(|row| row.sealed.as_ref() == Some(&expected)));
+    assert!(stored_monitors(store).await.iter().all(|row| row.sealed_secrets.as_ref() == Some(&expected)));
     let private = async |kind, id| store.record(kind, id).await.unwrap().unwrap().private_data.unwrap();
     let expected = format!("{}|hash", seal_context("certificate", ONE)).into_bytes();
     assert_eq!(private(RecordKind::Certificate, ids[0]).await, expected);
@@ -329,13 +330,17 @@ pub async fn an_audit_entry_names_the_object_created_in_its_call(store: &impl St
         ConfigChange::RemoveRecord { kind: RecordKind::User, id: first, expected: Revision(1) },
         ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop")),
     ];
-    let entries = vec![entry(AuditObject::Created(0), "anna", 1), entry(AuditObject::Created(1), "otto", 2)];
+    let entries = vec![
+        entry(AuditObject::CreatedByWrite(0), "anna", 1),
+        entry(AuditObject::CreatedByWrite(1), "otto", 2),
+    ];
     let created = store.write_changes(changes, entries).await.unwrap();
     let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
     let object_ids: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
     assert_eq!(object_ids, created.iter().copied().map(Some).collect::<Vec<_>>());
     // An entry about no object is an error in the program; its whole call is rolled back.
-    let outcome = store.write_changes(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
+    let outcome =
+        store.write_changes(vec![user()], vec![entry(AuditObject::CreatedByWrite(1), "anna", 3)]).await;
     assert!(matches!(outcome, Err(StoreError::Unusable(_))), "{outcome:?}");
     let users = store.records(RecordFilter::new(RecordKind::User), ALL).await.unwrap();
     assert_eq!((users.total, store.audit(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));

@@ -24,7 +24,7 @@ fn with_password(key: &str, host: &str, password: Option<&str>) -> DesiredMonito
     let serde_json::Value::Object(values) = values else { unreachable!() };
     DesiredMonitor {
         key: key.into(),
-        file: "shop.yaml".into(),
+        file_name: "shop.yaml".into(),
         customer: CustomerId(1),
         document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
     }
@@ -48,17 +48,17 @@ async fn only_monitors_that_differ_are_changed() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     let first = load(&store, &[desired("a", "one.test"), desired("b", "two.test")], &[], 1).await;
-    assert_eq!((first.changed.len(), first.removed.len(), revisions(&first)), (2, 0, vec![1, 1]));
+    assert_eq!((first.upserted.len(), first.removed.len(), revisions(&first)), (2, 0, vec![1, 1]));
 
     // The same files again, as after a restart.
     let again = load(&store, &[desired("a", "one.test"), desired("b", "two.test")], &[], 2).await;
-    assert_eq!((again.changed.len(), again.removed.len()), (0, 0));
+    assert_eq!((again.upserted.len(), again.removed.len()), (0, 0));
     assert_eq!(again.monitors, first.monitors);
 
     // One monitor changes, one is removed, one is added; a key that only moved in its file is unchanged.
     let files = [desired("c", "three.test"), desired("b", "zwei.test")];
     let third = load(&store, &files, &again.monitors, 3).await;
-    assert_eq!(third.changed.len(), 2);
+    assert_eq!(third.upserted.len(), 2);
     assert_eq!(third.removed, [first.monitors[0].id]);
     assert_eq!(revisions(&third), [1, 2]);
     assert_eq!(third.monitors[1].id, first.monitors[1].id);
@@ -82,9 +82,9 @@ async fn a_secret_is_not_stored_and_its_change_is_a_new_revision() {
     assert_eq!(stored[0].document.text("realm_password"), None);
     assert_eq!(stored[0].document.text("url"), Some("http://one.test/"));
 
-    assert!(load(&store, &file("hunter2"), &first.monitors, 2).await.changed.is_empty());
+    assert!(load(&store, &file("hunter2"), &first.monitors, 2).await.upserted.is_empty());
     let second = load(&store, &file("correct horse"), &first.monitors, 3).await;
-    assert_eq!((second.changed.len(), revisions(&second)), (1, vec![2]));
+    assert_eq!((second.upserted.len(), revisions(&second)), (1, vec![2]));
 
     store.close().await;
     for entry in std::fs::read_dir(folder.path()).unwrap() {
@@ -111,7 +111,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
     other.customer = CustomerId(2);
     let files = [desired("a", "one.test"), other, desired("b", "three.test")];
     let loaded = load(&store, &files, &[], 1).await;
-    assert_eq!(loaded.changed.len(), 3);
+    assert_eq!(loaded.upserted.len(), 3);
     let customers: Vec<_> = loaded.monitors.iter().map(|monitor| monitor.customer.0).collect();
     assert_eq!(customers, [1, 2, 1]);
     let none = load(&store, &[], &loaded.monitors, 2).await;

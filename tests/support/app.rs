@@ -26,8 +26,8 @@ use vigie::schema::Monitor;
 use vigie::service::monitors;
 use vigie::service::{
     AccountService, AlertService, AlertServiceDependencies, LastRunLookup, MonitorContext,
-    MonitorDependencies, NoAlertControl, OnDemandTestDependencies, OnDemandTests, ResourceDependencies,
-    ResourceService, StatusQueries,
+    MonitorDependencies, NoAlertControl, OnDemandTestDependencies, OnDemandTests, RecordService,
+    RecordServiceDependencies, StatusQueries,
 };
 use vigie::store::{
     ConfigChange, ConfigStore, MonitorState, NewRecord, SqliteSettings, SqliteStore, StoredToken,
@@ -94,27 +94,27 @@ impl App {
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
         let monitors = MonitorContext::new(MonitorDependencies {
-            config: Arc::clone(&config),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
+            config_store: Arc::clone(&config),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
             planner: planner.clone(),
-            vault: Arc::clone(&vault),
+            keyring: Arc::clone(&vault),
             clock: Arc::clone(&timer),
         });
-        let monitors = Arc::new(monitors.with_last_runs(planner.clone()));
+        let monitors = Arc::new(monitors.with_last_run_lookup(planner.clone()));
         monitor_cache.replace_all(monitors::load_monitors(&monitors).await.unwrap());
-        let resources = Arc::new(ResourceService::new(ResourceDependencies {
-            config: Arc::clone(&config),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
-            vault,
+        let resources = Arc::new(RecordService::new(RecordServiceDependencies {
+            config_store: Arc::clone(&config),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
+            keyring: vault,
             planner: planner.clone(),
             clock: Arc::clone(&timer),
         }));
         let on_demand_tests = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
-            config: Arc::clone(&config),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
+            config_store: Arc::clone(&config),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
             planner: planner.clone(),
             clock: Arc::clone(&timer),
             retention: std::time::Duration::from_secs(RETENTION_DAYS * 86_400),
@@ -122,18 +122,25 @@ impl App {
         let alerts = Arc::new(AlertService::new(AlertServiceDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
-            config: Arc::clone(&config),
+            config_store: Arc::clone(&config),
             alert_control: Arc::new(NoAlertControl),
-            monitors: Arc::clone(&monitor_cache),
-            accounts: Arc::clone(&account_cache),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&timer),
         }));
         let tokens: Arc<dyn TokenStore> = store.clone();
         let accounts = Arc::new(AccountService::new(config, tokens, Arc::clone(&timer)));
         let queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
-        let state =
-            ApiState { accounts, monitors, resources, alerts, on_demand_tests, queries, clock: timer };
+        let state = ApiState {
+            accounts,
+            monitors,
+            records: resources,
+            alerts,
+            on_demand_tests,
+            queries,
+            clock: timer,
+        };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, monitors: monitor_cache, folder }
     }
@@ -197,7 +204,7 @@ impl App {
             created_at: self.clock.now(),
             created_by: "test".to_owned(),
             fields: fields.as_object().unwrap().clone(),
-            sealed: None,
+            private_data: None,
         })
     }
 }

@@ -51,7 +51,7 @@ where
         Ok(caller) => caller,
         Err(error) => return metadata.error_response(&error),
     };
-    let result = match caller.require_right(right) {
+    let result = match caller.require_permission(right) {
         Ok(()) => act(LegacyCall { state, caller: caller.clone(), request }).await,
         Err(error) => Err(error.into()),
     };

@@ -67,7 +67,7 @@ impl From<ServiceError> for LegacyError {
                 Self::new(status, message)
             }
             ServiceError::Unauthenticated(_) | ServiceError::InvalidCredentials => Self::invalid_login(),
-            ServiceError::Locked => Self::new(47, "Account locked or not yet active."),
+            ServiceError::UserLocked => Self::new(47, "Account locked or not yet active."),
             ServiceError::RateLimited(seconds) => {
                 Self::new(47, format!("Too many attempts; try again in {seconds} s."))
             }
@@ -76,7 +76,7 @@ impl From<ServiceError> for LegacyError {
             ServiceError::Conflict(message) => Self::new(66, message),
             ServiceError::PreconditionFailed => Self::internal("The monitor has changed since; try again."),
             ServiceError::Unavailable(message) => Self::internal(message),
-            ServiceError::Store(error) => Self::from(error),
+            ServiceError::StoreFailed(error) => Self::from(error),
         }
     }
 }
@@ -173,11 +173,15 @@ mod tests {
             ),
             (ServiceError::Unauthenticated("x".to_owned()), 40, "Invalid login information."),
             (ServiceError::InvalidCredentials, 40, "Invalid login information."),
-            (ServiceError::Locked, 47, "Account locked or not yet active."),
+            (ServiceError::UserLocked, 47, "Account locked or not yet active."),
             (ServiceError::RateLimited(7), 47, "Too many attempts; try again in 7 s."),
             (ServiceError::Forbidden("no".to_owned()), 63, "no"),
             (ServiceError::NotFound, 65, "Invalid device."),
-            (ServiceError::Store(StoreError::Closed), 99, "The store is not available; try again later."),
+            (
+                ServiceError::StoreFailed(StoreError::Closed),
+                99,
+                "The store is not available; try again later.",
+            ),
         ] {
             assert_eq!(LegacyError::from(error), LegacyError::new(status, message));
         }

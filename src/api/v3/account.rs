@@ -31,7 +31,7 @@ async fn get_account(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, ApiError> {
-    let (object, revision) = state.resources.account(&caller).await?;
+    let (object, revision) = state.records.account(&caller).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
 
@@ -42,5 +42,5 @@ async fn update_account(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    Ok(etag::saved_response(state.resources.update_account(&caller, &body, if_match).await?))
+    Ok(etag::saved_response(state.records.update_account(&caller, &body, if_match).await?))
 }

@@ -39,7 +39,7 @@ async fn list(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.resources.time_zone(&caller).await?;
+    let zone = state.records.time_zone(&caller).await?;
     let (from, thru) = time_range(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = AuditFilter {
@@ -52,7 +52,7 @@ async fn list(
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, resources) = (caller.role, state.resources);
+    let (role, resources) = (caller.role, state.records);
     let newest_first = |last, id| id < last;
     list_response::stream_pages(role, paging, newest_first, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());

@@ -230,7 +230,7 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
     match (key, kind) {
         (Some(key), Some(kind)) if errors.is_empty() => {
-            Ok(ApplyEntry { key, kind, body: Node { value: NodeValue::Map(fields), position } })
+            Ok(ApplyEntry { key, monitor_type: kind, body: Node { value: NodeValue::Map(fields), position } })
         }
         _ => Err(errors),
     }

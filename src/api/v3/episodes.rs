@@ -50,7 +50,7 @@ async fn list_episodes(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.resources.time_zone(&caller).await?;
+    let zone = state.records.time_zone(&caller).await?;
     let (from, thru) = time_range(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = EpisodeFilter {
@@ -85,5 +85,5 @@ async fn acknowledge_episode(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.acknowledge(&caller, EpisodeId(id)).await?))
+    Ok(Json(state.alerts.acknowledge_episode(&caller, EpisodeId(id)).await?))
 }

@@ -186,7 +186,7 @@ async fn copy_monitor(
     IdParam(id): IdParam,
     OptionalJsonBody(body): OptionalJsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(monitors::copy(&state.monitors, &caller, MonitorId(id), &body).await?))
+    Ok(etag::saved_response(monitors::copy_monitor(&state.monitors, &caller, MonitorId(id), &body).await?))
 }
 
 async fn pause_monitor(
@@ -195,9 +195,9 @@ async fn pause_monitor(
     IdParam(id): IdParam,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let zone = state.resources.time_zone(&caller).await?;
+    let zone = state.records.time_zone(&caller).await?;
     let until = parse_until(&body, &zone)?;
-    Ok(etag::saved_response(monitors::pause(&state.monitors, &caller, MonitorId(id), until).await?))
+    Ok(etag::saved_response(monitors::pause_monitor(&state.monitors, &caller, MonitorId(id), until).await?))
 }
 
 fn parse_until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
@@ -222,7 +222,7 @@ async fn resume_monitor(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(monitors::resume(&state.monitors, &caller, MonitorId(id)).await?))
+    Ok(etag::saved_response(monitors::resume_monitor(&state.monitors, &caller, MonitorId(id)).await?))
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ async fn list(
     let (window, select) = (query.paging(), query.select());
     query.into_result()?;
     let (count, first) =
-        state.monitors.count_matching(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+        state.monitors.count_and_find(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorReader::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
     // Read the first chunk before the response starts, so that an error has its own status.
     let (first_chunk, reader) = reader.read_chunk().await?;

@@ -99,7 +99,7 @@ async fn retry_notification(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.retry(&caller, id).await?))
+    Ok(Json(state.alerts.retry_notification(&caller, id).await?))
 }
 
 async fn send_test(

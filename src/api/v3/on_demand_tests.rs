@@ -14,7 +14,7 @@ use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::domain::{LocationId, MonitorId, Permission};
 use crate::schema::table::records::ON_DEMAND_TEST;
-use crate::service::{Caller, result_url};
+use crate::service::{Caller, test_path};
 
 const PARAMS: &[Param] = &[
     Param::new("monitor_id", ParamKind::Int(1), "The monitor to test").required(),
@@ -63,7 +63,7 @@ async fn start_test(
     query.into_result()?;
     let Some(monitor) = monitor else { return Err(ApiError::not_found()) };
     let id = state.on_demand_tests.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
-    Ok(Json(json!({"id": id.to_string(), "result_url": result_url(id)})).into_response())
+    Ok(Json(json!({"id": id.to_string(), "result_url": test_path(id)})).into_response())
 }
 
 async fn get(

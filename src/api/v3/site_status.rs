@@ -136,8 +136,8 @@ async fn get(
             && (kinds.is_empty() || kinds.contains(&monitor.monitor_type()))
             && (ids.is_empty() || ids.contains(&monitor.id))
     };
-    let locations = state.resources.available_locations(&caller).await?;
-    let (count, first) = state.monitors.count_matching(window.offset.unwrap_or(0), &fits);
+    let locations = state.records.available_locations(&caller).await?;
+    let (count, first) = state.monitors.count_and_find(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let reader = MonitorReader { state, locations, fits, next: first, left };
     // Read the first chunk before the response starts, so that an error has its own status.

@@ -75,17 +75,19 @@ async fn read_report(
     id: i64,
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
-    let zone = state.resources.time_zone(caller).await?;
+    let zone = state.records.time_zone(caller).await?;
     let time_rule =
         "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
         from: query.parse_one("from", time_rule, time),
-        thru: query.parse_one("thru", time_rule, time),
-        by: query.parse_one("by", "one of `hour`, `day`, `month`", Granularity::parse).unwrap_or_default(),
+        until: query.parse_one("thru", time_rule, time),
+        granularity: query
+            .parse_one("by", "one of `hour`, `day`, `month`", Granularity::parse)
+            .unwrap_or_default(),
     };
     query.into_result()?;
-    Ok(state.resources.sla_report(caller, id, request, &state.queries).await?)
+    Ok(state.records.sla_report(caller, id, request, &state.queries).await?)
 }
 
 fn nullable_number(about: &str) -> Value {

@@ -31,7 +31,7 @@ pub(super) async fn run_checks(
     record: bool,
 ) -> anyhow::Result<Vec<CheckResult>> {
     // The first random number of a process takes 26 ms, which must not count in the first handshake.
-    net::warm_up();
+    net::warm_up_crypto();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
     let cx = ExecutionContext {

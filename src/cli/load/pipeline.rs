@@ -111,7 +111,7 @@ impl ResultSink for CountingSink {
 impl LoadPipeline {
     /// Starts the pipeline without monitors.
     pub(super) fn start(settings: &Settings, store: &LoadStore) -> anyhow::Result<Self> {
-        net::warm_up();
+        net::warm_up_crypto();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
         let cx = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());

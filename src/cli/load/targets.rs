@@ -47,7 +47,11 @@ impl LoadTargets {
     /// Makes checks with `settings` trust the HTTPS target.
     pub(super) fn trust_target_ca(&self, settings: &mut Settings) {
         let text = self.ca_pem.clone().into_bytes();
-        settings.net.trust.authorities.push(Pem { label: "built-in targets".to_owned(), text });
+        settings
+            .net
+            .trust_config
+            .additional_authorities
+            .push(Pem { label: "built-in targets".to_owned(), text });
     }
 
     /// Fields of monitor `index` of `kind`; `None` for a type without a built-in target.

@@ -5,16 +5,16 @@ use std::fmt::Write;
 use super::phase_bars;
 use super::text::escape_controls;
 use crate::cli::style::Style;
-use crate::service::details::{AttemptView, HopTitle, format_duration};
+use crate::service::details::{AttemptView, HopHeading, format_duration};
 
 /// Prints one attempt, after an empty line.
 pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     out.push('\n');
-    if attempt.is_one_of_several {
+    if attempt.has_other_attempts {
         render_heading(out, attempt, style);
     }
     for hop in &attempt.hops {
-        if let Some(title) = &hop.title {
+        if let Some(title) = &hop.heading {
             render_hop_title(out, title, style);
         }
         phase_bars::render_phase_bars(out, &hop.phases, hop.offset_us, attempt.total_us, style);
@@ -33,8 +33,8 @@ fn render_heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     };
 }
 
-fn render_hop_title(out: &mut String, hop: &HopTitle<'_>, style: Style) {
-    let from = hop.address.map_or(String::new(), |address| format!(" from {address}"));
+fn render_hop_title(out: &mut String, hop: &HopHeading<'_>, style: Style) {
+    let from = hop.server_address.map_or(String::new(), |address| format!(" from {address}"));
     let response = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
     let _ = writeln!(
         out,

@@ -7,7 +7,7 @@ use super::text::{escape_controls, shortened_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{
-    ActionView, BrowserStepView, BrowserView, ConsoleLine, format_duration, waterfall_span,
+    ActionView, BrowserStepView, BrowserView, ConsoleLine, format_duration, waterfall_span_us,
 };
 
 /// Objects of a step that are printed; the JSON has all of them.
@@ -34,7 +34,7 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
         let (at, url, title) = (style.dim("at "), shortened_url(step.url), escape_controls(step.title));
         let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
     }
-    let measures = step.metrics.iter().flatten().map(|measure| measure.format(format_duration));
+    let measures = step.metrics.iter().flatten().map(|measure| measure.format_with(format_duration));
     let measures: Vec<_> = measures.collect();
     if !measures.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("measured"), measures.join(", "));
@@ -43,11 +43,11 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
     if !actions.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("actions"), actions.join(" → "));
     }
-    let span = waterfall_span(&step.objects);
+    let span = waterfall_span_us(&step.objects);
     for object in step.objects.iter().take(MAX_OBJECTS) {
         objects::render_object(out, object, span, style);
     }
-    let more = step.hidden_objects(MAX_OBJECTS);
+    let more = step.hidden_object_count(MAX_OBJECTS);
     if more > 0 {
         let _ = writeln!(out, "  … {more} more objects, see --json");
     }
@@ -64,7 +64,7 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
 }
 
 fn action_text(action: &ActionView<'_>, style: Style) -> String {
-    if action.skipped {
+    if action.was_skipped {
         return format!("{} (skipped)", action.name);
     }
     let text = format!("{} {}", action.name, format_duration(action.total_us));

@@ -7,7 +7,7 @@ use super::{attempts, browser, content_views, facts, page, steps};
 use crate::cli::style::Style;
 use crate::domain::CheckResult;
 use crate::service::details::{
-    DetailsView, attempt_views as attempts_of, fact_lines, format_duration, status_text,
+    DetailsView, attempt_views as attempts_of, fact_lines, format_duration, status_description,
 };
 
 /// Renders the whole of `result`, ending with a line break.
@@ -37,7 +37,7 @@ fn render_verdict(out: &mut String, result: &CheckResult, style: Style) {
     let outcome = style.outcome(result.outcome, result.outcome.name());
     let name = style.bold(&format!("`{}`", escape_controls(&result.monitor_name)));
     let duration = format_duration(result.total_us);
-    let status = Some(status_text(result)).filter(|text| !text.is_empty());
+    let status = Some(status_description(result)).filter(|text| !text.is_empty());
     let status = status.map_or(String::new(), |text| format!(", {text}"));
     let _ = writeln!(out, "{outcome}: {name} ({}) in {duration}{status}", result.monitor_type);
 }

@@ -16,8 +16,8 @@ pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_
             "view  {}  {}  {} objects, {} bytes in {}",
             escape_controls(view.name),
             style.outcome(outcome, text),
-            view.objects,
-            format_grouped(view.bytes),
+            view.object_count,
+            format_grouped(view.decoded_bytes),
             format_duration(view.total_us)
         );
         if let Some(reason) = &view.reason {

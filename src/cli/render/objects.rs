@@ -14,7 +14,7 @@ pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64
     let filled = lead.chars().count() + bar.chars().count();
     let rest = " ".repeat(phase_bars::BAR_WIDTH.saturating_sub(filled));
     let status = match object.http_status {
-        _ if object.blocked => "blocked".to_owned(),
+        _ if object.was_blocked => "blocked".to_owned(),
         None => "–".to_owned(),
         Some(status) => status.to_string(),
     };
@@ -24,10 +24,10 @@ pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64
         style.dim(&lead),
         style.bar(&bar),
         format_duration(object.total_us),
-        format_grouped(object.bytes),
+        format_grouped(object.decoded_bytes),
         shortened_url(object.url)
     );
-    if let Some(reason) = &object.reason {
+    if let Some(reason) = &object.failure_reason {
         let _ = writeln!(out, "      {}  {}", style.outcome(Outcome::Error, "why"), escape_controls(reason));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::objects;
 use super::text::shortened_url;
 use crate::cli::style::Style;
-use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span};
+use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span_us};
 
 /// Objects that are printed; the JSON has all of them.
 const MAX_OBJECTS: usize = 60;
@@ -16,16 +16,19 @@ pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
     let mut line = format!(
         "page with {count} {}, {} bytes in {}",
         if count == 1 { "object" } else { "objects" },
-        format_grouped(page.bytes),
+        format_grouped(page.decoded_bytes),
         format_duration(page.total_us)
     );
-    let parts =
-        [(page.failed, "failed"), (page.third_party, "third-party"), (page.unlisted, "more not loaded")];
+    let parts = [
+        (page.failed_count, "failed"),
+        (page.third_party_count, "third-party"),
+        (page.unlisted_objects, "more not loaded"),
+    ];
     for (number, text) in parts.into_iter().filter(|(number, _)| *number > 0) {
         let _ = write!(line, ", {number} {text}");
     }
     let _ = writeln!(out, "\n  {}", style.bold(&line));
-    let span = waterfall_span(&page.objects);
+    let span = waterfall_span_us(&page.objects);
     for object in page.objects.iter().take(MAX_OBJECTS) {
         objects::render_object(out, object, span, style);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::cli::style::Style;
 use crate::domain::Phases;
-use crate::service::details::{format_duration, phase_label, phase_spans, total_us};
+use crate::service::details::{format_duration, phase_label, phase_spans, sum_us};
 
 /// Cells of the longest bar.
 pub(super) const BAR_WIDTH: usize = 40;
@@ -20,7 +20,7 @@ pub(super) fn render_phase_bars(
     longest: u64,
     style: Style,
 ) {
-    let longest = longest.max(offset_us + total_us(phases)).max(1);
+    let longest = longest.max(offset_us + sum_us(phases)).max(1);
     for span in phase_spans(phases, offset_us) {
         let (lead, bar) = bar_text(span.offset_us, span.total_us, longest);
         let (name, duration) = (phase_label(span.phase), format_duration(span.total_us));

@@ -31,22 +31,22 @@ fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style
     let name: String = escape_controls(step.name).chars().take(width).collect();
     let text = style.outcome(outcome, &format!("{text:<6}"));
     let duration = format_duration(step.total_us);
-    let request = step.request.as_ref().map(request_text).unwrap_or_default();
+    let request = step.last_request.as_ref().map(request_text).unwrap_or_default();
     let number = style.bold(&format!("{:>4}", step.number));
     let _ = writeln!(out, "{number}  {name:<width$}  {text} {duration:>9}{request}");
     for (index, reason) in step.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
         let _ = writeln!(out, "      {label:>3}  {}", escape_controls(reason));
     }
-    if !step.variables.is_empty() {
-        let names: Vec<_> = step.variables.iter().map(|name| escape_controls(name)).collect();
+    if !step.set_variables.is_empty() {
+        let names: Vec<_> = step.set_variables.iter().map(|name| escape_controls(name)).collect();
         let _ = writeln!(out, "      {}  {}", style.dim("set"), names.join(", "));
     }
 }
 
 fn request_text(request: &RequestView<'_>) -> String {
     let status = request.http_status.map_or_else(|| "no response".to_owned(), |status| status.to_string());
-    let more = match request.earlier {
+    let more = match request.earlier_requests {
         0 => String::new(),
         1 => ", the second exchange".to_owned(),
         earlier => format!(", after {earlier} others"),

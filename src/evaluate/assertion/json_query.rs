@@ -12,7 +12,7 @@ use crate::syntax::path::PathError;
 
 /// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
-/// Maximum size in bytes of a document whose values are read without parsing: such a document never has [`MAX_VALUES`].
+/// Maximum size in bytes of a document whose values are read without parsing: such a document never has [`MAX_HEADER_VALUES`].
 const MAX_DIRECT_BYTES: usize = 1024 * 1024;
 /// Maximum number of values of a document; each takes 32 bytes or more, whatever its text.
 const MAX_VALUES: u64 = 1_000_000;

@@ -7,11 +7,11 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IcmpError {
     /// The sender: a router, the target, or this host when no neighbour responded on the next link.
-    pub from: IpAddr,
+    pub sender: IpAddr,
     /// ICMP type.
-    pub kind: u8,
+    pub icmp_type: u8,
     /// ICMP code.
-    pub code: u8,
+    pub icmp_code: u8,
     /// MTU of the next link in bytes, when the packet was too large for it.
     pub mtu: Option<u32>,
 }
@@ -25,16 +25,16 @@ impl IcmpError {
     /// Whether the packet was too large for a link.
     #[must_use]
     pub const fn is_too_big(&self) -> bool {
-        match self.from {
-            IpAddr::V4(_) => matches!((self.kind, self.code), (3, 4)),
-            IpAddr::V6(_) => self.kind == 2,
+        match self.sender {
+            IpAddr::V4(_) => matches!((self.icmp_type, self.icmp_code), (3, 4)),
+            IpAddr::V6(_) => self.icmp_type == 2,
         }
     }
 
     /// Returns the error as text.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
-        match (self.from.is_ipv6(), self.kind, self.code) {
+        match (self.sender.is_ipv6(), self.icmp_type, self.icmp_code) {
             (false, 3, 0 | 6) | (true, 1, 0) => "network unreachable",
             (false, 3, 1 | 7) | (true, 1, 3) => "host unreachable",
             (false, 3, 2) => "protocol unreachable",
@@ -57,11 +57,11 @@ impl IcmpError {
 
 impl fmt::Display for IcmpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} reported: {}", self.from, self.as_str())?;
+        write!(f, "{} reported: {}", self.sender, self.as_str())?;
         if let Some(mtu) = self.mtu.filter(|&mtu| mtu > 0) {
             write!(f, " for the next link (MTU {mtu})")?;
         }
-        write!(f, " (ICMP type {}, code {})", self.kind, self.code)
+        write!(f, " (ICMP type {}, code {})", self.icmp_type, self.icmp_code)
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn an_error_names_its_sender_and_kind() {
         let error = |from: &str, kind, code, mtu| {
-            IcmpError { from: from.parse().unwrap(), kind, code, mtu }.to_string()
+            IcmpError { sender: from.parse().unwrap(), icmp_type: kind, icmp_code: code, mtu }.to_string()
         };
         assert_eq!(
             error("192.0.2.1", 3, 1, None),

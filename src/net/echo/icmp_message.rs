@@ -25,12 +25,12 @@ pub(super) struct IcmpMessage {
     pub(super) error: Option<IcmpError>,
 }
 
-const REPLY_V4: u8 = 0;
-const REPLY_V6: u8 = 129;
+const ECHO_REPLY_TYPE_V4: u8 = 0;
+const ECHO_REPLY_TYPE_V6: u8 = 129;
 
 /// Parses a packet from `from`; returns `None` when it is not about an echo request. On a raw socket, IPv4 packets
 /// start with the IP header.
-pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<IcmpMessage> {
+pub(super) fn parse_icmp_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<IcmpMessage> {
     match from {
         IpAddr::V4(from) => {
             let socket = if raw { Type::RAW } else { Type::DGRAM };
@@ -42,14 +42,14 @@ pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Icmp
                 || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
             let is_too_big = (kind, code) == (3, 4);
             let is_error = IcmpError::is_delivery_error(false, kind);
-            (is_error || kind == REPLY_V4).then(|| IcmpMessage {
+            (is_error || kind == ECHO_REPLY_TYPE_V4).then(|| IcmpMessage {
                 target: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
                 error: is_error.then(|| IcmpError {
-                    from: from.into(),
-                    kind,
-                    code,
+                    sender: from.into(),
+                    icmp_type: kind,
+                    icmp_code: code,
                     mtu: is_too_big.then(mtu).flatten(),
                 }),
             })
@@ -59,14 +59,14 @@ pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Icmp
             let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
             let mtu = || bytes.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
             let is_error = IcmpError::is_delivery_error(true, kind);
-            (is_error || kind == REPLY_V6).then(|| IcmpMessage {
+            (is_error || kind == ECHO_REPLY_TYPE_V6).then(|| IcmpMessage {
                 target: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
                 error: is_error.then(|| IcmpError {
-                    from: from.into(),
-                    kind,
-                    code,
+                    sender: from.into(),
+                    icmp_type: kind,
+                    icmp_code: code,
                     mtu: (kind == 2).then(mtu).flatten(),
                 }),
             })
@@ -98,7 +98,8 @@ pub(super) fn read_error_queue(socket: &impl AsRawFd, v6: bool) -> io::Result<Op
     if !is_icmp || !IcmpError::is_delivery_error(v6, error.ee_type) {
         return Ok(None);
     }
-    let mut icmp_error = IcmpError { from, kind: error.ee_type, code: error.ee_code, mtu: None };
+    let mut icmp_error =
+        IcmpError { sender: from, icmp_type: error.ee_type, icmp_code: error.ee_code, mtu: None };
     icmp_error.mtu = icmp_error.is_too_big().then_some(error.ee_info);
     Ok(parse_echo_ids(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
         .map(|(identifier, sequence)| IcmpMessage { target, identifier, sequence, error: Some(icmp_error) }))
@@ -127,7 +128,7 @@ mod tests {
             for raw in [true, false] {
                 for length in 0..SNAP_LEN {
                     assert!(
-                        parse_packet(&vec![0xff; length], from, raw)
+                        parse_icmp_packet(&vec![0xff; length], from, raw)
                             .is_none_or(|message| message.error.is_some())
                     );
                 }
@@ -149,21 +150,27 @@ mod tests {
     #[test]
     fn an_error_identifies_its_request_and_its_sender() {
         let router: IpAddr = "192.0.2.1".parse().unwrap();
-        let message = parse_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
+        let message = parse_icmp_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
         assert_eq!(
             (message.target, message.identifier, message.sequence),
             ("192.0.2.9".parse().unwrap(), 7, 8)
         );
-        assert_eq!(message.error, Some(IcmpError { from: router, kind: 3, code: 4, mtu: Some(1400) }));
-        let expired = parse_packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
-        assert_eq!((expired.kind, expired.mtu), (11, None));
+        assert_eq!(
+            message.error,
+            Some(IcmpError { sender: router, icmp_type: 3, icmp_code: 4, mtu: Some(1400) })
+        );
+        let expired = parse_icmp_packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
+        assert_eq!((expired.icmp_type, expired.mtu), (11, None));
     }
 
     #[test]
     fn a_redirect_is_not_a_loss() {
         // The packet that it is about was forwarded; a reply will arrive.
         for kind in [4, 5] {
-            assert_eq!(parse_packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true), None);
+            assert_eq!(
+                parse_icmp_packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true),
+                None
+            );
         }
     }
 
@@ -171,7 +178,7 @@ mod tests {
         #[test]
         fn parsing_never_panics(bytes: Vec<u8>, raw: bool, v6: bool) {
             let from: IpAddr = if v6 { "2001:db8::1" } else { "192.0.2.1" }.parse().unwrap();
-            let _ = (parse_packet(&bytes, from, raw), parse_echo_ids(&bytes, 8));
+            let _ = (parse_icmp_packet(&bytes, from, raw), parse_echo_ids(&bytes, 8));
         }
     }
 }

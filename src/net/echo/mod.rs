@@ -13,4 +13,4 @@ mod sockets;
 
 pub use icmp_error::IcmpError;
 pub use sockets::{EchoOutcome, EchoSocket, PendingEcho};
-pub(super) use sockets::{EchoSockets, checksum};
+pub(super) use sockets::{EchoSockets, internet_checksum};

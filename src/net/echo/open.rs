@@ -12,7 +12,7 @@ impl Net {
     /// raw one. Fails with [`FailureKind::NoPermission`] (95) when neither is permitted.
     pub async fn echo_socket(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
         let cell = if address.is_ipv4() { &self.stack.echo_sockets.v4 } else { &self.stack.echo_sockets.v6 };
-        cell.get_or_try_init(async || EchoSocket::open(&self.stack.source, address))
+        cell.get_or_try_init(async || EchoSocket::open(&self.stack.source_binding, address))
             .await
             .map_err(|error| self.echo_socket_failure(address, &error))
     }
@@ -26,13 +26,13 @@ impl Net {
             );
             return Failure::new(Phase::Connect, FailureKind::NoPermission, detail);
         }
-        self.dial_failure(SocketAddr::new(address, 0), error)
+        self.socket_failure(SocketAddr::new(address, 0), error)
     }
 
     /// Returns the failure of `socket` for echo requests.
     pub(in crate::net) fn echo_socket_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() != io::ErrorKind::PermissionDenied {
-            return self.dial_failure(SocketAddr::new(address, 0), error);
+            return self.socket_failure(SocketAddr::new(address, 0), error);
         }
         let detail = format!(
             "echo requests to {address}: {error}\nhint: put a group of this process into the range of the sysctl \

@@ -6,40 +6,40 @@ use socket2::SockFilter;
 // Instructions of the classic packet filter (Linux, Documentation/networking/filter.rst).
 const LOAD_BYTE: u16 = 0x30;
 const LOAD_HALF: u16 = 0x28;
-const LOAD_BYTE_BEHIND_X: u16 = 0x50;
-const LOAD_HALF_BEHIND_X: u16 = 0x48;
-const X_IS_LENGTH_OF_HEADER: u16 = 0xb1;
-const IF_EQUAL: u16 = 0x15;
-const IF_AT_LEAST: u16 = 0x35;
+const LOAD_BYTE_AT_X_OFFSET: u16 = 0x50;
+const LOAD_HALF_AT_X_OFFSET: u16 = 0x48;
+const LOAD_IP_HEADER_LEN_INTO_X: u16 = 0xb1;
+const JUMP_IF_EQUAL: u16 = 0x15;
+const JUMP_IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 /// Accepts all bytes of a packet.
-const WHOLE: u32 = u32::MAX;
+const WHOLE_PACKET: u32 = u32::MAX;
 
 /// Returns a filter that accepts the replies with `identifier`, and errors.
-pub(super) fn replies_and_errors(v6: bool, identifier: u16) -> Vec<SockFilter> {
+pub(super) fn accept_replies_and_errors(v6: bool, identifier: u16) -> Vec<SockFilter> {
     let op = SockFilter::new;
     let identifier = u32::from(identifier);
     if v6 {
         // The packet starts with the ICMP header; errors have a type below 128 (RFC 4443 2.1).
         vec![
             op(LOAD_BYTE, 0, 0, 0),
-            op(IF_EQUAL, 1, 0, 129),
-            op(IF_AT_LEAST, 3, 2, 128),
+            op(JUMP_IF_EQUAL, 1, 0, 129),
+            op(JUMP_IF_AT_LEAST, 3, 2, 128),
             op(LOAD_HALF, 0, 0, 4),
-            op(IF_EQUAL, 0, 1, identifier),
-            op(RETURN, 0, 0, WHOLE),
+            op(JUMP_IF_EQUAL, 0, 1, identifier),
+            op(RETURN, 0, 0, WHOLE_PACKET),
             op(RETURN, 0, 0, 0),
         ]
     } else {
         // The packet starts with the IP header, which contains its own length.
         vec![
-            op(X_IS_LENGTH_OF_HEADER, 0, 0, 0),
-            op(LOAD_BYTE_BEHIND_X, 0, 0, 0),
-            op(IF_EQUAL, 4, 0, 8),
-            op(IF_EQUAL, 0, 2, 0),
-            op(LOAD_HALF_BEHIND_X, 0, 0, 4),
-            op(IF_EQUAL, 0, 1, identifier),
-            op(RETURN, 0, 0, WHOLE),
+            op(LOAD_IP_HEADER_LEN_INTO_X, 0, 0, 0),
+            op(LOAD_BYTE_AT_X_OFFSET, 0, 0, 0),
+            op(JUMP_IF_EQUAL, 4, 0, 8),
+            op(JUMP_IF_EQUAL, 0, 2, 0),
+            op(LOAD_HALF_AT_X_OFFSET, 0, 0, 4),
+            op(JUMP_IF_EQUAL, 0, 1, identifier),
+            op(RETURN, 0, 0, WHOLE_PACKET),
             op(RETURN, 0, 0, 0),
         ]
     }

@@ -7,37 +7,37 @@ use tokio::time::Instant;
 
 /// Microseconds between two requests: 20,000 a second. Otherwise many simultaneous checks would fill queues in the
 /// network, and the resulting loss would look like that of the targets.
-const INTERVAL_MICROS: u64 = 50;
+const REQUEST_INTERVAL_US: u64 = 50;
 /// Requests that may be sent at once after a pause. Their replies fit into the smallest buffer of Linux.
-const BURST: u64 = 100;
+const MAX_BURST_REQUESTS: u64 = 100;
 
 /// Limits the rate of requests. Slots are assigned in the order of the calls.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
-    start: Instant,
+    epoch: Instant,
     /// The time of the next slot, in microseconds after `start`.
     next_slot_us: AtomicU64,
 }
 
 impl Default for RateLimiter {
     fn default() -> Self {
-        Self { start: Instant::now(), next_slot_us: AtomicU64::new(0) }
+        Self { epoch: Instant::now(), next_slot_us: AtomicU64::new(0) }
     }
 }
 
 impl RateLimiter {
     /// Waits for the next slot.
-    pub(super) async fn acquire(&self) {
-        let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        if let Some(at) = self.reserve(now) {
-            tokio::time::sleep_until(self.start + Duration::from_micros(at)).await;
+    pub(super) async fn wait_for_slot(&self) {
+        let now = u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if let Some(at) = self.reserve_slot(now) {
+            tokio::time::sleep_until(self.epoch + Duration::from_micros(at)).await;
         }
     }
 
     /// Reserves a slot at the time `now`; returns `None` when it is immediate, otherwise its time, in microseconds.
-    fn reserve(&self, now: u64) -> Option<u64> {
-        let earliest = now.saturating_sub(INTERVAL_MICROS * BURST);
-        let next_after = |next: u64| next.max(earliest) + INTERVAL_MICROS;
+    fn reserve_slot(&self, now: u64) -> Option<u64> {
+        let earliest = now.saturating_sub(REQUEST_INTERVAL_US * MAX_BURST_REQUESTS);
+        let next_after = |next: u64| next.max(earliest) + REQUEST_INTERVAL_US;
         let previous = self
             .next_slot_us
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
@@ -54,16 +54,20 @@ mod tests {
     fn a_burst_is_immediate_and_then_requests_are_spaced() {
         let limiter = RateLimiter::default();
         let now = 10_000_000;
-        let slots: Vec<Option<u64>> = (0..BURST + 3).map(|_| limiter.reserve(now)).collect();
-        let first_late = usize::try_from(BURST).unwrap() + 1;
+        let slots: Vec<Option<u64>> =
+            (0..MAX_BURST_REQUESTS + 3).map(|_| limiter.reserve_slot(now)).collect();
+        let first_late = usize::try_from(MAX_BURST_REQUESTS).unwrap() + 1;
         assert!(slots[..first_late].iter().all(Option::is_none), "{slots:?}");
-        assert_eq!(slots[first_late..], [Some(now + INTERVAL_MICROS), Some(now + 2 * INTERVAL_MICROS)]);
+        assert_eq!(
+            slots[first_late..],
+            [Some(now + REQUEST_INTERVAL_US), Some(now + 2 * REQUEST_INTERVAL_US)]
+        );
     }
 
     #[test]
     fn a_second_has_twenty_thousand_slots() {
         let limiter = RateLimiter::default();
-        let last = (0..20_000).filter_map(|_| limiter.reserve(0)).last();
+        let last = (0..20_000).filter_map(|_| limiter.reserve_slot(0)).last();
         assert!(last.unwrap() <= 1_000_000, "{last:?}");
     }
 }

@@ -24,14 +24,14 @@ use crate::sync::Mutex;
 
 /// Receive buffer for the replies of several thousand requests that arrive while this task does not run. With the
 /// kernel's default of 208 KiB a burst of 128 loses replies, which would look like loss of the target.
-const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
+const RECEIVE_BUFFER_BYTES: usize = 8 * 1024 * 1024;
 
 /// Maximum number of packets that are read before other tasks get to run.
 const MAX_PACKETS_PER_POLL: u32 = 128;
 
 /// Maximum number of errors of earlier requests that are skipped: a later `sendto` of the same socket returns each of
 /// them once. Any further error is about the current request.
-const MAX_PENDING_ERRORS: u32 = 16;
+const MAX_SKIPPED_ERRORS: u32 = 16;
 
 /// The sockets of a location, each opened when it is first needed.
 #[derive(Debug, Default)]
@@ -43,15 +43,15 @@ pub(in crate::net) struct EchoSockets {
 /// A socket for echo requests of one address family.
 #[derive(Debug)]
 pub struct EchoSocket {
-    shared: Arc<EchoSocketInner>,
-    receiver: JoinHandle<()>,
+    inner: Arc<EchoSocketInner>,
+    receive_task: JoinHandle<()>,
 }
 
 #[derive(Debug)]
 struct EchoSocketInner {
     socket: UdpSocket,
-    raw: bool,
-    v6: bool,
+    is_raw: bool,
+    is_ipv6: bool,
     identifier: u16,
     next_sequence: AtomicU16,
     rate_limiter: RateLimiter,
@@ -61,7 +61,7 @@ struct EchoSocketInner {
 #[derive(Debug)]
 struct EchoWaiter {
     sent_at: Instant,
-    reply_sender: oneshot::Sender<EchoOutcome>,
+    outcome_sender: oneshot::Sender<EchoOutcome>,
 }
 
 /// The result of an echo request.
@@ -75,16 +75,16 @@ pub enum EchoOutcome {
 
 impl EchoSocket {
     pub(super) fn open(source: &SourceBinding, towards: IpAddr) -> io::Result<Self> {
-        let (socket, raw) = icmp_socket::open_socket(towards)?;
+        let (socket, raw) = icmp_socket::open_icmp_socket(towards)?;
         if let Some(from) = source.bind_address_for(towards) {
             socket.bind(&from.into())?;
         }
         if let Some(interface) = &source.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
         }
-        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES).is_err() {
             // Without the privilege the kernel grants as much as it allows to every process.
-            let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+            let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
         }
         socket.set_nonblocking(true)?;
         let mut random = [0; 4];
@@ -92,47 +92,52 @@ impl EchoSocket {
         let identifier = u16::from_be_bytes([random[0], random[1]]);
         if raw {
             // A failure only costs time: messages that are not about our requests are ignored.
-            let _ = socket.attach_filter(&packet_filter::replies_and_errors(towards.is_ipv6(), identifier));
+            let _ = socket
+                .attach_filter(&packet_filter::accept_replies_and_errors(towards.is_ipv6(), identifier));
         } else {
             // A datagram socket receives errors only through its error queue.
             icmp_socket::enable_error_queue(&socket, towards)?;
         }
         let shared = Arc::new(EchoSocketInner {
             socket: UdpSocket::from_std(socket.into())?,
-            raw,
-            v6: towards.is_ipv6(),
+            is_raw: raw,
+            is_ipv6: towards.is_ipv6(),
             identifier,
             next_sequence: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
             rate_limiter: RateLimiter::default(),
             waiters: Mutex::default(),
         });
-        let receiver = tokio::spawn(receive(shared.clone()));
-        Ok(Self { shared, receiver })
+        let receiver = tokio::spawn(receive_messages(shared.clone()));
+        Ok(Self { inner: shared, receive_task: receiver })
     }
 
     /// Returns `dgram` for the unprivileged socket, `raw` for the privileged one.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
-        if self.shared.raw { "raw" } else { "dgram" }
+    pub fn socket_kind(&self) -> &'static str {
+        if self.inner.is_raw { "raw" } else { "dgram" }
     }
 
     fn may_concern_earlier_request(&self, error: &io::Error) -> bool {
-        !self.shared.raw && icmp_socket::is_path_error(error)
+        !self.inner.is_raw && icmp_socket::is_path_error(error)
     }
 
     /// Sends one echo request with `size` bytes of payload, within the rate limit of all checks. The reply must be
     /// awaited separately.
     pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<PendingEcho> {
-        self.shared.rate_limiter.acquire().await;
+        self.inner.rate_limiter.wait_for_slot().await;
         let (sender, reply) = oneshot::channel();
-        let sequence = self.shared.register(to, sender).ok_or(io::ErrorKind::ResourceBusy)?;
-        let pending_echo = PendingEcho { shared: self.shared.clone(), key: Some((to, sequence)), reply };
-        let packet = self.shared.build_request(sequence, size);
+        let sequence = self.inner.register_waiter(to, sender).ok_or(io::ErrorKind::ResourceBusy)?;
+        let pending_echo = PendingEcho {
+            socket: self.inner.clone(),
+            waiter_key: Some((to, sequence)),
+            outcome_receiver: reply,
+        };
+        let packet = self.inner.build_request(sequence, size);
         let mut skipped = 0;
         loop {
-            match self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
+            match self.inner.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
                 Ok(_) => return Ok(pending_echo),
-                Err(error) if skipped < MAX_PENDING_ERRORS && self.may_concern_earlier_request(&error) => {
+                Err(error) if skipped < MAX_SKIPPED_ERRORS && self.may_concern_earlier_request(&error) => {
                     skipped += 1;
                 }
                 Err(error) => return Err(error),
@@ -143,32 +148,32 @@ impl EchoSocket {
 
 impl Drop for EchoSocket {
     fn drop(&mut self) {
-        self.receiver.abort();
+        self.receive_task.abort();
     }
 }
 
 /// A request that waits for its reply. Dropping it cancels the wait.
 #[derive(Debug)]
 pub struct PendingEcho {
-    shared: Arc<EchoSocketInner>,
+    socket: Arc<EchoSocketInner>,
     /// Key of its waiter; `None` after the reply, when another request may reuse the sequence number.
-    key: Option<(IpAddr, u16)>,
-    reply: oneshot::Receiver<EchoOutcome>,
+    waiter_key: Option<(IpAddr, u16)>,
+    outcome_receiver: oneshot::Receiver<EchoOutcome>,
 }
 
 impl PendingEcho {
     /// Returns the result; `None` when the socket was closed. Waits forever.
     pub async fn outcome(mut self) -> Option<EchoOutcome> {
-        let reply = (&mut self.reply).await.ok();
-        self.key = None;
+        let reply = (&mut self.outcome_receiver).await.ok();
+        self.waiter_key = None;
         reply
     }
 }
 
 impl Drop for PendingEcho {
     fn drop(&mut self) {
-        if let Some(key) = self.key {
-            self.shared.waiters().remove(&key);
+        if let Some(key) = self.waiter_key {
+            self.socket.waiters().remove(&key);
         }
     }
 }
@@ -179,12 +184,12 @@ impl EchoSocketInner {
     }
 
     /// Reserves a sequence number that is not in use for `to`.
-    fn register(&self, to: IpAddr, sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
+    fn register_waiter(&self, to: IpAddr, sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
         let mut waiting = self.waiters();
         for _ in 0..=u16::MAX {
             let sequence = self.next_sequence.fetch_add(1, Ordering::Relaxed);
             if let std::collections::hash_map::Entry::Vacant(free) = waiting.entry((to, sequence)) {
-                free.insert(EchoWaiter { sent_at: Instant::now(), reply_sender: sender });
+                free.insert(EchoWaiter { sent_at: Instant::now(), outcome_sender: sender });
                 return Some(sequence);
             }
         }
@@ -195,21 +200,21 @@ impl EchoSocketInner {
     /// socket the identifier.
     fn build_request(&self, sequence: u16, size: usize) -> Vec<u8> {
         let mut packet = vec![0; 8 + size];
-        packet[0] = if self.v6 { 128 } else { 8 };
+        packet[0] = if self.is_ipv6 { 128 } else { 8 };
         packet[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         packet[6..8].copy_from_slice(&sequence.to_be_bytes());
         for (byte, value) in packet[8..].iter_mut().zip((0..=u8::MAX).cycle()) {
             *byte = value;
         }
-        if self.raw && !self.v6 {
-            let checksum_value = checksum(&packet);
+        if self.is_raw && !self.is_ipv6 {
+            let checksum_value = internet_checksum(&packet);
             packet[2..4].copy_from_slice(&checksum_value.to_be_bytes());
         }
         packet
     }
 
     fn on_message(&self, message: &IcmpMessage, at: Instant) {
-        if self.raw && message.identifier != self.identifier {
+        if self.is_raw && message.identifier != self.identifier {
             return;
         }
         let Some(waiter) = self.waiters().remove(&(message.target, message.sequence)) else { return };
@@ -218,7 +223,7 @@ impl EchoSocketInner {
             Some(error) => EchoOutcome::Error(error),
         };
         // The receiver may have been dropped just now.
-        let _ = waiter.reply_sender.send(reply);
+        let _ = waiter.outcome_sender.send(reply);
     }
 
     /// Receives packets until no more are available or other tasks must run.
@@ -228,7 +233,8 @@ impl EchoSocketInner {
             match self.socket.try_recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     let at = Instant::now();
-                    if let Some(message) = icmp_message::parse_packet(&buffer[..length], from.ip(), self.raw)
+                    if let Some(message) =
+                        icmp_message::parse_icmp_packet(&buffer[..length], from.ip(), self.is_raw)
                     {
                         self.on_message(&message, at);
                     }
@@ -244,7 +250,7 @@ impl EchoSocketInner {
         for _ in 0..MAX_PACKETS_PER_POLL {
             match self
                 .socket
-                .try_io(Interest::ERROR, || icmp_message::read_error_queue(&self.socket, self.v6))
+                .try_io(Interest::ERROR, || icmp_message::read_error_queue(&self.socket, self.is_ipv6))
             {
                 Ok(Some(message)) => self.on_message(&message, Instant::now()),
                 Ok(None) => {}
@@ -254,8 +260,8 @@ impl EchoSocketInner {
     }
 }
 
-async fn receive(shared: Arc<EchoSocketInner>) {
-    let interest = if shared.raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
+async fn receive_messages(shared: Arc<EchoSocketInner>) {
+    let interest = if shared.is_raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
     loop {
         // Fails only when the runtime shuts down.
         let Ok(ready) = shared.socket.ready(interest).await else { return };
@@ -268,7 +274,7 @@ async fn receive(shared: Arc<EchoSocketInner>) {
 }
 
 /// Returns the Internet checksum (RFC 1071).
-pub(in crate::net) fn checksum(bytes: &[u8]) -> u16 {
+pub(in crate::net) fn internet_checksum(bytes: &[u8]) -> u16 {
     let word = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0));
     let mut sum: u32 = bytes.chunks(2).map(word).fold(0, u32::wrapping_add);
     while sum > 0xffff {
@@ -286,9 +292,9 @@ mod tests {
         for size in [0, 1, 56, 57, 1400] {
             let mut packet: Vec<u8> = (0..=u8::MAX).cycle().take(8 + size).collect();
             packet[2..4].fill(0);
-            let sum = checksum(&packet);
+            let sum = internet_checksum(&packet);
             packet[2..4].copy_from_slice(&sum.to_be_bytes());
-            assert_eq!(checksum(&packet), 0, "{size}");
+            assert_eq!(internet_checksum(&packet), 0, "{size}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::proxy_config::UpstreamProxy;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Returns the failure of the target as reported by the proxy.
-pub(super) fn target_failure(
+pub(super) fn target_failure_from_proxy(
     kind: FailureKind,
     proxy: &UpstreamProxy,
     to: SocketAddr,
@@ -29,7 +29,7 @@ pub(super) fn proxy_io_failure(proxy: &UpstreamProxy, error: &io::Error) -> Fail
 }
 
 /// Returns the text for each kind of failure that a proxy reports about the target.
-pub(super) fn failure_text(kind: FailureKind) -> &'static str {
+pub(super) fn target_failure_text(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::ConnectRefused => "was refused by it",
         FailureKind::ConnectReset => "was reset by it",

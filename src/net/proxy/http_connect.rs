@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use zeroize::Zeroizing;
 
-use super::failure::{failure_text, proxy_failure, proxy_io_failure, target_failure};
+use super::failure::{proxy_failure, proxy_io_failure, target_failure_from_proxy, target_failure_text};
 use super::proxy_config::{ProxyCredentials, UpstreamProxy};
 use crate::domain::{Failure, FailureKind, replace_control_chars};
 use crate::net::socket;
@@ -26,24 +26,27 @@ pub(super) async fn connect(
     proxy: &UpstreamProxy,
     to: SocketAddr,
 ) -> Result<TcpStream, Failure> {
-    let request = connect_request(proxy.login.as_ref(), to);
+    let request = build_connect_request(proxy.credentials.as_ref(), to);
     stream.write_all(request.as_bytes()).await.map_err(|error| proxy_io_failure(proxy, &error))?;
     let (status, head) = read_final_response(&mut stream, proxy).await?;
-    let failure = match (status, &proxy.login) {
+    let failure = match (status, &proxy.credentials) {
         (200..=299, _) => return Ok(stream),
         (407, Some(_)) => proxy_failure(proxy, "it refused the login"),
         (407, None) => proxy_failure(proxy, "it asks for a login"),
         _ => match target_failure_kind(status, &head) {
-            Some(kind) => {
-                target_failure(kind, proxy, to, &format!("{} (status {status})", failure_text(kind)))
-            }
+            Some(kind) => target_failure_from_proxy(
+                kind,
+                proxy,
+                to,
+                &format!("{} (status {status})", target_failure_text(kind)),
+            ),
             None => proxy_failure(proxy, &format!("it refused {to} with status {status}")),
         },
     };
     Err(failure)
 }
 
-fn connect_request(login: Option<&ProxyCredentials>, to: SocketAddr) -> Zeroizing<String> {
+fn build_connect_request(login: Option<&ProxyCredentials>, to: SocketAddr) -> Zeroizing<String> {
     let coded = login.map(|login| {
         let pair = Zeroizing::new(format!("{}:{}", login.username, login.password.as_str()));
         Zeroizing::new(STANDARD.encode(pair.as_bytes()))
@@ -59,8 +62,8 @@ async fn read_final_response(
     proxy: &UpstreamProxy,
 ) -> Result<(u16, Vec<u8>), Failure> {
     for _ in 0..MAX_RESPONSES {
-        let head = read_head(stream).await.map_err(|error| proxy_io_failure(proxy, &error))?;
-        match parse_status(&head) {
+        let head = read_response_head(stream).await.map_err(|error| proxy_io_failure(proxy, &error))?;
+        match parse_status_code(&head) {
             None => return Err(proxy_failure(proxy, "it does not speak HTTP")),
             Some(100..=199) => {}
             Some(status) => return Ok((status, head)),
@@ -71,7 +74,7 @@ async fn read_final_response(
 
 /// Reads the head of the proxy's response. Data after it is the target's and stays in the stream: some servers send
 /// first.
-async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+async fn read_response_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     while head.len() < MAX_HEAD_BYTES {
         let mut chunk = [0; 1024];
@@ -92,7 +95,7 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 /// Parses the status of a response such as `HTTP/1.1 200 OK`.
-fn parse_status(head: &[u8]) -> Option<u16> {
+fn parse_status_code(head: &[u8]) -> Option<u16> {
     let line = std::str::from_utf8(head.split(|byte| *byte == b'\r').next()?).ok()?;
     let (version, rest) = line.split_once(' ')?;
     version.strip_prefix("HTTP/1.")?;

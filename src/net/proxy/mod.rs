@@ -9,4 +9,4 @@ mod proxy_config;
 mod socks5;
 mod tunnel;
 
-pub use proxy_config::{ProxyKind, UpstreamProxy};
+pub use proxy_config::{ProxyProtocol, UpstreamProxy};

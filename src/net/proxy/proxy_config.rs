@@ -8,7 +8,7 @@ use crate::net::endpoint::Endpoint;
 
 /// The protocol of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProxyKind {
+pub enum ProxyProtocol {
     /// `CONNECT` of HTTP/1.1 (RFC 9110 9.3.6), with a Basic login (RFC 7617).
     #[default]
     Http,
@@ -16,7 +16,7 @@ pub enum ProxyKind {
     Socks5,
 }
 
-impl ProxyKind {
+impl ProxyProtocol {
     /// The names in the settings.
     pub const NAMES: [&'static str; 2] = ["http", "socks5"];
 
@@ -34,9 +34,9 @@ impl ProxyKind {
 /// A forward proxy. Formatted as its address only, since a login is secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UpstreamProxy {
-    pub(super) kind: ProxyKind,
+    pub(super) protocol: ProxyProtocol,
     pub(super) endpoint: Endpoint,
-    pub(super) login: Option<ProxyCredentials>,
+    pub(super) credentials: Option<ProxyCredentials>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub(super) struct ProxyCredentials {
 impl UpstreamProxy {
     /// Creates a proxy at `endpoint` without a login.
     #[must_use]
-    pub fn new(kind: ProxyKind, endpoint: Endpoint) -> Self {
-        Self { kind, endpoint, login: None }
+    pub fn new(kind: ProxyProtocol, endpoint: Endpoint) -> Self {
+        Self { protocol: kind, endpoint, credentials: None }
     }
 
     /// Sets the login. For HTTP the name contains no colon (RFC 7617 2), for SOCKS both have 1 to 255 bytes (RFC 1929
@@ -57,14 +57,14 @@ impl UpstreamProxy {
     #[must_use]
     pub fn with_credentials(mut self, username: &str, password: &str) -> Self {
         let password = Zeroizing::new(password.to_owned());
-        self.login = Some(ProxyCredentials { username: username.to_owned(), password });
+        self.credentials = Some(ProxyCredentials { username: username.to_owned(), password });
         self
     }
 }
 
 impl From<Endpoint> for UpstreamProxy {
     fn from(endpoint: Endpoint) -> Self {
-        Self::new(ProxyKind::Http, endpoint)
+        Self::new(ProxyProtocol::Http, endpoint)
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio_socks::Error;
 use tokio_socks::tcp::Socks5Stream;
 
-use super::failure::{failure_text, proxy_failure, proxy_io_failure, target_failure};
+use super::failure::{proxy_failure, proxy_io_failure, target_failure_from_proxy, target_failure_text};
 use super::proxy_config::UpstreamProxy;
 use crate::domain::{Failure, FailureKind};
 use crate::net::deadline::Deadline;
@@ -27,7 +27,7 @@ pub(super) async fn connect(
     let stream = TimedStream::new(stream);
     let timestamps = stream.timestamps();
     let connection = async {
-        match &proxy.login {
+        match &proxy.credentials {
             None => Socks5Stream::connect_with_socket(stream, to).await,
             Some(login) => {
                 let (name, password) = (login.username.as_str(), login.password.as_str());
@@ -54,12 +54,12 @@ fn socks_failure(proxy: &UpstreamProxy, to: SocketAddr, error: Error) -> Failure
         Error::HostUnreachable | Error::NetworkUnreachable => FailureKind::Unreachable,
         Error::TtlExpired => FailureKind::TimedOut,
         Error::Io(error) => return proxy_io_failure(proxy, &error),
-        other => return proxy_failure(proxy, &reason(&other, to)),
+        other => return proxy_failure(proxy, &describe_error(&other, to)),
     };
-    target_failure(kind, proxy, to, failure_text(kind))
+    target_failure_from_proxy(kind, proxy, to, target_failure_text(kind))
 }
 
-fn reason(error: &Error, to: SocketAddr) -> String {
+fn describe_error(error: &Error, to: SocketAddr) -> String {
     match error {
         Error::GeneralSocksServerFailure => format!("it failed to connect to {to} without a reason"),
         Error::ConnectionNotAllowedByRuleset => format!("its rules do not allow {to}"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 use super::failure::{proxy_failure, proxy_io_failure};
-use super::proxy_config::{ProxyKind, UpstreamProxy};
+use super::proxy_config::{ProxyProtocol, UpstreamProxy};
 use super::{http_connect, socks5};
 use crate::domain::{EgressScope, Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
@@ -40,25 +40,25 @@ impl Net {
     /// Replaces the proxies named by id. Existing connections continue.
     pub fn set_proxies(&self, proxies: BTreeMap<i64, UpstreamProxy>) {
         let proxies = proxies.into_iter().map(|(id, proxy)| (id, Arc::new(proxy))).collect();
-        *self.stack.proxies.write() = proxies;
+        *self.stack.proxies_by_id.write() = proxies;
     }
 
     /// Returns the proxy that `to` names; `None` when it names none.
     ///
     /// # Errors
     /// Fails with [`FailureKind::NotConfigured`] (95) when the id does not exist.
-    pub(in crate::net) fn proxy_by_id(&self, to: &Endpoint) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
+    pub(in crate::net) fn named_proxy(&self, to: &Endpoint) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
         let Some(id) = to.proxy_id else { return Ok(None) };
         let unknown = || {
             let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
             Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
         };
-        let proxies = self.stack.proxies.read();
+        let proxies = self.stack.proxies_by_id.read();
         proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
     }
 
     /// Returns the proxy of a connection to `to`: the `named` one, or the default.
-    pub(in crate::net) fn proxy_for<'a>(
+    pub(in crate::net) fn proxy_for_address<'a>(
         &'a self,
         to: SocketAddr,
         named: Option<&'a UpstreamProxy>,
@@ -67,7 +67,7 @@ impl Net {
     }
 
     /// Opens a connection to `to` through `proxy`.
-    pub(in crate::net) async fn tunnel(
+    pub(in crate::net) async fn connect_through_proxy(
         &self,
         proxy: &UpstreamProxy,
         to: SocketAddr,
@@ -75,9 +75,9 @@ impl Net {
     ) -> Result<TcpStream, Failure> {
         let time_limit = Deadline::within(PROXY_TIMEOUT.min(deadline.remaining() * 2 / 3));
         let stream = self.connect_to_proxy(proxy, time_limit).await?;
-        match proxy.kind {
-            ProxyKind::Http => http_connect::connect(stream, proxy, to).await,
-            ProxyKind::Socks5 => socks5::connect(stream, proxy, to, time_limit).await,
+        match proxy.protocol {
+            ProxyProtocol::Http => http_connect::connect(stream, proxy, to).await,
+            ProxyProtocol::Socks5 => socks5::connect(stream, proxy, to, time_limit).await,
         }
     }
 
@@ -90,7 +90,7 @@ impl Net {
         let addresses = self.resolve(&proxy.endpoint, deadline, &mut trace).await;
         let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
         // The settings name the proxy, so it may be on this host.
-        let operator = self.with_scope(EgressScope::Operator);
+        let operator = self.with_egress_scope(EgressScope::Operator);
         let port = proxy.endpoint.port;
         let allowed = operator.allowed_addresses(&addresses, Some(port), &mut trace).map_err(|failure| {
             let detail = format!("the proxy {proxy}: {}", failure.detail);
@@ -99,7 +99,7 @@ impl Net {
         let mut last = proxy_failure(proxy, "its name has no address");
         for address in allowed {
             let at = SocketAddr::new(address, port);
-            let connected = async { socket::tcp_socket(self.source(), at)?.connect(at).await };
+            let connected = async { socket::create_tcp_socket(self.source_binding(), at)?.connect(at).await };
             match tokio::time::timeout_at(deadline.at, connected).await {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => last = proxy_io_failure(proxy, &error),

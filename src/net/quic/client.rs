@@ -15,13 +15,13 @@ use crate::net::dial::{RaceOutcome, happy_eyeballs, join_first, primary_failure}
 use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::socket;
 use crate::net::stack::Net;
-use crate::net::tls::{QuicTlsSession, TlsOptions};
+use crate::net::tls::{QuicTlsClient, TlsOptions};
 
 /// TLS alerts as QUIC error codes (RFC 9001 4.8).
 const TLS_ALERT_CODES: std::ops::Range<u64> = 0x100..0x200;
 
 /// The alert of a server without the requested protocol (RFC 7301 3.2).
-const NO_APPLICATION_PROTOCOL: u64 = 0x178;
+const NO_APPLICATION_PROTOCOL_ALERT: u64 = 0x178;
 
 /// An established connection.
 #[derive(Debug)]
@@ -34,10 +34,10 @@ pub struct QuicConnection {
 
 /// A handshake with one address.
 struct QuicHandshake {
-    at: SocketAddr,
+    address: SocketAddr,
     meter: QuicMeter,
-    session: QuicTlsSession,
-    suite: SharedCipherSuite,
+    tls_client: QuicTlsClient,
+    cipher_suite: SharedCipherSuite,
 }
 
 impl Net {
@@ -55,9 +55,9 @@ impl Net {
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<QuicConnection, Failure> {
-        self.proxy_by_id(to)?;
+        self.named_proxy(to)?;
         // Errors that concern all addresses are reported before any is tried.
-        self.quic_session(&to.host, options)?;
+        self.quic_tls_client(&to.host, options)?;
         let addresses = self.resolve(to, deadline, trace).await?;
         self.quic_connect_resolved(to, &addresses, options, deadline, trace).await
     }
@@ -74,22 +74,22 @@ impl Net {
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<QuicConnection, Failure> {
-        let named = self.proxy_by_id(to)?;
+        let named = self.named_proxy(to)?;
         let allowed = self.allowed_addresses(addresses, Some(to.port), trace)?;
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
-        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_for(at, named.as_deref())) {
+        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_for_address(at, named.as_deref())) {
             let detail = format!("HTTP/3 uses UDP, which the proxy {proxy} does not relay");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
         let (started, mut handshakes) = (Instant::now(), Vec::new());
         let race = happy_eyeballs(&targets, deadline, |at| {
-            let session = self.quic_session(&to.host, options);
+            let session = self.quic_tls_client(&to.host, options);
             let handshake = session.map(|session| {
                 Arc::new(QuicHandshake {
-                    at,
+                    address: at,
                     meter: QuicMeter::default(),
-                    session,
-                    suite: SharedCipherSuite::default(),
+                    tls_client: session,
+                    cipher_suite: SharedCipherSuite::default(),
                 })
             });
             handshakes.extend(handshake.as_ref().ok().cloned());
@@ -106,7 +106,7 @@ impl Net {
             RaceOutcome::Connected(at, quic) => (Some(at), Ok(quic)),
             RaceOutcome::AllFailed(failures) => (None, Err(primary_failure(failures))),
             RaceOutcome::TimedOut(failures) => {
-                (None, Err(handshake_timed_out(&handshakes, &failures, deadline)))
+                (None, Err(handshake_timeout_failure(&handshakes, &failures, deadline)))
             }
         };
         record_trace(&handshakes, winner, started, trace);
@@ -114,10 +114,11 @@ impl Net {
     }
 
     async fn quic_handshake(&self, handshake: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
-        let QuicHandshake { at, meter, session, suite } = handshake;
-        let config = client_config(session, suite)?;
-        let to_failure = |error: &std::io::Error| self.dial_failure(*at, error);
-        let socket = socket::udp_socket(self.source(), *at).map_err(|error| to_failure(&error))?;
+        let QuicHandshake { address: at, meter, tls_client: session, cipher_suite: suite } = handshake;
+        let config = build_client_config(session, suite)?;
+        let to_failure = |error: &std::io::Error| self.socket_failure(*at, error);
+        let socket = socket::create_connected_udp_socket(self.source_binding(), *at)
+            .map_err(|error| to_failure(&error))?;
         let socket = MeteredSocket::new(socket, meter.clone()).map_err(|error| to_failure(&error))?;
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
@@ -136,18 +137,18 @@ impl Net {
             done = connection => match done {
                 Ok(connection) => Ok(QuicConnection { connection, meter: meter.clone() }),
                 Err(error) => {
-                    let closed = || Failure { phase: phase(), ..connection_failure(*at, &error) };
+                    let closed = || Failure { phase: phase(), ..quic_connection_failure(*at, &error) };
                     Err(session.certificate_failure().unwrap_or_else(closed))
                 }
             },
-            () = meter.socket_error() => Err(self.quic_socket_failure(*at, phase(), meter)),
+            () = meter.wait_for_socket_error() => Err(self.quic_socket_failure(*at, phase(), meter)),
         }
     }
 
     /// Converts the first error of the socket to a failure.
     fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, meter: &QuicMeter) -> Failure {
-        let error = meter.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
-        let failure = self.dial_failure(at, &error);
+        let error = meter.first_socket_error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+        let failure = self.socket_failure(at, &error);
         Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure }
     }
 }
@@ -161,21 +162,21 @@ fn record_trace(
 ) {
     let answered = || handshakes.iter().rev().find(|handshake| handshake.meter.first_datagram_at().is_some());
     let handshake = match winner {
-        Some(at) => handshakes.iter().find(|handshake| handshake.at == at),
+        Some(at) => handshakes.iter().find(|handshake| handshake.address == at),
         None => answered().or(handshakes.last()),
     };
     let Some(handshake) = handshake else { return };
-    trace.address = Some(handshake.at);
+    trace.peer_address = Some(handshake.address);
     let first = handshake.meter.first_datagram_at();
     trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
     if let Some(first) = first {
         trace.phases.add(Phase::Tls, first.elapsed());
     }
-    let facts = handshake.session.tls_facts(winner.is_some(), handshake.suite.get().copied());
-    trace.tls = facts.map(Box::new).or(trace.tls.take());
+    let facts = handshake.tls_client.tls_facts(winner.is_some(), handshake.cipher_suite.get().copied());
+    trace.tls_facts = facts.map(Box::new).or(trace.tls_facts.take());
 }
 
-fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<ClientConfig, Failure> {
+fn build_client_config(session: &QuicTlsClient, suite: &SharedCipherSuite) -> Result<ClientConfig, Failure> {
     let inner = QuicClientConfig::try_from(session.config()).map_err(|error| {
         Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be configured: {error}"))
     })?;
@@ -190,16 +191,16 @@ fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<
     Ok(config)
 }
 
-fn handshake_timed_out(
+fn handshake_timeout_failure(
     handshakes: &[Arc<QuicHandshake>],
     failures: &[Failure],
     deadline: Deadline,
 ) -> Failure {
     let is_answered = handshakes.iter().any(|handshake| handshake.meter.first_datagram_at().is_some());
     let phase = if is_answered { Phase::Tls } else { Phase::Connect };
-    let mut failure = deadline.timed_out(phase);
+    let mut failure = deadline.timeout_failure(phase);
     if !is_answered {
-        let at = join_first(handshakes.iter().map(|handshake| handshake.at), ", ");
+        let at = join_first(handshakes.iter().map(|handshake| handshake.address), ", ");
         failure.detail =
             format!("no response from {at} over QUIC; it may not support HTTP/3, or a firewall drops UDP");
     }
@@ -212,7 +213,7 @@ fn handshake_timed_out(
 
 /// Returns the failure of a QUIC connection to `at` that ended with `error`.
 #[must_use]
-pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
+pub fn quic_connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
     let (kind, text) = match error {
         ConnectionError::VersionMismatch => {
             (FailureKind::TlsHandshake, "it supports none of our QUIC versions".to_owned())
@@ -220,7 +221,7 @@ pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
         ConnectionError::ConnectionClosed(close) => {
             let code = u64::from(close.error_code);
             match code {
-                NO_APPLICATION_PROTOCOL => {
+                NO_APPLICATION_PROTOCOL_ALERT => {
                     (FailureKind::TlsHandshake, "it supports QUIC, but not HTTP/3".to_owned())
                 }
                 _ if TLS_ALERT_CODES.contains(&code) => (FailureKind::TlsHandshake, close.to_string()),

@@ -25,10 +25,10 @@ pub struct QuicMeter(Arc<MeterState>);
 
 #[derive(Debug)]
 struct MeterState {
-    first: OnceLock<Instant>,
-    bytes: AtomicU64,
-    limit: AtomicU64,
-    error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
+    first_datagram_at: OnceLock<Instant>,
+    received_bytes: AtomicU64,
+    limit_bytes: AtomicU64,
+    first_socket_error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
     error_notify: Notify,
     over_limit_notify: Notify,
 }
@@ -36,10 +36,10 @@ struct MeterState {
 impl Default for MeterState {
     fn default() -> Self {
         Self {
-            first: OnceLock::new(),
-            bytes: AtomicU64::new(0),
-            limit: AtomicU64::new(INITIAL_LIMIT_BYTES),
-            error: Mutex::default(),
+            first_datagram_at: OnceLock::new(),
+            received_bytes: AtomicU64::new(0),
+            limit_bytes: AtomicU64::new(INITIAL_LIMIT_BYTES),
+            first_socket_error: Mutex::default(),
             error_notify: Notify::new(),
             over_limit_notify: Notify::new(),
         }
@@ -50,27 +50,27 @@ impl QuicMeter {
     /// Returns when the first datagram was received.
     #[must_use]
     pub fn first_datagram_at(&self) -> Option<Instant> {
-        self.0.first.get().copied()
+        self.0.first_datagram_at.get().copied()
     }
 
     /// Raises the limit by `bytes` from now on. The reader must check whether it [is exceeded](Self::is_over_limit).
     pub fn raise_limit(&self, bytes: u64) {
-        let received = self.0.bytes.load(Ordering::Relaxed);
+        let received = self.0.received_bytes.load(Ordering::Relaxed);
         // Earlier increases remain: a connection may transfer several bodies at once.
-        self.0.limit.fetch_max(received.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
+        self.0.limit_bytes.fetch_max(received.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
         let increase = |max: u64| Some(max.saturating_add(bytes));
         // It always returns `Some`, so it never fails.
-        let _ = self.0.limit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increase);
+        let _ = self.0.limit_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increase);
     }
 
     /// Whether more was received than the limit.
     #[must_use]
     pub fn is_over_limit(&self) -> bool {
-        self.0.bytes.load(Ordering::Relaxed) > self.0.limit.load(Ordering::Relaxed)
+        self.0.received_bytes.load(Ordering::Relaxed) > self.0.limit_bytes.load(Ordering::Relaxed)
     }
 
     /// Waits until more was received than the limit.
-    pub async fn over_limit(&self) {
+    pub async fn wait_until_over_limit(&self) {
         let notified = self.0.over_limit_notify.notified();
         let mut notified = std::pin::pin!(notified);
         // Notifications count from here on, even before the wait.
@@ -81,27 +81,27 @@ impl QuicMeter {
     }
 
     /// Waits until the socket reports an error, such as a closed port.
-    pub(super) async fn socket_error(&self) {
+    pub(super) async fn wait_for_socket_error(&self) {
         self.0.error_notify.notified().await;
     }
 
     /// Returns the first error of the socket.
     #[must_use]
-    pub fn error(&self) -> Option<io::Error> {
-        let error = *self.0.error.lock();
+    pub fn first_socket_error(&self) -> Option<io::Error> {
+        let error = *self.0.first_socket_error.lock();
         error.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
     }
 
     fn record_received(&self, bytes: u64) {
-        self.0.first.get_or_init(Instant::now);
-        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.0.first_datagram_at.get_or_init(Instant::now);
+        self.0.received_bytes.fetch_add(bytes, Ordering::Relaxed);
         if self.is_over_limit() {
             self.0.over_limit_notify.notify_waiters();
         }
     }
 
     fn record_error(&self, error: &io::Error) {
-        let mut first_error = self.0.error.lock();
+        let mut first_error = self.0.first_socket_error.lock();
         first_error.get_or_insert((error.kind(), error.raw_os_error()));
         self.0.error_notify.notify_one();
     }
@@ -114,7 +114,7 @@ pub(super) struct MeteredSocket {
     /// Reports when the socket is writable.
     write_readiness: Arc<dyn AsyncUdpSocket>,
     socket: UdpSocket,
-    state: UdpSocketState,
+    udp_state: UdpSocketState,
     meter: QuicMeter,
 }
 
@@ -123,11 +123,11 @@ impl MeteredSocket {
         let write_readiness = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
         let socket = UdpSocket::from_std(socket)?;
         let state = UdpSocketState::new((&socket).into())?;
-        Ok(Self { write_readiness, socket, state, meter })
+        Ok(Self { write_readiness, socket, udp_state: state, meter })
     }
 
-    fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
-        self.socket.try_io(Interest::READABLE, || self.state.recv((&self.socket).into(), bufs, meta))
+    fn receive(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
+        self.socket.try_io(Interest::READABLE, || self.udp_state.recv((&self.socket).into(), bufs, meta))
     }
 }
 
@@ -137,7 +137,7 @@ impl AsyncUdpSocket for MeteredSocket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let write = || self.state.try_send((&self.socket).into(), transmit);
+        let write = || self.udp_state.try_send((&self.socket).into(), transmit);
         match self.socket.try_io(Interest::WRITABLE, write) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
             Err(error) => {
@@ -159,7 +159,7 @@ impl AsyncUdpSocket for MeteredSocket {
     ) -> Poll<io::Result<usize>> {
         loop {
             ready!(self.socket.poll_recv_ready(cx))?;
-            match self.read(bufs, meta) {
+            match self.receive(bufs, meta) {
                 Ok(count) => {
                     self.meter.record_received(meta.iter().take(count).map(|one| one.len as u64).sum());
                     return Poll::Ready(Ok(count));
@@ -175,14 +175,14 @@ impl AsyncUdpSocket for MeteredSocket {
     }
 
     fn max_transmit_segments(&self) -> usize {
-        self.state.max_gso_segments()
+        self.udp_state.max_gso_segments()
     }
 
     fn max_receive_segments(&self) -> usize {
-        self.state.gro_segments()
+        self.udp_state.gro_segments()
     }
 
     fn may_fragment(&self) -> bool {
-        self.state.may_fragment()
+        self.udp_state.may_fragment()
     }
 }

@@ -5,5 +5,5 @@ mod client;
 mod meter;
 mod server_hello;
 
-pub use client::{QuicConnection, connection_failure};
+pub use client::{QuicConnection, quic_connection_failure};
 pub use meter::QuicMeter;

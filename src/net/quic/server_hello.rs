@@ -14,9 +14,9 @@ use quinn_proto::{ConnectionId, Side, TransportError};
 /// the `ServerHello` after it.
 const SERVER_HELLO: u8 = 2;
 /// Bytes before the length of the session id: type, length, version, random.
-const SESSION_ID_OFFSET: usize = 1 + 3 + 2 + 32;
+const SESSION_ID_LEN_OFFSET: usize = 1 + 3 + 2 + 32;
 /// Longest prefix up to the suite, in bytes: a session id has at most 32.
-const MAX_HELLO_PREFIX: usize = SESSION_ID_OFFSET + 1 + 32 + 2;
+const MAX_HELLO_PREFIX: usize = SESSION_ID_LEN_OFFSET + 1 + 32 + 2;
 
 /// The number of the suite, once it is known.
 pub(super) type SharedCipherSuite = Arc<OnceLock<u16>>;
@@ -38,7 +38,7 @@ impl ClientConfig for SuiteRecordingConfig {
         Ok(Box::new(SuiteRecordingSession {
             inner,
             suite: Arc::clone(&self.suite),
-            received: Vec::with_capacity(MAX_HELLO_PREFIX),
+            hello_prefix: Vec::with_capacity(MAX_HELLO_PREFIX),
         }))
     }
 }
@@ -47,14 +47,14 @@ struct SuiteRecordingSession {
     inner: Box<dyn Session>,
     suite: SharedCipherSuite,
     /// The first bytes received from the server.
-    received: Vec<u8>,
+    hello_prefix: Vec<u8>,
 }
 
 impl SuiteRecordingSession {
-    fn record(&mut self, bytes: &[u8]) {
-        let more = bytes.len().min(MAX_HELLO_PREFIX - self.received.len());
-        self.received.extend_from_slice(&bytes[..more]);
-        if let Some(suite) = parse_cipher_suite(&self.received) {
+    fn record_hello_bytes(&mut self, bytes: &[u8]) {
+        let more = bytes.len().min(MAX_HELLO_PREFIX - self.hello_prefix.len());
+        self.hello_prefix.extend_from_slice(&bytes[..more]);
+        if let Some(suite) = parse_cipher_suite(&self.hello_prefix) {
             self.suite.get_or_init(|| suite);
         }
     }
@@ -62,14 +62,14 @@ impl SuiteRecordingSession {
 
 /// Parses the suite of a `ServerHello`, once enough of it was received.
 fn parse_cipher_suite(hello: &[u8]) -> Option<u16> {
-    let session = usize::from(*hello.get(SESSION_ID_OFFSET)?);
-    let suite = hello.get(SESSION_ID_OFFSET + 1 + session..)?.get(..2)?;
+    let session = usize::from(*hello.get(SESSION_ID_LEN_OFFSET)?);
+    let suite = hello.get(SESSION_ID_LEN_OFFSET + 1 + session..)?.get(..2)?;
     (hello[0] == SERVER_HELLO).then(|| u16::from_be_bytes([suite[0], suite[1]]))
 }
 
 impl Session for SuiteRecordingSession {
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
-        self.record(bytes);
+        self.record_hello_bytes(bytes);
         self.inner.read_handshake(bytes)
     }
 
@@ -140,7 +140,7 @@ mod tests {
     fn the_suite_is_found_once_enough_of_a_server_hello_was_received() {
         for session in [0, 1, 32] {
             let whole = hello(SERVER_HELLO, session);
-            let end = SESSION_ID_OFFSET + 1 + session + 2;
+            let end = SESSION_ID_LEN_OFFSET + 1 + session + 2;
             for cut in 0..whole.len() {
                 assert_eq!(
                     parse_cipher_suite(&whole[..cut]),

@@ -12,14 +12,14 @@ use crate::domain::{Certificate, Timestamp, replace_control_chars};
 /// Maximum number of certificates kept of a chain; a peer may send any number.
 const MAX_CHAIN_LEN: usize = 10;
 /// Maximum number of names kept of a certificate.
-const MAX_NAMES: usize = 100;
+const MAX_ALT_NAMES: usize = 100;
 
 /// Returns the facts of `chain`, in its order. An unreadable certificate is identified by its fingerprint.
-pub(super) fn chain_certificates(chain: &[CertificateDer<'static>]) -> Vec<Certificate> {
-    chain.iter().take(MAX_CHAIN_LEN).map(|der| certificate(der)).collect()
+pub(super) fn parse_chain(chain: &[CertificateDer<'static>]) -> Vec<Certificate> {
+    chain.iter().take(MAX_CHAIN_LEN).map(|der| parse_certificate(der)).collect()
 }
 
-fn certificate(der: &[u8]) -> Certificate {
+fn parse_certificate(der: &[u8]) -> Certificate {
     let sha256 = fingerprint(der);
     let Ok((_, parsed)) = X509Certificate::from_der(der) else {
         return Certificate {
@@ -34,24 +34,24 @@ fn certificate(der: &[u8]) -> Certificate {
     Certificate {
         subject: replace_control_chars(&parsed.subject().to_string()),
         issuer: replace_control_chars(&parsed.issuer().to_string()),
-        names: names(&parsed),
+        names: subject_alt_names(&parsed),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
         sha256,
     }
 }
 
-fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
+fn subject_alt_names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
     let text = |name: &GeneralName<'_>| match name {
         GeneralName::DNSName(name) => Some(replace_control_chars(name)),
-        GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
+        GeneralName::IPAddress(bytes) => parse_ip_address(bytes).map(|address| address.to_string()),
         _ => None,
     };
-    extension.value.general_names.iter().filter_map(text).take(MAX_NAMES).collect()
+    extension.value.general_names.iter().filter_map(text).take(MAX_ALT_NAMES).collect()
 }
 
-fn address(bytes: &[u8]) -> Option<IpAddr> {
+fn parse_ip_address(bytes: &[u8]) -> Option<IpAddr> {
     <[u8; 4]>::try_from(bytes)
         .map(IpAddr::from)
         .or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from))

@@ -11,9 +11,9 @@ use super::session::TlsBackend;
 use super::trust::{TrustConfig, TrustStore};
 use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::error::NetError;
+use crate::net::error::NetConfigError;
 
-/// Maximum number of sessions that a [`TlsSession`] keeps: those of one server, which issues a few tickets at a time.
+/// Maximum number of sessions that a [`TlsClient`] keeps: those of one server, which issues a few tickets at a time.
 const MAX_RESUMABLE_SESSIONS: usize = 8;
 
 /// The TLS state of a location. Parsing some hundred root certificates costs more than a handshake, so it is done
@@ -26,7 +26,7 @@ pub(in crate::net) struct TlsContext {
 }
 
 impl TlsContext {
-    pub(in crate::net) fn new(trust: &TrustConfig) -> Result<Self, NetError> {
+    pub(in crate::net) fn new(trust: &TrustConfig) -> Result<Self, NetConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let trust_store = TrustStore::new(trust, &provider)?;
         let best = base_config(&provider, &trust_store, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
@@ -35,7 +35,7 @@ impl TlsContext {
     }
 
     /// Builds a separate configuration for one server, without earlier sessions.
-    pub(super) fn client_config(
+    pub(super) fn build_client_config(
         &self,
         options: &TlsOptions,
         recorder: Arc<RecordingVerifier>,
@@ -46,7 +46,7 @@ impl TlsContext {
             other => return Err(unsupported_version_failure(other)),
         };
         config.dangerous().set_certificate_verifier(recorder);
-        config.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
+        config.alpn_protocols = options.alpn_protocols.iter().map(|name| name.to_vec()).collect();
         if let Some(id) = options.client_certificate_id {
             config.client_auth_cert_resolver = self.trust_store.client_certificate(id)?.resolver.clone();
         }
@@ -54,7 +54,7 @@ impl TlsContext {
     }
 
     /// Returns the TLS backend for handshakes with `options`.
-    pub(super) fn backend(
+    pub(super) fn build_backend(
         &self,
         options: &TlsOptions,
         recorder: &Arc<RecordingVerifier>,
@@ -68,7 +68,7 @@ impl TlsContext {
                 .transpose()?;
             return Ok(TlsBackend::Legacy(version, client));
         }
-        let mut config = self.client_config(options, recorder.clone())?;
+        let mut config = self.build_client_config(options, recorder.clone())?;
         if resumes {
             config.resumption = Resumption::in_memory_sessions(MAX_RESUMABLE_SESSIONS);
         }
@@ -79,7 +79,7 @@ impl TlsContext {
 /// Returns the failure for `versions` that this build does not support, and how to get a build that does.
 fn unsupported_version_failure(versions: TlsVersions) -> Failure {
     let detail = match versions {
-        TlsVersions::NotBuilt(version) => format!(
+        TlsVersions::NotInThisBuild(version) => format!(
             "`use_ssl_version` requires {version}; this build supports TLS 1.2 and 1.3, a build with \
              `--features legacy-tls` also supports older versions"
         ),
@@ -95,10 +95,10 @@ fn base_config(
     provider: &Arc<CryptoProvider>,
     trusted: &TrustStore,
     versions: &[&'static rustls::SupportedProtocolVersion],
-) -> Result<ClientConfig, NetError> {
+) -> Result<ClientConfig, NetConfigError> {
     let mut config = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(versions)
-        .map_err(|error| NetError::Tls(error.to_string()))?
+        .map_err(|error| NetConfigError::Tls(error.to_string()))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(RecordingVerifier::new(trusted.location_anchors(), true)))
         .with_no_client_auth();

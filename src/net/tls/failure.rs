@@ -9,7 +9,7 @@ use crate::domain::{Certificate, Failure, FailureKind, Phase};
 /// Returns the failure of a handshake that ended with `error`. Certificate errors have their own kinds; everything else
 /// that the peer does, an alert, garbage, a reset or a close, is a failed handshake.
 pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[Certificate]) -> Failure {
-    let (kind, detail) = match tls_error(error) {
+    let (kind, detail) = match rustls_error(error) {
         Some(Error::InvalidCertificate(error)) => certificate_failure(error, server_name, chain),
         Some(other) => (FailureKind::TlsHandshake, other.to_string()),
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -23,11 +23,11 @@ pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[C
 
 /// Whether a handshake ended with `error` because the peer did not send TLS, like a server that starts in plain text.
 pub(super) fn is_not_tls(error: &io::Error) -> bool {
-    matches!(tls_error(error), Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
+    matches!(rustls_error(error), Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }
 
 /// Returns the error of the TLS library inside `error`.
-fn tls_error(error: &io::Error) -> Option<&Error> {
+fn rustls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 

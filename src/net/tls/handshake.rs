@@ -8,14 +8,14 @@ use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::options::TlsOptions;
-use super::session::TlsSession;
+use super::session::TlsClient;
 use super::stream::TlsStream;
 use super::trust::Pem;
 use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectionTrace;
-use crate::net::error::NetError;
+use crate::net::error::NetConfigError;
 use crate::net::stack::Net;
 
 impl Net {
@@ -27,13 +27,13 @@ impl Net {
         &self,
         authorities: BTreeMap<i64, Pem>,
         clients: BTreeMap<i64, Pem>,
-    ) -> Vec<(i64, NetError)> {
-        self.stack.tls.trust_store.set_dynamic(authorities, clients)
+    ) -> Vec<(i64, NetConfigError)> {
+        self.stack.tls_context.trust_store.set_runtime_certificates(authorities, clients)
     }
 
     /// Runs a TLS handshake over `stream` with the server `server_name`, a host name (sent as SNI) or an address.
     /// `trace.tls` is set as far as the handshake got, also when the certificate was refused.
-    pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
+    pub async fn tls_handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
         server_name: &str,
@@ -41,25 +41,30 @@ impl Net {
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<TlsStream<S>, Failure> {
-        self.tls_session(server_name, options, false)?.handshake(stream, deadline, trace).await
+        self.tls_client(server_name, options, false)?.handshake(stream, deadline, trace).await
     }
 
     /// Creates the shared state of handshakes of several connections to the server `server_name`. With `resumes` later
     /// handshakes resume the first session, as FTP servers require for data connections. Sessions are never resumed
-    /// across [`TlsSession`]s, and not in versions before TLS 1.2.
-    pub fn tls_session(
+    /// across [`TlsClient`]s, and not in versions before TLS 1.2.
+    pub fn tls_client(
         &self,
         server_name: &str,
         options: &TlsOptions,
         resumes: bool,
-    ) -> Result<TlsSession, Failure> {
+    ) -> Result<TlsClient, Failure> {
         let name = parse_server_name(server_name)?;
         let recorder = Arc::new(RecordingVerifier::new(
-            self.stack.tls.trust_store.anchors_for_ca(options.ca_id)?,
-            options.verify,
+            self.stack.tls_context.trust_store.anchors_for_ca(options.ca_id)?,
+            options.verify_certificate,
         ));
-        let backend = self.stack.tls.backend(options, &recorder, resumes)?;
-        Ok(TlsSession { name, server_name: server_name.into(), backend, verifier: recorder })
+        let backend = self.stack.tls_context.build_backend(options, &recorder, resumes)?;
+        Ok(TlsClient {
+            parsed_server_name: name,
+            server_name: server_name.into(),
+            backend,
+            verifier: recorder,
+        })
     }
 }
 
@@ -73,7 +78,7 @@ pub(super) fn parse_server_name(server_name: &str) -> Result<ServerName<'static>
 
 /// Generates the first random number and the first key of the process. This takes some 26 ms, which the first handshake
 /// would otherwise attribute to its target.
-pub fn warm_up() {
+pub fn warm_up_crypto() {
     let provider = aws_lc_rs::default_provider();
     let mut seed = [0; 32];
     // A failure recurs in the first handshake, with its reason.

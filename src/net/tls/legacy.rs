@@ -20,8 +20,8 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_openssl::SslStream;
 
-use super::legacy_stream::{LegacyTlsStream, error_reason, to_io_error};
-use super::stream::{HandshakeOutcome, TlsStream};
+use super::legacy_stream::{LegacyTlsStream, first_error_reason, openssl_to_io_error};
+use super::stream::{HandshakeResult, TlsStream};
 use super::trust::Pem;
 use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
@@ -42,27 +42,30 @@ pub enum LegacyTlsVersion {
 }
 
 /// RC4 and single DES are in the legacy provider. The providers are never unloaded.
-static PROVIDERS: LazyLock<Result<[Provider; 2], ErrorStack>> =
+static OPENSSL_PROVIDERS: LazyLock<Result<[Provider; 2], ErrorStack>> =
     LazyLock::new(|| Ok([Provider::load(None, "default")?, Provider::load(None, "legacy")?]));
 
-static SSL3: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::SSL3));
-static TLS10: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::TLS1));
-static TLS11: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::TLS1_1));
+static SSL3_CONTEXT: LazyLock<Result<SslContext, ErrorStack>> =
+    LazyLock::new(|| build_ssl_context(SslVersion::SSL3));
+static TLS10_CONTEXT: LazyLock<Result<SslContext, ErrorStack>> =
+    LazyLock::new(|| build_ssl_context(SslVersion::TLS1));
+static TLS11_CONTEXT: LazyLock<Result<SslContext, ErrorStack>> =
+    LazyLock::new(|| build_ssl_context(SslVersion::TLS1_1));
 
 impl LegacyTlsVersion {
-    fn context(self) -> Result<&'static SslContext, Failure> {
+    fn ssl_context(self) -> Result<&'static SslContext, Failure> {
         let context = match self {
-            Self::Ssl3 => &SSL3,
-            Self::Tls10 => &TLS10,
-            Self::Tls11 => &TLS11,
+            Self::Ssl3 => &SSL3_CONTEXT,
+            Self::Tls10 => &TLS10_CONTEXT,
+            Self::Tls11 => &TLS11_CONTEXT,
         };
         context.as_ref().map_err(openssl_failure)
     }
 }
 
-/// Creates a context that offers `version` only. Certificates are verified after the handshake, by [`verify_peer`].
-fn context(version: SslVersion) -> Result<SslContext, ErrorStack> {
-    PROVIDERS.as_ref().map_err(Clone::clone)?;
+/// Creates a context that offers `version` only. Certificates are verified after the handshake, by [`verify_peer_certificate`].
+fn build_ssl_context(version: SslVersion) -> Result<SslContext, ErrorStack> {
+    OPENSSL_PROVIDERS.as_ref().map_err(Clone::clone)?;
     let mut builder = SslContextBuilder::new(SslMethod::tls_client())?;
     builder.set_security_level(0);
     builder.clear_options(SslOptions::NO_SSLV3 | SslOptions::NO_TLSV1 | SslOptions::NO_TLSV1_1);
@@ -79,7 +82,7 @@ pub(super) fn new_ssl(
     name: &ServerName<'_>,
     client: Option<&Pem>,
 ) -> Result<Ssl, Failure> {
-    let mut ssl = Ssl::new(version.context()?).map_err(|error| openssl_failure(&error))?;
+    let mut ssl = Ssl::new(version.ssl_context()?).map_err(|error| openssl_failure(&error))?;
     if let ServerName::DnsName(name) = name {
         ssl.set_hostname(name.as_ref()).map_err(|error| openssl_failure(&error))?;
     }
@@ -107,19 +110,19 @@ pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     name: &ServerName<'_>,
     recorder: &RecordingVerifier,
     deadline: Deadline,
-) -> Result<HandshakeOutcome<S>, Failure> {
+) -> Result<HandshakeResult<S>, Failure> {
     let mut stream = SslStream::new(ssl, stream).map_err(|error| openssl_failure(&error))?;
     let connected = deadline.enforce(Phase::Tls, Pin::new(&mut stream).connect()).await;
     // Also on failure: a server that requires a client certificate closes after it sent its own.
-    let verified = verify_peer(stream.ssl(), name, recorder);
+    let verified = verify_peer_certificate(stream.ssl(), name, recorder);
     let (mut version, mut cipher) = (None, None);
     let outcome = connected.map(|result| {
-        result.map_err(to_io_error).and(verified)?;
+        result.map_err(openssl_to_io_error).and(verified)?;
         version = Some(version_name(stream.ssl().version_str()));
         cipher = stream.ssl().current_cipher().and_then(SslCipherRef::standard_name).map(str::to_owned);
         Ok(TlsStream::Legacy(LegacyTlsStream(stream)))
     });
-    Ok(HandshakeOutcome { outcome, version, cipher })
+    Ok(HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher })
 }
 
 /// Returns the version as in facts: with the minor version, like those of newer ones.
@@ -127,7 +130,11 @@ fn version_name(version: &str) -> String {
     if version == "TLSv1" { "TLSv1.0".to_owned() } else { version.to_owned() }
 }
 
-fn verify_peer(ssl: &SslRef, name: &ServerName<'_>, recorder: &RecordingVerifier) -> io::Result<()> {
+fn verify_peer_certificate(
+    ssl: &SslRef,
+    name: &ServerName<'_>,
+    recorder: &RecordingVerifier,
+) -> io::Result<()> {
     let chain: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |certificates| {
         certificates
             .iter()
@@ -146,5 +153,5 @@ fn verify_peer(ssl: &SslRef, name: &ServerName<'_>, recorder: &RecordingVerifier
 
 /// Returns the failure of an error of the library itself.
 fn openssl_failure(error: &ErrorStack) -> Failure {
-    Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", error_reason(error)))
+    Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", first_error_reason(error)))
 }

@@ -16,11 +16,11 @@ mod trust;
 mod verifier;
 
 pub(super) use config::TlsContext;
-pub use handshake::warm_up;
+pub use handshake::warm_up_crypto;
 #[cfg(feature = "legacy-tls")]
 pub use legacy::LegacyTlsVersion;
 pub use options::{TlsOptions, TlsVersions};
-pub(super) use quic::QuicTlsSession;
-pub use session::{TlsSession, was_resumed};
+pub(super) use quic::QuicTlsClient;
+pub use session::{TlsClient, was_tls_session_resumed};
 pub use stream::TlsStream;
-pub use trust::{Pem, Roots, TrustConfig};
+pub use trust::{Pem, PublicRoots, TrustConfig};

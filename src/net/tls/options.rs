@@ -16,7 +16,7 @@ pub enum TlsVersions {
     Legacy(LegacyTlsVersion),
     /// A version of this name that needs the cargo feature `legacy-tls`, which this build lacks. Every handshake fails
     /// with [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
-    NotBuilt(&'static str),
+    NotInThisBuild(&'static str),
     /// A version of this name that no build supports. Every handshake fails with
     /// [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
     Unsupported(&'static str),
@@ -31,7 +31,7 @@ impl TlsVersions {
             "3" => Self::Legacy(LegacyTlsVersion::Ssl3),
             "10" => Self::Legacy(LegacyTlsVersion::Tls10),
             "11" => Self::Legacy(LegacyTlsVersion::Tls11),
-            other => Self::from_common_field(other),
+            other => Self::from_field_of_any_build(other),
         }
     }
 
@@ -40,14 +40,14 @@ impl TlsVersions {
     #[cfg(not(feature = "legacy-tls"))]
     pub fn from_field(value: &str) -> Self {
         match value {
-            "3" => Self::NotBuilt("SSL 3.0"),
-            "10" => Self::NotBuilt("TLS 1.0"),
-            "11" => Self::NotBuilt("TLS 1.1"),
-            other => Self::from_common_field(other),
+            "3" => Self::NotInThisBuild("SSL 3.0"),
+            "10" => Self::NotInThisBuild("TLS 1.0"),
+            "11" => Self::NotInThisBuild("TLS 1.1"),
+            other => Self::from_field_of_any_build(other),
         }
     }
 
-    fn from_common_field(value: &str) -> Self {
+    fn from_field_of_any_build(value: &str) -> Self {
         match value {
             "" => Self::Default,
             "12" => Self::Tls12Only,
@@ -59,7 +59,7 @@ impl TlsVersions {
     /// Whether this build supports them.
     #[must_use]
     pub const fn is_supported(self) -> bool {
-        !matches!(self, Self::NotBuilt(_) | Self::Unsupported(_))
+        !matches!(self, Self::NotInThisBuild(_) | Self::Unsupported(_))
     }
 }
 
@@ -69,9 +69,9 @@ pub struct TlsOptions {
     /// Versions to offer.
     pub versions: TlsVersions,
     /// Application protocols to offer (RFC 7301), the preferred one first; empty for no ALPN.
-    pub alpn: &'static [&'static [u8]],
+    pub alpn_protocols: &'static [&'static [u8]],
     /// Whether the certificate must be valid. Its facts are recorded in either case.
-    pub verify: bool,
+    pub verify_certificate: bool,
     /// Id of a CA that is trusted in addition to those of the location (fields.md 2 `ca_cert_id`).
     pub ca_id: Option<i64>,
     /// Id of the client certificate to present when the server requests one (`ssl_cert_id`).
@@ -82,8 +82,8 @@ impl Default for TlsOptions {
     fn default() -> Self {
         Self {
             versions: TlsVersions::Default,
-            alpn: &[],
-            verify: true,
+            alpn_protocols: &[],
+            verify_certificate: true,
             ca_id: None,
             client_certificate_id: None,
         }

@@ -13,19 +13,19 @@ use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
 use crate::net::stack::Net;
 
 /// The TLS state of a QUIC handshake with one server.
-pub(in crate::net) struct QuicTlsSession {
+pub(in crate::net) struct QuicTlsClient {
     server_name: Box<str>,
     config: Arc<ClientConfig>,
-    recorder: Arc<RecordingVerifier>,
+    verifier: Arc<RecordingVerifier>,
 }
 
 impl Net {
     /// Creates the TLS state of a QUIC connection to the server `server_name`. It uses TLS 1.3 (RFC 9001 4.2).
-    pub(in crate::net) fn quic_session(
+    pub(in crate::net) fn quic_tls_client(
         &self,
         server_name: &str,
         options: &TlsOptions,
-    ) -> Result<QuicTlsSession, Failure> {
+    ) -> Result<QuicTlsClient, Failure> {
         if options.versions != TlsVersions::Default {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail));
@@ -33,15 +33,15 @@ impl Net {
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;
         let recorder = Arc::new(RecordingVerifier::new(
-            self.stack.tls.trust_store.anchors_for_ca(options.ca_id)?,
-            options.verify,
+            self.stack.tls_context.trust_store.anchors_for_ca(options.ca_id)?,
+            options.verify_certificate,
         ));
-        let config = Arc::new(self.stack.tls.client_config(options, recorder.clone())?);
-        Ok(QuicTlsSession { server_name: server_name.into(), config, recorder })
+        let config = Arc::new(self.stack.tls_context.build_client_config(options, recorder.clone())?);
+        Ok(QuicTlsClient { server_name: server_name.into(), config, verifier: recorder })
     }
 }
 
-impl QuicTlsSession {
+impl QuicTlsClient {
     /// Returns the configuration of the handshake.
     pub(in crate::net) fn config(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.config)
@@ -50,7 +50,7 @@ impl QuicTlsSession {
     /// Returns the facts as far as the handshake got. Version and suite are only set when it was `completed`;
     /// `suite` is its number (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, completed: bool, suite: Option<u16>) -> Option<TlsFacts> {
-        let certificates = certificate::chain_certificates(&self.recorder.chain());
+        let certificates = certificate::parse_chain(&self.verifier.last_chain());
         let tls_version = completed.then(|| "TLSv1.3".to_owned());
         let suite = suite.filter(|_| completed).map(CipherSuite::from);
         let tls_cipher = suite.and_then(|suite| suite.as_str()).map(certificate::cipher_name);
@@ -59,8 +59,8 @@ impl QuicTlsSession {
 
     /// Returns why the certificate was refused, if it was.
     pub(in crate::net) fn certificate_failure(&self) -> Option<Failure> {
-        let error = io::Error::new(io::ErrorKind::InvalidData, self.recorder.last_error()?);
-        let certificates = certificate::chain_certificates(&self.recorder.chain());
+        let error = io::Error::new(io::ErrorKind::InvalidData, self.verifier.last_certificate_error()?);
+        let certificates = certificate::parse_chain(&self.verifier.last_chain());
         Some(failure::handshake_failure(&error, &self.server_name, &certificates))
     }
 }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-use super::stream::{HandshakeOutcome, TlsStream};
+use super::stream::{HandshakeResult, TlsStream};
 use super::verifier::RecordingVerifier;
 use super::{certificate, failure};
 #[cfg(feature = "legacy-tls")]
@@ -20,8 +20,8 @@ use crate::net::endpoint::ConnectionTrace;
 /// The client side of TLS with one server: the configuration, and optionally the sessions to resume. Cheap to
 /// clone; created by [`crate::net::stack::Net::tls_session`].
 #[derive(Clone, Debug)]
-pub struct TlsSession {
-    pub(super) name: ServerName<'static>,
+pub struct TlsClient {
+    pub(super) parsed_server_name: ServerName<'static>,
     pub(super) server_name: Box<str>,
     pub(super) backend: TlsBackend,
     pub(super) verifier: Arc<RecordingVerifier>,
@@ -35,7 +35,7 @@ pub(super) enum TlsBackend {
     Legacy(legacy::LegacyTlsVersion, Option<Arc<ClientCertificate>>),
 }
 
-impl TlsSession {
+impl TlsClient {
     /// Runs a TLS handshake over `stream`. `trace.tls` is set as far as the handshake got, also when the certificate
     /// was refused. A resumed session has no certificates; those of the earlier handshake are reported.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
@@ -47,17 +47,17 @@ impl TlsSession {
         let started = Instant::now();
         let result = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
-        let HandshakeOutcome { outcome, version, cipher } = result?;
-        let certificates = certificate::chain_certificates(&self.verifier.chain());
+        let HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher } = result?;
+        let certificates = certificate::parse_chain(&self.verifier.last_chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|handshake| {
             handshake.map_err(|error| {
-                trace.peer_sent_no_tls |= failure::is_not_tls(&error);
+                trace.peer_sent_non_tls_data |= failure::is_not_tls(&error);
                 failure::handshake_failure(&error, &self.server_name, &facts.certificates)
             })
         });
         if outcome.is_ok() || !facts.certificates.is_empty() {
-            trace.tls = Some(Box::new(facts));
+            trace.tls_facts = Some(Box::new(facts));
         }
         outcome
     }
@@ -73,20 +73,21 @@ impl TlsSession {
         &self,
         stream: S,
         deadline: Deadline,
-    ) -> Result<HandshakeOutcome<S>, Failure> {
+    ) -> Result<HandshakeResult<S>, Failure> {
         let config = match &self.backend {
             TlsBackend::Rustls(config) => config.clone(),
             #[cfg(feature = "legacy-tls")]
             TlsBackend::Legacy(version, client) => {
                 let ssl = legacy::new_ssl(
                     *version,
-                    &self.name,
+                    &self.parsed_server_name,
                     client.as_ref().map(|client_certificate| &client_certificate.pem),
                 )?;
-                return legacy::handshake(ssl, stream, &self.name, &self.verifier, deadline).await;
+                return legacy::handshake(ssl, stream, &self.parsed_server_name, &self.verifier, deadline)
+                    .await;
             }
         };
-        let connection = TlsConnector::from(config).connect(self.name.clone(), stream);
+        let connection = TlsConnector::from(config).connect(self.parsed_server_name.clone(), stream);
         let outcome = deadline.enforce(Phase::Tls, connection).await;
         let negotiated =
             outcome.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
@@ -95,12 +96,16 @@ impl TlsSession {
             .map(certificate::version_name);
         let cipher = negotiated.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
         let cipher = cipher.map(certificate::cipher_name);
-        Ok(HandshakeOutcome { outcome: outcome.map(|result| result.map(TlsStream::Rustls)), version, cipher })
+        Ok(HandshakeResult {
+            result: outcome.map(|result| result.map(TlsStream::Rustls)),
+            tls_version: version,
+            tls_cipher: cipher,
+        })
     }
 }
 
 /// Whether the handshake of `stream` resumed an earlier session.
 #[must_use]
-pub fn was_resumed<S>(stream: &TlsStream<S>) -> bool {
+pub fn was_tls_session_resumed<S>(stream: &TlsStream<S>) -> bool {
     stream.rustls_connection().and_then(|session| session.handshake_kind()) == Some(HandshakeKind::Resumed)
 }

@@ -112,8 +112,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
 }
 
 /// The result of a handshake: a timeout, an error or a connection, with the negotiated parameters.
-pub(super) struct HandshakeOutcome<S> {
-    pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
-    pub(super) version: Option<String>,
-    pub(super) cipher: Option<String>,
+pub(super) struct HandshakeResult<S> {
+    pub(super) result: Result<io::Result<TlsStream<S>>, Failure>,
+    pub(super) tls_version: Option<String>,
+    pub(super) tls_cipher: Option<String>,
 }

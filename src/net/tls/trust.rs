@@ -14,7 +14,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::error::NetError;
+use crate::net::error::NetConfigError;
 
 /// PEM text with a label for messages, such as its path.
 #[derive(Clone, PartialEq, Eq)]
@@ -40,12 +40,12 @@ impl Pem {
     }
 
     /// Checks that it contains certificates, and that all of them can be read.
-    pub fn check_certificates(&self) -> Result<(), NetError> {
-        parse_authorities(self).map(drop)
+    pub fn check_certificates(&self) -> Result<(), NetConfigError> {
+        parse_certificates(self).map(drop)
     }
 
     /// Checks that it can be used as a client certificate: certificates, and the private key of the first.
-    pub fn check_client_certificate(&self) -> Result<(), NetError> {
+    pub fn check_client_certificate(&self) -> Result<(), NetConfigError> {
         parse_client_certificate(self, &rustls::crypto::aws_lc_rs::default_provider()).map(drop)
     }
 }
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Pem {
 
 /// Which public certificate authorities are trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Roots {
+pub enum PublicRoots {
     /// Those of the operating system; the built-in ones of Mozilla when it has none.
     #[default]
     System,
@@ -71,9 +71,9 @@ pub enum Roots {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustConfig {
     /// The public authorities.
-    pub roots: Roots,
+    pub public_roots: PublicRoots,
     /// Additional CAs for every handshake. A server certificate in this list is trusted as it is.
-    pub authorities: Vec<Pem>,
+    pub additional_authorities: Vec<Pem>,
     /// CAs that a monitor names by id (`ca_cert_id`), in addition to the others.
     pub named_authorities: BTreeMap<i64, Pem>,
     /// Client certificates with their keys, by id (`ssl_cert_id`).
@@ -84,30 +84,30 @@ pub struct TrustConfig {
 #[derive(Debug)]
 pub(super) struct TrustAnchors {
     /// Verifies chains up to a CA; `None` without any CA.
-    pub(super) verifier: Option<Arc<WebPkiServerVerifier>>,
+    pub(super) chain_verifier: Option<Arc<WebPkiServerVerifier>>,
     /// Certificates trusted as they are.
-    pub(super) pinned: Vec<CertificateDer<'static>>,
-    pub(super) provider: Arc<CryptoProvider>,
+    pub(super) pinned_certificates: Vec<CertificateDer<'static>>,
+    pub(super) crypto_provider: Arc<CryptoProvider>,
 }
 
 /// The parsed form of [`TrustConfig`].
 #[derive(Debug)]
 pub(in crate::net) struct TrustStore {
-    location: Arc<TrustAnchors>,
+    location_anchors: Arc<TrustAnchors>,
     /// The public authorities only, for authorities that are set later.
-    roots: RootCertStore,
-    provider: Arc<CryptoProvider>,
-    named: BTreeMap<i64, Arc<TrustAnchors>>,
-    clients: BTreeMap<i64, Arc<ClientCertificate>>,
+    public_roots: RootCertStore,
+    crypto_provider: Arc<CryptoProvider>,
+    anchors_by_ca_id: BTreeMap<i64, Arc<TrustAnchors>>,
+    client_certificates: BTreeMap<i64, Arc<ClientCertificate>>,
     /// The certificates that are set at run time.
-    dynamic: RwLock<Arc<DynamicCertificates>>,
+    runtime_certificates: RwLock<Arc<RuntimeCertificates>>,
 }
 
 /// Certificates set at run time, parsed, with their original text.
 #[derive(Debug, Default)]
-struct DynamicCertificates {
-    named: BTreeMap<i64, (Pem, Arc<TrustAnchors>)>,
-    clients: BTreeMap<i64, Arc<ClientCertificate>>,
+struct RuntimeCertificates {
+    anchors_by_ca_id: BTreeMap<i64, (Pem, Arc<TrustAnchors>)>,
+    client_certificates: BTreeMap<i64, Arc<ClientCertificate>>,
 }
 
 /// A client certificate.
@@ -119,19 +119,19 @@ pub(super) struct ClientCertificate {
 }
 
 impl TrustStore {
-    pub(super) fn new(trust: &TrustConfig, provider: &Arc<CryptoProvider>) -> Result<Self, NetError> {
-        let roots = match trust.roots {
-            Roots::System => system_roots(),
-            Roots::None => RootCertStore::empty(),
+    pub(super) fn new(trust: &TrustConfig, provider: &Arc<CryptoProvider>) -> Result<Self, NetConfigError> {
+        let roots = match trust.public_roots {
+            PublicRoots::System => load_system_roots(),
+            PublicRoots::None => RootCertStore::empty(),
         };
         let mut pinned = Vec::new();
-        for pem in &trust.authorities {
-            pinned.extend(parse_authorities(pem)?);
+        for pem in &trust.additional_authorities {
+            pinned.extend(parse_certificates(pem)?);
         }
         let location = build_anchors(roots.clone(), &pinned, provider)?;
         let mut named = BTreeMap::new();
         for (&id, pem) in &trust.named_authorities {
-            let anchors: Vec<_> = pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
+            let anchors: Vec<_> = pinned.iter().cloned().chain(parse_certificates(pem)?).collect();
             named.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)?));
         }
         let mut clients = BTreeMap::new();
@@ -139,67 +139,74 @@ impl TrustStore {
             clients.insert(id, Arc::new(parse_client_certificate(pem, provider)?));
         }
         Ok(Self {
-            location: Arc::new(location),
-            roots,
-            provider: provider.clone(),
-            named,
-            clients,
-            dynamic: RwLock::default(),
+            location_anchors: Arc::new(location),
+            public_roots: roots,
+            crypto_provider: provider.clone(),
+            anchors_by_ca_id: named,
+            client_certificates: clients,
+            runtime_certificates: RwLock::default(),
         })
     }
 
     /// Replaces the certificates that were set at run time; unchanged ones are not parsed again. Unusable ones are
     /// skipped; returns their errors.
-    pub(super) fn set_dynamic(
+    pub(super) fn set_runtime_certificates(
         &self,
         authorities: BTreeMap<i64, Pem>,
         clients: BTreeMap<i64, Pem>,
-    ) -> Vec<(i64, NetError)> {
-        let previous = self.dynamic();
+    ) -> Vec<(i64, NetConfigError)> {
+        let previous = self.runtime_certificates();
         let mut errors = Vec::new();
-        let mut certificates = DynamicCertificates::default();
+        let mut certificates = RuntimeCertificates::default();
         for (id, pem) in authorities {
-            match previous.named.get(&id).filter(|(known, _)| *known == pem) {
-                Some(known) => drop(certificates.named.insert(id, known.clone())),
-                None => match self.anchors_with(&pem) {
-                    Ok(anchors) => drop(certificates.named.insert(id, (pem, Arc::new(anchors)))),
+            match previous.anchors_by_ca_id.get(&id).filter(|(known, _)| *known == pem) {
+                Some(known) => drop(certificates.anchors_by_ca_id.insert(id, known.clone())),
+                None => match self.build_anchors_for_ca(&pem) {
+                    Ok(anchors) => drop(certificates.anchors_by_ca_id.insert(id, (pem, Arc::new(anchors)))),
                     Err(error) => errors.push((id, error)),
                 },
             }
         }
         for (id, pem) in clients {
-            match previous.clients.get(&id).filter(|known| known.pem == pem) {
-                Some(known) => drop(certificates.clients.insert(id, known.clone())),
-                None => match parse_client_certificate(&pem, &self.provider) {
+            match previous.client_certificates.get(&id).filter(|known| known.pem == pem) {
+                Some(known) => drop(certificates.client_certificates.insert(id, known.clone())),
+                None => match parse_client_certificate(&pem, &self.crypto_provider) {
                     Ok(client_certificate) => {
-                        drop(certificates.clients.insert(id, Arc::new(client_certificate)));
+                        drop(certificates.client_certificates.insert(id, Arc::new(client_certificate)));
                     }
                     Err(error) => errors.push((id, error)),
                 },
             }
         }
-        *self.dynamic.write() = Arc::new(certificates);
+        *self.runtime_certificates.write() = Arc::new(certificates);
         errors
     }
 
     /// Builds the anchors of an authority like those of the settings: with the public ones and the location's own.
-    fn anchors_with(&self, pem: &Pem) -> Result<TrustAnchors, NetError> {
-        let anchors: Vec<_> = self.location.pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
-        build_anchors(self.roots.clone(), &anchors, &self.provider)
+    fn build_anchors_for_ca(&self, pem: &Pem) -> Result<TrustAnchors, NetConfigError> {
+        let anchors: Vec<_> = self
+            .location_anchors
+            .pinned_certificates
+            .iter()
+            .cloned()
+            .chain(parse_certificates(pem)?)
+            .collect();
+        build_anchors(self.public_roots.clone(), &anchors, &self.crypto_provider)
     }
 
-    fn dynamic(&self) -> Arc<DynamicCertificates> {
-        Arc::clone(&self.dynamic.read())
+    fn runtime_certificates(&self) -> Arc<RuntimeCertificates> {
+        Arc::clone(&self.runtime_certificates.read())
     }
 
     pub(super) fn location_anchors(&self) -> Arc<TrustAnchors> {
-        self.location.clone()
+        self.location_anchors.clone()
     }
 
     pub(super) fn anchors_for_ca(&self, id: Option<i64>) -> Result<Arc<TrustAnchors>, Failure> {
-        let Some(id) = id else { return Ok(self.location.clone()) };
-        let dynamic = || self.dynamic().named.get(&id).map(|(_, anchors)| anchors.clone());
-        self.named
+        let Some(id) = id else { return Ok(self.location_anchors.clone()) };
+        let dynamic =
+            || self.runtime_certificates().anchors_by_ca_id.get(&id).map(|(_, anchors)| anchors.clone());
+        self.anchors_by_ca_id
             .get(&id)
             .cloned()
             .or_else(dynamic)
@@ -207,8 +214,8 @@ impl TrustStore {
     }
 
     pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<ClientCertificate>, Failure> {
-        let dynamic = || self.dynamic().clients.get(&id).cloned();
-        self.clients
+        let dynamic = || self.runtime_certificates().client_certificates.get(&id).cloned();
+        self.client_certificates
             .get(&id)
             .cloned()
             .or_else(dynamic)
@@ -221,7 +228,7 @@ fn unknown_certificate_failure(field: &str, id: i64) -> Failure {
     Failure::new(Phase::Tls, FailureKind::NotConfigured, detail)
 }
 
-fn system_roots() -> RootCertStore {
+fn load_system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     // Single files that cannot be read or parsed are skipped, as other programs do.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -235,19 +242,23 @@ fn build_anchors(
     mut roots: RootCertStore,
     extra: &[CertificateDer<'static>],
     provider: &Arc<CryptoProvider>,
-) -> Result<TrustAnchors, NetError> {
+) -> Result<TrustAnchors, NetConfigError> {
     roots.add_parsable_certificates(extra.iter().cloned());
     let verifier = if roots.is_empty() {
         None
     } else {
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
-        Some(builder.build().map_err(|error| NetError::Tls(error.to_string()))?)
+        Some(builder.build().map_err(|error| NetConfigError::Tls(error.to_string()))?)
     };
-    Ok(TrustAnchors { verifier, pinned: extra.to_vec(), provider: provider.clone() })
+    Ok(TrustAnchors {
+        chain_verifier: verifier,
+        pinned_certificates: extra.to_vec(),
+        crypto_provider: provider.clone(),
+    })
 }
 
-fn parse_authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
-    let pem_error = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
+fn parse_certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetConfigError> {
+    let pem_error = |detail: String| NetConfigError::Pem { label: pem.label.clone(), detail };
     let found = CertificateDer::pem_slice_iter(&pem.text)
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| pem_error(error.to_string()))?;
@@ -261,9 +272,12 @@ fn parse_authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError
     Ok(found)
 }
 
-fn parse_client_certificate(pem: &Pem, provider: &CryptoProvider) -> Result<ClientCertificate, NetError> {
-    let pem_error = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
-    let chain = parse_authorities(pem)?;
+fn parse_client_certificate(
+    pem: &Pem,
+    provider: &CryptoProvider,
+) -> Result<ClientCertificate, NetConfigError> {
+    let pem_error = |detail: String| NetConfigError::Pem { label: pem.label.clone(), detail };
+    let chain = parse_certificates(pem)?;
     let key = PrivateKeyDer::from_pem_slice(&pem.text)
         .map_err(|error| pem_error(format!("there is no private key in it that can be read: {error}")))?;
     let certified =

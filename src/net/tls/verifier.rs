@@ -17,28 +17,33 @@ use super::trust::TrustAnchors;
 /// protocol, not of trust.
 #[derive(Debug)]
 pub(super) struct RecordingVerifier {
-    anchors: Arc<TrustAnchors>,
-    verify: bool,
+    trust_anchors: Arc<TrustAnchors>,
+    verify_certificate: bool,
     /// The chain of the last server that sent one.
-    chain: Mutex<Vec<CertificateDer<'static>>>,
+    last_chain: Mutex<Vec<CertificateDer<'static>>>,
     /// Why it was refused, since some libraries report only the alert.
-    last_error: Mutex<Option<Error>>,
+    last_certificate_error: Mutex<Option<Error>>,
 }
 
 impl RecordingVerifier {
     pub(super) fn new(anchors: Arc<TrustAnchors>, verify: bool) -> Self {
-        Self { anchors, verify, chain: Mutex::default(), last_error: Mutex::default() }
+        Self {
+            trust_anchors: anchors,
+            verify_certificate: verify,
+            last_chain: Mutex::default(),
+            last_certificate_error: Mutex::default(),
+        }
     }
 
     /// Returns the chain as the server sent it; empty before the first handshake. A resumed session has no chain, and
     /// leaves the previous one.
-    pub(super) fn chain(&self) -> Vec<CertificateDer<'static>> {
-        self.chain.lock().clone()
+    pub(super) fn last_chain(&self) -> Vec<CertificateDer<'static>> {
+        self.last_chain.lock().clone()
     }
 
     /// Returns why the last certificate was refused; `None` when it was accepted.
-    pub(super) fn last_error(&self) -> Option<Error> {
-        self.last_error.lock().clone()
+    pub(super) fn last_certificate_error(&self) -> Option<Error> {
+        self.last_certificate_error.lock().clone()
     }
 
     fn verify_chain(
@@ -49,13 +54,13 @@ impl RecordingVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if !self.verify {
+        if !self.verify_certificate {
             return Ok(ServerCertVerified::assertion());
         }
-        if self.anchors.pinned.iter().any(|pinned| pinned == end_entity) {
-            return verify_pinned(end_entity, server_name, now);
+        if self.trust_anchors.pinned_certificates.iter().any(|pinned| pinned == end_entity) {
+            return verify_pinned_certificate(end_entity, server_name, now);
         }
-        match &self.anchors.verifier {
+        match &self.trust_anchors.chain_verifier {
             Some(verifier) => {
                 verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
             }
@@ -75,9 +80,9 @@ impl ServerCertVerifier for RecordingVerifier {
     ) -> Result<ServerCertVerified, Error> {
         let chain = std::iter::once(end_entity).chain(intermediates);
         let chain = chain.map(|der| der.clone().into_owned()).collect();
-        *self.chain.lock() = chain;
+        *self.last_chain.lock() = chain;
         let result = self.verify_chain(end_entity, intermediates, server_name, ocsp_response, now);
-        *self.last_error.lock() = result.as_ref().err().cloned();
+        *self.last_certificate_error.lock() = result.as_ref().err().cloned();
         result
     }
 
@@ -87,7 +92,7 @@ impl ServerCertVerifier for RecordingVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.anchors.provider.signature_verification_algorithms;
+        let algorithms = &self.trust_anchors.crypto_provider.signature_verification_algorithms;
         verify_tls12_signature(message, cert, dss, algorithms)
     }
 
@@ -97,18 +102,18 @@ impl ServerCertVerifier for RecordingVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.anchors.provider.signature_verification_algorithms;
+        let algorithms = &self.trust_anchors.crypto_provider.signature_verification_algorithms;
         verify_tls13_signature(message, cert, dss, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.anchors.provider.signature_verification_algorithms.supported_schemes()
+        self.trust_anchors.crypto_provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
 /// Verifies a certificate that is configured as trusted itself, like self-signed ones of a private network. It needs no
 /// issuer, even when it is a CA; dates and names still count.
-fn verify_pinned(
+fn verify_pinned_certificate(
     der: &CertificateDer<'_>,
     name: &ServerName<'_>,
     now: UnixTime,

@@ -8,11 +8,11 @@ use super::route::{HopReply, Route, RouteEnd, RouteHop};
 impl fmt::Display for Traceroute {
     /// Writes several lines, each with its line end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Route { address, method, .. } = self.route;
+        let Route { target_address: address, method, .. } = self.route;
         writeln!(f, "traceroute to {} ({address}) over {}", self.host, method.as_str())?;
         write!(f, "{}", self.route)?;
-        if !self.other_summary.is_empty() {
-            writeln!(f, "({})", self.other_summary)?;
+        if !self.other_method_summary.is_empty() {
+            writeln!(f, "({})", self.other_method_summary)?;
         }
         Ok(())
     }
@@ -34,8 +34,8 @@ impl Route {
         let text = self.end.as_str();
         let known = self.known_hops();
         let hops = if known == 1 { "1 hop".to_owned() } else { format!("{known} hops") };
-        match (self.end, self.last_refused_reply()) {
-            (RouteEnd::Refused, Some(HopReply { from, refused: Some(reason), .. })) => {
+        match (self.end, self.last_refusal()) {
+            (RouteEnd::Refused, Some(HopReply { sender: from, refusal_reason: Some(reason), .. })) => {
                 format!("{text}: {from} reports: {reason} (after {hops})")
             }
             (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{text} (after {hops})"),
@@ -54,12 +54,12 @@ impl fmt::Display for RouteHop {
                 None => write!(f, "{separator}*")?,
                 Some(reply) => {
                     write!(f, "{separator}")?;
-                    if last != Some(reply.from) {
-                        write!(f, "{}  ", reply.from)?;
+                    if last != Some(reply.sender) {
+                        write!(f, "{}  ", reply.sender)?;
                     }
-                    last = Some(reply.from);
+                    last = Some(reply.sender);
                     write!(f, "{}.{:02} ms", reply.rtt_us / 1000, reply.rtt_us % 1000 / 10)?;
-                    if let Some(reason) = reply.refused {
+                    if let Some(reason) = reply.refusal_reason {
                         write!(f, " ({reason})")?;
                     }
                 }
@@ -77,7 +77,12 @@ mod tests {
     use super::*;
 
     fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> HopReply {
-        HopReply { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, from_target: false }
+        HopReply {
+            sender: IpAddr::from([192, 0, 2, last]),
+            rtt_us,
+            refusal_reason: refused,
+            is_from_target: false,
+        }
     }
 
     #[test]
@@ -89,10 +94,18 @@ mod tests {
             RouteHop { replies: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
         ];
         let address = IpAddr::from([198, 51, 100, 7]);
-        let route =
-            Route { address, method: TracerouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
-        let traceroute =
-            Traceroute { host: "shop.test".to_owned(), route, other_summary: "ICMP: nothing".to_owned() };
+        let route = Route {
+            target_address: address,
+            method: TracerouteMethod::Udp,
+            socket_kind: "dgram",
+            hops,
+            end: RouteEnd::Refused,
+        };
+        let traceroute = Traceroute {
+            host: "shop.test".to_owned(),
+            route,
+            other_method_summary: "ICMP: nothing".to_owned(),
+        };
         assert_eq!(
             traceroute.to_string(),
             "traceroute to shop.test (198.51.100.7) over UDP

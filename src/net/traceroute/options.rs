@@ -14,7 +14,7 @@ pub struct TracerouteOptions {
     /// The highest hop limit, 1 to 64.
     pub max_hops: u8,
     /// Requests per hop, 1 to 10.
-    pub queries: u8,
+    pub requests_per_hop: u8,
     /// How long a reply is waited for.
     pub reply_timeout: Duration,
     /// After this many silent hops in a row, the trace ends.
@@ -26,7 +26,7 @@ impl Default for TracerouteOptions {
         Self {
             method: None,
             max_hops: 30,
-            queries: 2,
+            requests_per_hop: 2,
             reply_timeout: Duration::from_secs(2),
             max_silent_hops: 5,
         }
@@ -44,5 +44,5 @@ pub struct Traceroute {
     /// The result of the other method, in one line; empty when only one was used.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[serde(rename = "other")]
-    pub other_summary: String,
+    pub other_method_summary: String,
 }

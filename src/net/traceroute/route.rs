@@ -31,11 +31,13 @@ impl TracerouteMethod {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Route {
     /// The target address.
-    pub address: IpAddr,
+    #[serde(rename = "address")]
+    pub target_address: IpAddr,
     /// The method.
     pub method: TracerouteMethod,
     /// Kind of the socket: `dgram` without privilege, `raw` with it.
-    pub socket: &'static str,
+    #[serde(rename = "socket")]
+    pub socket_kind: &'static str,
     /// The hops, the first router first. The last is where the trace ended.
     pub hops: Vec<RouteHop>,
     /// How the trace ended.
@@ -54,15 +56,17 @@ pub struct RouteHop {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HopReply {
     /// The sender.
-    pub from: IpAddr,
+    #[serde(rename = "from")]
+    pub sender: IpAddr,
     /// Microseconds from the request to the reply.
     pub rtt_us: u64,
     /// Why the request was not forwarded, if its hop limit was not the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<&'static str>,
+    #[serde(rename = "refused")]
+    pub refusal_reason: Option<&'static str>,
     /// Whether it comes from the target.
     #[serde(skip)]
-    pub(super) from_target: bool,
+    pub(super) is_from_target: bool,
 }
 
 /// How a trace ended.
@@ -73,7 +77,8 @@ pub enum RouteEnd {
     #[serde(rename = "out_of_time")]
     TimedOut,
     /// The last hops did not reply.
-    Silent,
+    #[serde(rename = "silent")]
+    NoReply,
     /// The route has more hops than requested.
     #[serde(rename = "most_hops")]
     MaxHops,
@@ -89,7 +94,7 @@ impl RouteEnd {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TimedOut => "the deadline was reached before the route was complete",
-            Self::Silent => "no replies from here on",
+            Self::NoReply => "no replies from here on",
             Self::MaxHops => "the route has more hops than requested",
             Self::Refused => "the route ends here",
             Self::Reached => "the target replied",
@@ -113,13 +118,13 @@ impl Route {
     }
 
     /// Returns the refusal of the last hop, which explains the end.
-    pub(super) fn last_refused_reply(&self) -> Option<&HopReply> {
-        self.hops.last()?.replies.iter().flatten().find(|reply| reply.refused.is_some())
+    pub(super) fn last_refusal(&self) -> Option<&HopReply> {
+        self.hops.last()?.replies.iter().flatten().find(|reply| reply.refusal_reason.is_some())
     }
 }
 
 /// Returns the route that got further, and a summary of the other. Fails when both methods failed.
-pub(super) fn choose_route(
+pub(super) fn choose_longer_route(
     both: (Result<Route, Failure>, Result<Route, Failure>),
 ) -> Result<(Route, String), Failure> {
     let summarise = |route: &Route| format!("{}: {}", route.method.as_str(), route.summary());

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::options::{Traceroute, TracerouteOptions};
-use super::route::{Route, TracerouteMethod, choose_route};
+use super::route::{Route, TracerouteMethod, choose_longer_route};
 use super::trace_socket::TraceSocket;
 use super::tracer;
 use crate::domain::{Capture, Failure};
@@ -12,7 +12,7 @@ use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::stack::Net;
 
 /// File name of a captured route.
-const CAPTURE_NAME: &str = "traceroute.txt";
+const CAPTURE_FILE_NAME: &str = "traceroute.txt";
 
 impl Net {
     /// Traces the route to `to`: to its pinned address, or to the first resolved address that the egress policy allows.
@@ -27,39 +27,39 @@ impl Net {
         let mut trace = ConnectionTrace::default();
         let addresses = self.resolve(to, deadline, &mut trace).await?;
         let address = self.allowed_addresses(&addresses, None, &mut trace)?[0].to_canonical();
-        let trace_with = |method| self.trace_route(address, method, options, deadline);
+        let trace_with = |method| self.trace_with_method(address, method, options, deadline);
         let (route, other) = match options.method {
             Some(method) => (trace_with(method).await?, String::new()),
-            None => choose_route(tokio::join!(
+            None => choose_longer_route(tokio::join!(
                 trace_with(TracerouteMethod::Udp),
                 trace_with(TracerouteMethod::Icmp)
             ))?,
         };
-        Ok(Traceroute { host: to.host.to_string(), route, other_summary: other })
+        Ok(Traceroute { host: to.host.to_string(), route, other_method_summary: other })
     }
 
     /// Runs [`Self::traceroute`] and returns its text, or its failure, as a file.
-    pub async fn traceroute_capture(&self, to: &Endpoint, deadline: Deadline) -> Capture {
+    pub async fn traceroute_to_capture(&self, to: &Endpoint, deadline: Deadline) -> Capture {
         let text = match self.traceroute(to, TracerouteOptions::default(), deadline).await {
             Ok(traceroute) => traceroute.to_string(),
             Err(failure) => format!("traceroute to {}: {failure}\n", to.host),
         };
-        Capture::new(CAPTURE_NAME, "text/plain; charset=utf-8", text.as_bytes())
+        Capture::new(CAPTURE_FILE_NAME, "text/plain; charset=utf-8", text.as_bytes())
     }
 
-    async fn trace_route(
+    async fn trace_with_method(
         &self,
         to: IpAddr,
         method: TracerouteMethod,
         options: TracerouteOptions,
         deadline: Deadline,
     ) -> Result<Route, Failure> {
-        let prober = TraceSocket::open(self.source(), to, method).map_err(|error| match method {
-            TracerouteMethod::Udp => self.dial_failure((to, 0).into(), &error),
+        let prober = TraceSocket::open(self.source_binding(), to, method).map_err(|error| match method {
+            TracerouteMethod::Udp => self.socket_failure((to, 0).into(), &error),
             TracerouteMethod::Icmp => self.echo_socket_failure(to, &error),
         })?;
         tracer::trace(&prober, options, deadline)
             .await
-            .map_err(|error| self.dial_failure((to, 0).into(), &error))
+            .map_err(|error| self.socket_failure((to, 0).into(), &error))
     }
 }

@@ -11,41 +11,41 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::super::icmp_socket::{self, is_path_error, to_ip_addr};
-use super::packet::{self, HopOutcome};
+use super::packet::{self, RequestOutcome};
 use super::route::TracerouteMethod;
 use crate::net::socket::SourceBinding;
 
 /// Port of the first datagram. Each uses the next port, which identifies its error.
-const FIRST_PORT: u16 = 33_434;
+const FIRST_UDP_PORT: u16 = 33_434;
 /// Bytes of a packet that are examined.
 const SNAP_LEN: usize = 128;
 /// Maximum number of errors of earlier requests that are skipped: a later `send` returns each of them once.
-const MAX_PENDING_ERRORS: usize = 64;
+const MAX_SKIPPED_ERRORS: usize = 64;
 
 /// The response to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HopResponse {
     /// The request.
-    pub(super) token: u16,
+    pub(super) request_index: u16,
     /// The sender.
-    pub(super) from: IpAddr,
+    pub(super) sender: IpAddr,
     /// What happened to the request.
-    pub(super) outcome: HopOutcome,
+    pub(super) outcome: RequestOutcome,
 }
 
 /// A socket for requests to one address.
 #[derive(Debug)]
 pub(super) struct TraceSocket {
     socket: UdpSocket,
-    to: IpAddr,
+    target_address: IpAddr,
     method: TracerouteMethod,
-    raw: bool,
-    identifier: u16,
+    is_raw: bool,
+    echo_identifier: u16,
 }
 
 impl TraceSocket {
     pub(super) fn open(source: &SourceBinding, to: IpAddr, method: TracerouteMethod) -> io::Result<Self> {
-        let (socket, raw) = open_socket(to, method)?;
+        let (socket, raw) = open_trace_socket(to, method)?;
         icmp_socket::enable_error_queue(&socket, to)?;
         if let Some(from) = source.bind_address_for(to) {
             socket.bind(&from.into())?;
@@ -61,11 +61,17 @@ impl TraceSocket {
         let mut random = [0; 2];
         aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
         let identifier = u16::from_be_bytes(random);
-        Ok(Self { socket: UdpSocket::from_std(socket.into())?, to, method, raw, identifier })
+        Ok(Self {
+            socket: UdpSocket::from_std(socket.into())?,
+            target_address: to,
+            method,
+            is_raw: raw,
+            echo_identifier: identifier,
+        })
     }
 
-    pub(super) const fn to(&self) -> IpAddr {
-        self.to
+    pub(super) const fn target_address(&self) -> IpAddr {
+        self.target_address
     }
 
     pub(super) const fn method(&self) -> TracerouteMethod {
@@ -73,13 +79,13 @@ impl TraceSocket {
     }
 
     pub(super) const fn socket_kind(&self) -> &'static str {
-        if self.raw { "raw" } else { "dgram" }
+        if self.is_raw { "raw" } else { "dgram" }
     }
 
     /// Sends the request `token` with the hop limit `hops`.
     pub(super) async fn send(&self, token: u16, hops: u8) -> io::Result<()> {
         let socket = SockRef::from(&self.socket);
-        if self.to.is_ipv4() {
+        if self.target_address.is_ipv4() {
             socket.set_ttl_v4(u32::from(hops))?;
         } else {
             socket.set_unicast_hops_v6(u32::from(hops))?;
@@ -88,14 +94,22 @@ impl TraceSocket {
         loop {
             let sent = match self.method {
                 TracerouteMethod::Udp => {
-                    self.socket.send_to(&[0; 32], (self.to, FIRST_PORT.wrapping_add(token))).await
+                    self.socket
+                        .send_to(&[0; 32], (self.target_address, FIRST_UDP_PORT.wrapping_add(token)))
+                        .await
                 }
                 TracerouteMethod::Icmp => {
-                    self.socket.send(&packet::echo_request(self.to.is_ipv6(), self.identifier, token)).await
+                    self.socket
+                        .send(&packet::build_echo_request(
+                            self.target_address.is_ipv6(),
+                            self.echo_identifier,
+                            token,
+                        ))
+                        .await
                 }
             };
             match sent {
-                Err(error) if skipped < MAX_PENDING_ERRORS && is_path_error(&error) => skipped += 1,
+                Err(error) if skipped < MAX_SKIPPED_ERRORS && is_path_error(&error) => skipped += 1,
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(()),
             }
@@ -103,13 +117,13 @@ impl TraceSocket {
     }
 
     /// Receives the next response to a request. Waits forever.
-    pub(super) async fn recv(&self) -> io::Result<HopResponse> {
+    pub(super) async fn receive_response(&self) -> io::Result<HopResponse> {
         loop {
             // Errors first: a pending error makes every read fail.
             let response = tokio::select! {
                 biased;
-                response = self.socket.async_io(Interest::ERROR, || self.recv_error()) => response?,
-                response = self.socket.async_io(Interest::READABLE, || self.recv_reply()) => response?,
+                response = self.socket.async_io(Interest::ERROR, || self.read_error_queue()) => response?,
+                response = self.socket.async_io(Interest::READABLE, || self.read_reply()) => response?,
             };
             if let Some(response) = response {
                 return Ok(response);
@@ -118,8 +132,8 @@ impl TraceSocket {
     }
 
     /// Reads the next entry of the error queue; `None` for one that says nothing about the route.
-    fn recv_error(&self) -> io::Result<Option<HopResponse>> {
-        let v6 = self.to.is_ipv6();
+    fn read_error_queue(&self) -> io::Result<Option<HopResponse>> {
+        let v6 = self.target_address.is_ipv6();
         let mut bytes = [0; SNAP_LEN];
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
@@ -141,19 +155,18 @@ impl TraceSocket {
         let port = read.address.as_ref().and_then(to_port);
         let length = read.bytes;
         let token = match self.method {
-            TracerouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_PORT)),
-            TracerouteMethod::Icmp => {
-                self.own_token(packet::parse_request(v6, bytes.get(..length).unwrap_or_default()))
-            }
+            TracerouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_UDP_PORT)),
+            TracerouteMethod::Icmp => self
+                .own_request_index(packet::parse_quoted_request(v6, bytes.get(..length).unwrap_or_default())),
         };
         Ok(token.zip(origin).and_then(|(token, (error, from))| {
-            let outcome = packet::outcome_from_icmp(v6, error.ee_type, error.ee_code)?;
-            Some(HopResponse { token, from, outcome })
+            let outcome = packet::outcome_from_icmp_error(v6, error.ee_type, error.ee_code)?;
+            Some(HopResponse { request_index: token, sender: from, outcome })
         }))
     }
 
     /// Reads the next packet; `None` for one that does not belong to this trace.
-    fn recv_reply(&self) -> io::Result<Option<HopResponse>> {
+    fn read_reply(&self) -> io::Result<Option<HopResponse>> {
         let mut bytes = [0; SNAP_LEN];
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let read = recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, None, MsgFlags::empty());
@@ -165,28 +178,36 @@ impl TraceSocket {
         let token = match self.method {
             // A datagram came back, so the port is open; datagrams of other senders are ignored.
             TracerouteMethod::Udp => {
-                let address = address.filter(|address| to_ip_addr(address) == Some(self.to));
-                address.as_ref().and_then(to_port).map(|port| port.wrapping_sub(FIRST_PORT))
+                let address = address.filter(|address| to_ip_addr(address) == Some(self.target_address));
+                address.as_ref().and_then(to_port).map(|port| port.wrapping_sub(FIRST_UDP_PORT))
             }
             TracerouteMethod::Icmp => {
                 let bytes = bytes.get(..length).unwrap_or_default();
-                self.own_token(packet::parse_reply(self.to.is_ipv6(), self.raw, bytes))
+                self.own_request_index(packet::parse_echo_reply(
+                    self.target_address.is_ipv6(),
+                    self.is_raw,
+                    bytes,
+                ))
             }
         };
-        Ok(token.map(|token| HopResponse { token, from: self.to, outcome: HopOutcome::Reached }))
+        Ok(token.map(|token| HopResponse {
+            request_index: token,
+            sender: self.target_address,
+            outcome: RequestOutcome::TargetReached,
+        }))
     }
 
     /// Returns the sequence number of a request of this trace. On a datagram socket the kernel sets the identifier, and
     /// filters by it.
-    fn own_token(&self, ids: Option<(u16, u16)>) -> Option<u16> {
+    fn own_request_index(&self, ids: Option<(u16, u16)>) -> Option<u16> {
         let (identifier, sequence) = ids?;
-        (!self.raw || identifier == self.identifier).then_some(sequence)
+        (!self.is_raw || identifier == self.echo_identifier).then_some(sequence)
     }
 }
 
-fn open_socket(to: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
+fn open_trace_socket(to: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
     if method == TracerouteMethod::Icmp {
-        return icmp_socket::open_socket(to);
+        return icmp_socket::open_icmp_socket(to);
     }
     let domain = if to.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     Ok((Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?, false))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::options::TracerouteOptions;
-use super::packet::HopOutcome;
+use super::packet::RequestOutcome;
 use super::route::{HopReply, Route, RouteEnd, RouteHop};
 use super::trace_socket::{HopResponse, TraceSocket};
 use crate::net::deadline::Deadline;
@@ -14,7 +14,7 @@ use crate::net::deadline::Deadline;
 /// Maximum number of requests in flight: five hops with two each, so that silence after the last router is detected
 /// after one wait. With more, the target would have to report its closed ports more often than hosts do (Linux:
 /// `icmp_ratelimit`, six at once and then one a second).
-const MAX_IN_FLIGHT: usize = 10;
+const MAX_REQUESTS_IN_FLIGHT: usize = 10;
 
 /// Traces the route of `prober` until it is complete, or `deadline` comes.
 pub(super) async fn trace(
@@ -22,7 +22,7 @@ pub(super) async fn trace(
     options: TracerouteOptions,
     deadline: Deadline,
 ) -> io::Result<Route> {
-    let mut tracer = Tracer::new(options);
+    let mut tracer = TraceState::new(options);
     loop {
         tracer.cut_off_silent_hops(Instant::now());
         while let Some((token, hop)) = tracer.next_request(Instant::now()) {
@@ -30,70 +30,76 @@ pub(super) async fn trace(
             // Recorded after sending, since that may wait for the socket.
             tracer.record_sent(token, Instant::now());
         }
-        let Some(until) = tracer.next_timeout(Instant::now()) else { break };
+        let Some(until) = tracer.next_reply_timeout(Instant::now()) else { break };
         tokio::select! {
             biased;
-            response = prober.recv() => tracer.on_response(response?, Instant::now()),
+            response = prober.receive_response() => tracer.on_response(response?, Instant::now()),
             () = tokio::time::sleep_until(until.min(deadline.at)) => {}
         }
         if deadline.is_expired() {
-            tracer.out_of_time = true;
+            tracer.deadline_passed = true;
             break;
         }
     }
     let (hops, end) = tracer.finish();
-    Ok(Route { address: prober.to(), method: prober.method(), socket: prober.socket_kind(), hops, end })
+    Ok(Route {
+        target_address: prober.target_address(),
+        method: prober.method(),
+        socket_kind: prober.socket_kind(),
+        hops,
+        end,
+    })
 }
 
 /// The state of a trace, without sockets.
-struct Tracer {
-    queries: usize,
+struct TraceState {
+    requests_per_hop: usize,
     reply_timeout: Duration,
     max_silent_hops: usize,
     /// When each request was sent, in the order of hops; its index is its token.
-    sent: Vec<Instant>,
+    sent_at: Vec<Instant>,
     replies: Vec<Option<HopReply>>,
     /// The last hop, from 1, as far as it is known.
-    last: usize,
+    last_hop: usize,
     /// Whether `last` is still the limit, and not yet the end of the route.
-    is_end_unknown: bool,
-    out_of_time: bool,
+    is_last_hop_unknown: bool,
+    deadline_passed: bool,
 }
 
-impl Tracer {
+impl TraceState {
     fn new(options: TracerouteOptions) -> Self {
         Self {
-            queries: usize::from(options.queries.clamp(1, 10)),
+            requests_per_hop: usize::from(options.requests_per_hop.clamp(1, 10)),
             reply_timeout: options.reply_timeout,
             max_silent_hops: usize::from(options.max_silent_hops.max(1)),
-            sent: Vec::new(),
+            sent_at: Vec::new(),
             replies: Vec::new(),
-            last: usize::from(options.max_hops.clamp(1, 64)),
-            is_end_unknown: true,
-            out_of_time: false,
+            last_hop: usize::from(options.max_hops.clamp(1, 64)),
+            is_last_hop_unknown: true,
+            deadline_passed: false,
         }
     }
 
     /// Returns the next request to send now, with its hop limit.
     fn next_request(&self, now: Instant) -> Option<(u16, u8)> {
-        let token = self.sent.len();
-        let hop = token / self.queries + 1;
-        if hop > self.last || self.in_flight(now).count() >= MAX_IN_FLIGHT {
+        let token = self.sent_at.len();
+        let hop = token / self.requests_per_hop + 1;
+        if hop > self.last_hop || self.in_flight_sent_at(now).count() >= MAX_REQUESTS_IN_FLIGHT {
             return None;
         }
         Some((u16::try_from(token).ok()?, u8::try_from(hop).ok()?))
     }
 
     fn record_sent(&mut self, token: u16, at: Instant) {
-        debug_assert_eq!(usize::from(token), self.sent.len());
-        self.sent.push(at);
+        debug_assert_eq!(usize::from(token), self.sent_at.len());
+        self.sent_at.push(at);
         self.replies.push(None);
     }
 
     /// Returns the send times of the requests that still wait for a reply.
-    fn in_flight(&self, now: Instant) -> impl Iterator<Item = Instant> {
-        let count = (self.last * self.queries).min(self.sent.len());
-        self.sent[..count]
+    fn in_flight_sent_at(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        let count = (self.last_hop * self.requests_per_hop).min(self.sent_at.len());
+        self.sent_at[..count]
             .iter()
             .zip(&self.replies)
             .filter(move |(sent, reply)| reply.is_none() && now.duration_since(**sent) < self.reply_timeout)
@@ -101,68 +107,70 @@ impl Tracer {
     }
 
     /// Returns when the oldest waiting request times out; `None` when none waits, so the route is complete.
-    fn next_timeout(&self, now: Instant) -> Option<Instant> {
-        self.in_flight(now).min().map(|sent| sent + self.reply_timeout)
+    fn next_reply_timeout(&self, now: Instant) -> Option<Instant> {
+        self.in_flight_sent_at(now).min().map(|sent| sent + self.reply_timeout)
     }
 
     /// Ends the route after too many hops without reply.
     fn cut_off_silent_hops(&mut self, now: Instant) {
         let timed_out = |token: usize| {
-            self.sent.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
+            self.sent_at.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
                 && self.replies[token].is_none()
         };
-        let silent = |hop: usize| (hop * self.queries..(hop + 1) * self.queries).all(timed_out);
-        let hops = self.sent.len() / self.queries;
+        let silent =
+            |hop: usize| (hop * self.requests_per_hop..(hop + 1) * self.requests_per_hop).all(timed_out);
+        let hops = self.sent_at.len() / self.requests_per_hop;
         let mut silent_in_row = 0;
-        for hop in 0..hops.min(self.last) {
+        for hop in 0..hops.min(self.last_hop) {
             silent_in_row = if silent(hop) { silent_in_row + 1 } else { 0 };
             // Requests to later hops may be in flight: a reply to one of them ends the silence.
-            let replied_behind = self.replies.iter().skip((hop + 1) * self.queries).any(Option::is_some);
-            if silent_in_row >= self.max_silent_hops && !replied_behind && self.is_end_unknown {
-                self.last = hop + 1;
+            let replied_behind =
+                self.replies.iter().skip((hop + 1) * self.requests_per_hop).any(Option::is_some);
+            if silent_in_row >= self.max_silent_hops && !replied_behind && self.is_last_hop_unknown {
+                self.last_hop = hop + 1;
             }
         }
     }
 
     fn on_response(&mut self, response: HopResponse, at: Instant) {
-        let token = usize::from(response.token);
+        let token = usize::from(response.request_index);
         let Some(reply @ None) = self.replies.get_mut(token) else { return };
-        let rtt = at.duration_since(self.sent[token]);
+        let rtt = at.duration_since(self.sent_at[token]);
         *reply = Some(HopReply {
-            from: response.from,
+            sender: response.sender,
             rtt_us: u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX),
-            refused: match response.outcome {
-                HopOutcome::Unreachable(reason) => Some(reason),
-                HopOutcome::TtlExceeded | HopOutcome::Reached => None,
+            refusal_reason: match response.outcome {
+                RequestOutcome::Unreachable(reason) => Some(reason),
+                RequestOutcome::TtlExceeded | RequestOutcome::TargetReached => None,
             },
-            from_target: response.outcome == HopOutcome::Reached,
+            is_from_target: response.outcome == RequestOutcome::TargetReached,
         });
-        if response.outcome != HopOutcome::TtlExceeded {
-            self.last = self.last.min(token / self.queries + 1);
-            self.is_end_unknown = false;
+        if response.outcome != RequestOutcome::TtlExceeded {
+            self.last_hop = self.last_hop.min(token / self.requests_per_hop + 1);
+            self.is_last_hop_unknown = false;
         }
     }
 
     fn finish(self) -> (Vec<RouteHop>, RouteEnd) {
         let mut hops: Vec<RouteHop> = self
             .replies
-            .chunks(self.queries)
-            .take(self.last)
+            .chunks(self.requests_per_hop)
+            .take(self.last_hop)
             .map(|answers| RouteHop { replies: answers.to_vec() })
             .collect();
         let last = hops.last().map(|hop| hop.replies.as_slice()).unwrap_or_default();
-        let end = if last.iter().flatten().any(|reply| reply.from_target) {
+        let end = if last.iter().flatten().any(|reply| reply.is_from_target) {
             RouteEnd::Reached
-        } else if last.iter().flatten().any(|reply| reply.refused.is_some()) {
+        } else if last.iter().flatten().any(|reply| reply.refusal_reason.is_some()) {
             RouteEnd::Refused
-        } else if self.out_of_time {
+        } else if self.deadline_passed {
             RouteEnd::TimedOut
         } else if hops.last().is_some_and(RouteHop::is_silent) {
-            RouteEnd::Silent
+            RouteEnd::NoReply
         } else {
             RouteEnd::MaxHops
         };
-        if matches!(end, RouteEnd::Silent | RouteEnd::TimedOut) {
+        if matches!(end, RouteEnd::NoReply | RouteEnd::TimedOut) {
             // One silent hop is enough.
             let known = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
             hops.truncate(known + 1);
@@ -179,9 +187,9 @@ mod tests {
 
     const WAIT: Duration = Duration::from_secs(2);
 
-    fn walk_of(queries: u8, most_hops: u8) -> Tracer {
-        Tracer::new(TracerouteOptions {
-            queries,
+    fn walk_of(queries: u8, most_hops: u8) -> TraceState {
+        TraceState::new(TracerouteOptions {
+            requests_per_hop: queries,
             max_hops: most_hops,
             reply_timeout: WAIT,
             max_silent_hops: 3,
@@ -192,8 +200,8 @@ mod tests {
     /// Simulates a route whose hop `h` responds with `respond(h)`; returns the hops of the sent requests, and the
     /// result.
     fn play(
-        mut tracer: Tracer,
-        respond: impl Fn(u8) -> Option<HopOutcome>,
+        mut tracer: TraceState,
+        respond: impl Fn(u8) -> Option<RequestOutcome>,
     ) -> (Vec<u8>, Vec<RouteHop>, RouteEnd) {
         let mut now = Instant::now();
         let mut sent = Vec::new();
@@ -204,12 +212,12 @@ mod tests {
                 tracer.record_sent(token, now);
                 sent.push(hop);
                 responses.extend(respond(hop).map(|outcome| HopResponse {
-                    token,
-                    from: IpAddr::from([10, 0, 0, hop]),
+                    request_index: token,
+                    sender: IpAddr::from([10, 0, 0, hop]),
                     outcome,
                 }));
             }
-            let Some(until) = tracer.next_timeout(now) else { break };
+            let Some(until) = tracer.next_reply_timeout(now) else { break };
             now = if responses.is_empty() { until } else { now + Duration::from_millis(1) };
             for response in responses {
                 tracer.on_response(response, now);
@@ -224,46 +232,51 @@ mod tests {
             IpAddr::V4(v4) => v4.octets()[3],
             IpAddr::V6(_) => 0,
         };
-        hops.iter().map(|hop| hop.replies.iter().flatten().next().map(|reply| last(reply.from))).collect()
+        hops.iter().map(|hop| hop.replies.iter().flatten().next().map(|reply| last(reply.sender))).collect()
     }
 
     #[tokio::test]
     async fn the_route_ends_at_the_target_despite_later_requests() {
-        let target = |hop| Some(if hop < 4 { HopOutcome::TtlExceeded } else { HopOutcome::Reached });
+        let target =
+            |hop| Some(if hop < 4 { RequestOutcome::TtlExceeded } else { RequestOutcome::TargetReached });
         let (sent, hops, end) = play(walk_of(3, 30), target);
         assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
-        assert!(sent.len() <= 12 + MAX_IN_FLIGHT, "{sent:?}");
+        assert!(sent.len() <= 12 + MAX_REQUESTS_IN_FLIGHT, "{sent:?}");
         assert!(hops.iter().all(|hop| hop.replies.len() == 3));
     }
 
     #[tokio::test]
     async fn silent_hops_end_the_route_unless_a_later_hop_replies() {
-        let (sent, hops, end) = play(walk_of(1, 30), |hop| (hop < 3).then_some(HopOutcome::TtlExceeded));
-        assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::Silent));
-        assert!(sent.len() <= 2 + MAX_IN_FLIGHT, "{sent:?}");
+        let (sent, hops, end) = play(walk_of(1, 30), |hop| (hop < 3).then_some(RequestOutcome::TtlExceeded));
+        assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::NoReply));
+        assert!(sent.len() <= 2 + MAX_REQUESTS_IN_FLIGHT, "{sent:?}");
         let gap = |hop| match hop {
             3..=7 => None,
-            8 => Some(HopOutcome::Reached),
-            _ => Some(HopOutcome::TtlExceeded),
+            8 => Some(RequestOutcome::TargetReached),
+            _ => Some(RequestOutcome::TtlExceeded),
         };
         let (_, hops, end) = play(walk_of(1, 30), gap);
         assert_eq!((hops.len(), end), (8, RouteEnd::Reached));
         let (_, hops, end) = play(walk_of(2, 30), |_| None);
-        assert_eq!((hops.len(), end), (1, RouteEnd::Silent));
+        assert_eq!((hops.len(), end), (1, RouteEnd::NoReply));
     }
 
     #[tokio::test]
     async fn a_refusal_ends_the_route_with_its_reason() {
         let (_, hops, end) = play(walk_of(2, 30), |hop| {
-            Some(if hop < 2 { HopOutcome::TtlExceeded } else { HopOutcome::Unreachable("host unreachable") })
+            Some(if hop < 2 {
+                RequestOutcome::TtlExceeded
+            } else {
+                RequestOutcome::Unreachable("host unreachable")
+            })
         });
         assert_eq!((hops.len(), end), (2, RouteEnd::Refused));
-        assert_eq!(hops[1].replies[0].as_ref().unwrap().refused, Some("host unreachable"));
+        assert_eq!(hops[1].replies[0].as_ref().unwrap().refusal_reason, Some("host unreachable"));
     }
 
     #[tokio::test]
     async fn max_hops_is_not_exceeded() {
-        let (sent, hops, end) = play(walk_of(2, 5), |_| Some(HopOutcome::TtlExceeded));
+        let (sent, hops, end) = play(walk_of(2, 5), |_| Some(RequestOutcome::TtlExceeded));
         assert_eq!((sent.len(), hops.len(), end), (10, 5, RouteEnd::MaxHops));
     }
 
@@ -272,10 +285,14 @@ mod tests {
         let mut tracer = walk_of(1, 3);
         let now = Instant::now();
         tracer.record_sent(0, now);
-        let response = |token, outcome| HopResponse { token, from: IpAddr::from([10, 0, 0, 1]), outcome };
-        tracer.on_response(response(9, HopOutcome::Reached), now);
-        tracer.on_response(response(0, HopOutcome::TtlExceeded), now);
-        tracer.on_response(response(0, HopOutcome::Reached), now);
-        assert_eq!((tracer.last, tracer.is_end_unknown), (3, true));
+        let response = |token, outcome| HopResponse {
+            request_index: token,
+            sender: IpAddr::from([10, 0, 0, 1]),
+            outcome,
+        };
+        tracer.on_response(response(9, RequestOutcome::TargetReached), now);
+        tracer.on_response(response(0, RequestOutcome::TtlExceeded), now);
+        tracer.on_response(response(0, RequestOutcome::TargetReached), now);
+        assert_eq!((tracer.last_hop, tracer.is_last_hop_unknown), (3, true));
     }
 }

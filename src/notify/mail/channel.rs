@@ -110,7 +110,7 @@ impl MailChannel {
             return Ok(Box::new(BoundedStream::from_tcp(tcp)?));
         }
         if !implicit {
-            match starttls::negotiate(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
+            match starttls::request_tls(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
                 Ok(()) => {}
                 Err(StartTlsError::NotOffered) if tls == MailTls::Auto => {
                     if !self.settings.username.is_empty() {
@@ -123,9 +123,9 @@ impl MailChannel {
             }
         }
         let address = tcp.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
-        let options = TlsOptions { verify: self.settings.verify, ..TlsOptions::default() };
+        let options = TlsOptions { verify_certificate: self.settings.verify, ..TlsOptions::default() };
         let mut trace = ConnectionTrace::default();
-        let stream = self.net.handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
+        let stream = self.net.tls_handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
         // After STARTTLS the server does not greet again, but lettre expects a greeting.
         Ok(Box::new(BoundedStream::new(stream, address, !implicit)))
     }

@@ -50,12 +50,12 @@ impl TrapChannel {
         let (host, port) = host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
         let mut trace = ConnectionTrace::default();
-        let net = self.net.with_scope(message.egress_scope);
+        let net = self.net.with_egress_scope(message.egress_scope);
         let found = net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
         let allowed = net.allowed_addresses(&found, Some(port), &mut trace)?;
         let address = allowed.first().ok_or_else(|| SendError::transient("the host name has no address"))?;
         let to = SocketAddr::new(*address, port);
-        let socket = net.udp_socket(to)?;
+        let socket = net.open_udp_socket(to)?;
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
         let ticks =
             i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;

@@ -52,6 +52,6 @@ pub(super) fn location_event(
         created_at: at,
         created_by: "vigie".to_owned(),
         fields: into_object(fields),
-        sealed: None,
+        private_data: None,
     }
 }

@@ -41,6 +41,6 @@ pub(super) fn dead_notification_event(
         created_at: now,
         created_by: EVENT_REPORTER.to_owned(),
         fields,
-        sealed: None,
+        private_data: None,
     })
 }

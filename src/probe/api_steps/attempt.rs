@@ -158,8 +158,8 @@ impl<'a> ApiStepsAttempt<'a> {
                 max_body_bytes: MAX_EXCERPT_BYTES,
                 ..ExchangeRecord::default()
             };
-            let redirect_exchange = chain.will_continue(&head).then(|| chain.record(&record));
-            match chain.advance(&head) {
+            let redirect_exchange = chain.is_followed_up(&head).then(|| chain.build_http_exchange(&record));
+            match chain.answer_or_follow(&head) {
                 Ok(true) => step.result.exchanges.extend(redirect_exchange),
                 Ok(false) => {
                     break self.evaluate_response(step, steps, index, &mut chain, &head, body).await;
@@ -201,10 +201,10 @@ impl<'a> ApiStepsAttempt<'a> {
         let retention = if plan.reads_body() {
             BodyRetention::All
         } else {
-            BodyRetention::Prefix(captures::MAX_CAPTURED_BODY)
+            BodyRetention::Prefix(captures::MAX_CAPTURED_BODY_BYTES)
         };
         let (max_body_bytes, deadline) = (self.options.max_body_bytes, self.cx.deadline);
-        let content = body.read(retention, max_body_bytes, deadline, &mut chain.trace.phases).await;
+        let content = body.read(retention, max_body_bytes, deadline, &mut chain.exchange_trace.phases).await;
         let elapsed = step.started.elapsed();
         let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
         if let Some(facts) = &mut step.http_facts {
@@ -230,10 +230,10 @@ impl<'a> ApiStepsAttempt<'a> {
             let started = Instant::now();
             evaluation = evaluation_input.evaluate(deadline).await;
             evaluation.failures.splice(0..0, status_failure);
-            chain.trace.phases.set(Phase::Validate, started.elapsed());
+            chain.exchange_trace.phases.set(Phase::Validate, started.elapsed());
         }
         let max_recorded_bytes =
-            if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { MAX_EXCERPT_BYTES };
+            if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY_BYTES } else { MAX_EXCERPT_BYTES };
         let failure = failure.as_ref();
         step.record_exchange(
             chain,
@@ -262,12 +262,12 @@ impl<'a> ApiStepsAttempt<'a> {
             step;
         let observation = &mut self.observation;
         observation.phases.merge(&chain_trace.phases);
-        observation.address = chain_trace.trace.address.or(observation.address);
-        if !chain_trace.trace.resolved.is_empty() {
-            observation.facts.resolved = chain_trace.trace.resolved;
+        observation.address = chain_trace.last_exchange.peer_address.or(observation.address);
+        if !chain_trace.last_exchange.resolved_addresses.is_empty() {
+            observation.facts.resolved = chain_trace.last_exchange.resolved_addresses;
         }
-        if chain_trace.trace.tls.is_some() {
-            observation.facts.tls = chain_trace.trace.tls;
+        if chain_trace.last_exchange.tls_facts.is_some() {
+            observation.facts.tls = chain_trace.last_exchange.tls_facts;
         }
         if let Some(mut facts) = facts {
             facts.redirects = chain_trace.redirects;
@@ -348,14 +348,14 @@ impl<'a> ApiStepsAttempt<'a> {
 
 impl StepState {
     fn record_exchange(&mut self, chain: &mut RequestChain<'_>, record: &ExchangeRecord<'_>) {
-        self.result.exchanges.push(chain.record(record));
+        self.result.exchanges.push(chain.build_http_exchange(record));
     }
 
     fn record_facts(&mut self, chain: &RequestChain<'_>, head: &ResponseHead) {
         self.http_facts = Some(HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
-            http_reason: head.reason.as_deref().map(truncate_for_result),
+            http_reason: head.reason_phrase.as_deref().map(truncate_for_result),
             content_type: content_type(&head.headers).map(truncate_for_result),
             url: chain.url().as_str().to_owned(),
             ..HttpFacts::default()
@@ -373,7 +373,7 @@ impl StepState {
         if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
             return None;
         }
-        let status_line = match &head.reason {
+        let status_line = match &head.reason_phrase {
             Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
             None => format!("`{}`", head.status.as_u16()),
         };

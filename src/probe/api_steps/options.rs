@@ -50,10 +50,10 @@ impl ApiStepsOptions {
 
 fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, InvalidSettings> {
     Ok(ConnectOptions {
-        family: connect_settings::address_family(document)?,
-        pinned: None,
-        proxy: connect_settings::proxy_id(document)?,
-        tls: connect_settings::tls_options(document)?,
+        address_family: connect_settings::address_family(document)?,
+        pinned_host: None,
+        proxy_id: connect_settings::proxy_id(document)?,
+        tls_options: connect_settings::tls_options(document)?,
     })
 }
 

@@ -17,7 +17,7 @@ pub(super) fn element_lookup_failure(lookup: &ElementLookup, target: &ElementTar
     };
     match lookup {
         ElementLookup::Ambiguous(count) => {
-            failure(FailureKind::ElementWeak, format!("the best of them matches {count} elements"))
+            failure(FailureKind::ElementAmbiguous, format!("the best of them matches {count} elements"))
         }
         ElementLookup::WrongState | ElementLookup::Match(_) => {
             failure(FailureKind::BrowserEventTimedOut, "it exists, but is not visible or enabled".to_owned())

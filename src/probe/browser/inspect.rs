@@ -160,7 +160,7 @@ pub(super) async fn replace_with_page_failure(browser: &mut ScriptBrowser<'_>, f
     }
     let page_dependent_kinds = [
         Kind::ElementMissing,
-        Kind::ElementWeak,
+        Kind::ElementAmbiguous,
         Kind::AssertionFailed,
         Kind::VariableMissing,
         Kind::BrowserEventMissing,

@@ -238,7 +238,7 @@ fn request_failure(request: &LoggedRequest) -> Option<Failure> {
 /// Returns the header fields of an exchange as text, with credentials redacted.
 pub(super) fn header_text(request: &LoggedRequest, redactor: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
-        captures::header_lines(fields.iter().map(|(name, value)| (&**name, &**value)))
+        captures::format_headers(fields.iter().map(|(name, value)| (&**name, &**value)))
     };
     let text = format!(
         "{} {}\r\n{}\r\n{} {}\r\n{}",

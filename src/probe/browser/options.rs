@@ -270,7 +270,7 @@ fn session_options(
         emulation: Emulation::default(),
         address_family: connect_settings::address_family(document)?,
         upstream_proxy_id: connect_settings::proxy_id(document)?,
-        verify_certificates: tls.verify,
+        verify_certificates: tls.verify_certificate,
         ca_id: tls.ca_id,
         client_certificate_id: tls.client_certificate_id,
         trace_id: None,

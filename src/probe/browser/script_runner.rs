@@ -385,11 +385,11 @@ fn is_skippable(failure: &Failure) -> bool {
     matches!(
         failure.kind,
         FailureKind::ElementMissing
-            | FailureKind::ElementWeak
+            | FailureKind::ElementAmbiguous
             | FailureKind::BrowserEventMissing
             | FailureKind::LocationChangeMissing
             | FailureKind::PageUpdateMissing
-            | FailureKind::NetworkNotQuiet
+            | FailureKind::NetworkNotIdle
             | FailureKind::BrowserEventTimedOut
     )
 }

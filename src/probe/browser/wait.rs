@@ -90,7 +90,7 @@ async fn wait_for_element(
     let found = dom::find_element(page.session(), &locators, state, wait_limit).await;
     let kind = match found.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
         ElementLookup::Match(_) => return Ok(()),
-        ElementLookup::Ambiguous(_) => FailureKind::ElementWeak,
+        ElementLookup::Ambiguous(_) => FailureKind::ElementAmbiguous,
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
     let detail = format!("{} did not become {}", describe::describe_target(target), state.name());
@@ -119,7 +119,7 @@ async fn wait_for_network_idle(
         }
         if now >= until {
             let reason = format!("the network was never idle for {} s", idle_duration.as_secs_f64());
-            return Err(unmet_wait_failure(page, FailureKind::NetworkNotQuiet, &reason, limit_kind, action));
+            return Err(unmet_wait_failure(page, FailureKind::NetworkNotIdle, &reason, limit_kind, action));
         }
         tokio::time::sleep_until((now + remaining.min(POLL_INTERVAL)).min(until)).await;
     }

@@ -50,7 +50,7 @@ pub(super) fn evaluate_response(
         return fail(FailureKind::DnsRcode, rcode_detail(response));
     }
     if response.is_lame() {
-        let referral = response.referral.as_ref();
+        let referral = response.referral_zone.as_ref();
         let referral_detail =
             referral.map(|zone| format!("it refers to the name servers of `{zone}` instead"));
         return fail(
@@ -71,7 +71,7 @@ pub(super) fn evaluate_response(
         return Ok(());
     }
     let actual: Vec<String> =
-        response.values(record_type).iter().map(|value| normalize_value(value, record_type)).collect();
+        response.record_values(record_type).iter().map(|value| normalize_value(value, record_type)).collect();
     let missing: Vec<&String> = expected_values
         .iter()
         .filter(|value| !actual.contains(&normalize_value(value, record_type)))
@@ -79,8 +79,11 @@ pub(super) fn evaluate_response(
     if missing.is_empty() {
         return Ok(());
     }
-    let detail =
-        format!("`{}` is not among `{}`", join_values(missing), join_values(response.values(record_type)));
+    let detail = format!(
+        "`{}` is not among `{}`",
+        join_values(missing),
+        join_values(response.record_values(record_type))
+    );
     fail(FailureKind::DnsAnswerWrong, detail)
 }
 
@@ -91,7 +94,7 @@ fn rcode_detail(response: &DnsResponse) -> String {
         ResponseCode::ServFail => "; its zone, its upstream servers or the signatures are broken",
         _ => "",
     };
-    match &response.explanation {
+    match &response.extended_error {
         Some(explanation) => format!("{name}, {explanation}"),
         None => format!("{name}{hint}"),
     }

@@ -82,7 +82,8 @@ fn build_request(
 /// Checks that the head of a response announces a DNS message (RFC 8484 4.2).
 fn check_response_head(head: &ResponseHead) -> Result<(), Failure> {
     if head.status != StatusCode::OK {
-        let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
+        let reason =
+            head.reason_phrase.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
         let detail = format!("`{DNS_QUERY_PATH}` answered {}{reason}", head.status.as_u16());
         return Err(Failure::new(Phase::FirstByte, FailureKind::HttpStatus, detail));
     }
@@ -110,7 +111,7 @@ fn build_http_facts(head: &ResponseHead, url: String) -> HttpFacts {
     HttpFacts {
         http_status: head.status.as_u16(),
         http_version: format!("{:?}", head.version).replace("2.0", "2"),
-        http_reason: head.reason.as_deref().map(truncate),
+        http_reason: head.reason_phrase.as_deref().map(truncate),
         content_type: media_type(head),
         url,
         ..HttpFacts::default()

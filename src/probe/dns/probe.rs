@@ -120,7 +120,7 @@ impl DnsProbe {
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
         let (mut failures, mut failed_addresses) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
-            state.connect_trace.address = Some(server);
+            state.connect_trace.peer_address = Some(server);
             let deadline = match u32::try_from(servers.len() - index) {
                 Ok(remaining) if remaining > 1 => Deadline::within(cx.deadline.remaining() / remaining),
                 _ => cx.deadline,
@@ -163,7 +163,8 @@ impl DnsProbe {
         }?;
         record_response_facts(&mut state.dns_facts, &response);
         if response.truncated {
-            let detail = format!("received {} bytes over {}", response.bytes, state.dns_facts.transport);
+            let detail =
+                format!("received {} bytes over {}", response.message_bytes, state.dns_facts.transport);
             return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
         }
         Ok(response)
@@ -174,7 +175,7 @@ impl DnsProbe {
 fn sort_routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if servers.len() > 1 {
-        servers.sort_by_cached_key(|&server| cx.net.udp_socket(server).is_err());
+        servers.sort_by_cached_key(|&server| cx.net.open_udp_socket(server).is_err());
     }
     servers
 }

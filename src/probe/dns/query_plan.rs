@@ -97,7 +97,7 @@ impl QueryPlan {
         let transport = Transport::from_settings(name_server_settings.transport);
         let verification_options = TlsOptions {
             // RFC 8484 5.2 recommends HTTP/2; servers without it are queried over HTTP/1.1.
-            alpn: if transport == Transport::Https { &[b"h2", b"http/1.1"] } else { &[] },
+            alpn_protocols: if transport == Transport::Https { &[b"h2", b"http/1.1"] } else { &[] },
             ..verification_options
         };
         let require_dnssec = name_server_settings.require_dnssec;

@@ -28,8 +28,8 @@ pub(super) fn record_response_facts(facts: &mut DnsFacts, response: &DnsResponse
     facts.signed = response.is_signed();
     facts.recursion_available = response.recursion_available;
     facts.truncated |= response.truncated;
-    facts.response_bytes = u64::try_from(response.bytes).ok();
-    facts.ttl = response.ttl();
+    facts.response_bytes = u64::try_from(response.message_bytes).ok();
+    facts.ttl = response.min_ttl();
     facts.answers = response.record_texts(MAX_RECORDS);
 }
 

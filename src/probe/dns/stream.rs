@@ -36,7 +36,7 @@ impl ServerQuery<'_> {
         let stream = self.connect_with_reset_on_close(state).await?;
         self.cx
             .net
-            .handshake(stream, self.server_name, tls_options, self.cx.deadline, &mut state.connect_trace)
+            .tls_handshake(stream, self.server_name, tls_options, self.cx.deadline, &mut state.connect_trace)
             .await
     }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::server_query::{DnsAttemptState, ServerQuery, invalid_response_failure};
 use crate::domain::{Failure, Phase};
-use crate::protocol::dns::{DnsResponse, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
+use crate::protocol::dns::{DnsResponse, MAX_UDP_PAYLOAD, ReplyMatch, ReplyMismatch};
 
 /// Shortest wait before the query is sent again.
 const MIN_RESEND_INTERVAL: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const _: () = assert!(RECEIVE_BUFFER_BYTES > MAX_UDP_PAYLOAD as usize);
 #[derive(Default)]
 struct MismatchedDatagrams {
     count: u32,
-    last: Option<Mismatch>,
+    last: Option<ReplyMismatch>,
 }
 
 impl ServerQuery<'_> {
@@ -32,7 +32,7 @@ impl ServerQuery<'_> {
         let socket = self
             .cx
             .net
-            .udp_socket(self.server_address)
+            .open_udp_socket(self.server_address)
             .map_err(|failure| Failure { phase: Phase::Send, ..failure });
         state.connect_trace.phases.add(Phase::Send, started.elapsed());
         let started = Instant::now();
@@ -50,7 +50,7 @@ impl ServerQuery<'_> {
         let deadline = self.cx.deadline;
         let to_failure = |error: &io::Error| Failure {
             phase: Phase::FirstByte,
-            ..self.cx.net.dial_failure(self.server_address, error)
+            ..self.cx.net.socket_failure(self.server_address, error)
         };
         let resend_interval = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
         let mut buffer = vec![0; RECEIVE_BUFFER_BYTES];
@@ -84,7 +84,7 @@ impl ServerQuery<'_> {
     }
 
     fn no_response_failure(&self, send_count: u32, mismatches: &MismatchedDatagrams) -> Failure {
-        let mut failure = self.cx.deadline.timed_out(Phase::FirstByte);
+        let mut failure = self.cx.deadline.timeout_failure(Phase::FirstByte);
         let times = if send_count == 1 { "once".to_owned() } else { format!("{send_count} times") };
         failure.detail = format!("{}; the question was sent {times}", failure.detail);
         if let Some(mismatch) = &mismatches.last {

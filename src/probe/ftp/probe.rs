@@ -108,23 +108,23 @@ impl FtpProbe {
         let host = &endpoint.host;
         if let Some(options) = &self.tls_options {
             // Finds missing certificates of this location before any connection is made.
-            drop(cx.net.tls_session(host, options, true)?);
+            drop(cx.net.tls_client(host, options, true)?);
         }
         session.connect(endpoint).await?;
         let options = self.tls_options.clone().unwrap_or_default();
         let implicit = self.service.implicit_tls;
         if implicit {
-            session.start_tls(host, &options).await?;
+            session.upgrade_to_tls(host, &options).await?;
         }
         let mut opening = SessionSetup::new(self.tls_options.is_some() && !implicit);
-        let setup_result = session.run(&mut opening, host, &options).await;
+        let setup_result = session.run_protocol(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
         setup_result.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
         let facts = facts.get_or_insert_default();
         let is_encrypted = session.is_tls();
         let recorder = SessionRecorder::from_session(session, &self.password);
         let outcome = self.run_session(cx, session, &recorder, facts, warnings).await;
-        facts.ftp_password_in_clear = self.user.is_some() && !is_encrypted && recorder.password_sent();
+        facts.ftp_password_in_clear = self.user.is_some() && !is_encrypted && recorder.was_password_sent();
         recorder.restore_to(session);
         outcome
     }
@@ -178,7 +178,8 @@ impl FtpProbe {
         client.set_deadline(deadline_before_cleanup(cx.deadline));
         let transfer_result = test_file.upload_and_compare(client).await;
         client.set_deadline(cx.deadline);
-        let delete_result = if client.upload_started { client.delete(&test_file.name).await } else { Ok(()) };
+        let delete_result =
+            if client.was_upload_accepted { client.delete(&test_file.name).await } else { Ok(()) };
         let leftover_file_detail =
             |failure: &Failure| format!("the file `{}` may have been left there: {failure}", test_file.name);
         match (transfer_result, delete_result) {

@@ -67,7 +67,7 @@ impl<'a> HttpAttempt<'a> {
             if self.chain.used_tls() {
                 self.evaluate_certificate_expiry();
             }
-            if let Some(message) = self.chain.take_version_fallback() {
+            if let Some(message) = self.chain.take_version_fallback_note() {
                 self.observation.record_warning(WarningKind::FellBack, message);
             }
             let (head, body) = match response {
@@ -82,11 +82,12 @@ impl<'a> HttpAttempt<'a> {
             };
             self.record_response(&head);
             let redirect_exchange = self.cx.record_exchanges.then(|| {
-                self.chain.record(&ExchangeRecord { head: Some(&head), ..ExchangeRecord::default() })
+                self.chain
+                    .build_http_exchange(&ExchangeRecord { head: Some(&head), ..ExchangeRecord::default() })
             });
             let next_request = match self.forbidden_redirect(&head) {
                 Some(failure) => Err(failure),
-                None => self.chain.advance(&head),
+                None => self.chain.answer_or_follow(&head),
             };
             if matches!(next_request, Ok(true)) {
                 drop(body);
@@ -124,9 +125,9 @@ impl<'a> HttpAttempt<'a> {
         let Self { mut observation, chain: request_chain, .. } = self;
         let chain_trace = request_chain.finish();
         observation.phases = chain_trace.phases;
-        observation.address = chain_trace.trace.address;
-        observation.facts.resolved = chain_trace.trace.resolved;
-        observation.facts.tls = chain_trace.trace.tls;
+        observation.address = chain_trace.last_exchange.peer_address;
+        observation.facts.resolved = chain_trace.last_exchange.resolved_addresses;
+        observation.facts.tls = chain_trace.last_exchange.tls_facts;
         if let Some(facts) = &mut observation.facts.http {
             facts.redirects = chain_trace.redirects;
         }
@@ -136,13 +137,13 @@ impl<'a> HttpAttempt<'a> {
     /// Records the exchange in progress if it failed, or if exchanges are requested.
     fn record_exchange(&mut self, record: &ExchangeRecord<'_>) {
         if self.cx.record_exchanges || record.failure.is_some() || self.observation.failure.is_some() {
-            let exchange = self.chain.record(record);
+            let exchange = self.chain.build_http_exchange(record);
             self.observation.details.exchanges.push(exchange);
         }
     }
 
     fn evaluate_certificate_expiry(&mut self) {
-        let Some(tls) = &self.chain.trace.tls else { return };
+        let Some(tls) = &self.chain.exchange_trace.tls_facts else { return };
         match self.options.expiry_rule.evaluate(tls, self.cx.clock.now()) {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
@@ -159,7 +160,7 @@ impl<'a> HttpAttempt<'a> {
         **facts = HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
-            http_reason: head.reason.as_deref().map(truncate_for_result),
+            http_reason: head.reason_phrase.as_deref().map(truncate_for_result),
             content_type: content_type(&head.headers).map(truncate_for_result),
             url: self.chain.url().as_str().to_owned(),
             ..HttpFacts::default()
@@ -177,12 +178,15 @@ impl<'a> HttpAttempt<'a> {
         let retention = match (keyword, &self.observation.failure) {
             (Some(_), _) => BodyRetention::All,
             (None, None) if needs_page => BodyRetention::All,
-            (None, Some(_)) => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY),
-            (None, None) if self.cx.record_exchanges => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY),
+            (None, Some(_)) => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY_BYTES),
+            (None, None) if self.cx.record_exchanges => {
+                BodyRetention::Prefix(captures::MAX_CAPTURED_BODY_BYTES)
+            }
             (None, None) => BodyRetention::Discard,
         };
         let (max_body_bytes, deadline) = (self.options.max_body_bytes, self.cx.deadline);
-        let body_content = body.read(retention, max_body_bytes, deadline, &mut self.chain.trace.phases).await;
+        let body_content =
+            body.read(retention, max_body_bytes, deadline, &mut self.chain.exchange_trace.phases).await;
         if let Some(facts) = &mut self.observation.facts.http {
             facts.body_wire_bytes = body_content.wire_bytes;
             facts.body_bytes = body_content.body_bytes;
@@ -197,13 +201,13 @@ impl<'a> HttpAttempt<'a> {
                 let started = Instant::now();
                 let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
                 let outcome = keyword_search::search_keyword(keyword.clone(), body, kind, deadline).await;
-                self.chain.trace.phases.set(Phase::Validate, started.elapsed());
+                self.chain.exchange_trace.phases.set(Phase::Validate, started.elapsed());
                 outcome
             }
         };
         let failure = outcome.as_ref().err();
         // On failure, the body is a capture of its own.
-        let max_recorded_bytes = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
+        let max_recorded_bytes = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY_BYTES } else { 0 };
         self.record_exchange(&ExchangeRecord {
             head: Some(head),
             body: &bytes,
@@ -248,7 +252,7 @@ impl<'a> HttpAttempt<'a> {
 }
 
 fn describe_status(head: &ResponseHead) -> String {
-    match &head.reason {
+    match &head.reason_phrase {
         Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
         None => format!("`{}`", head.status.as_u16()),
     }

@@ -65,12 +65,12 @@ impl WebsiteOptions {
         Ok(Self {
             request_headers: RequestHeaders::from_settings(&website, context, &method)?,
             connect_options: ConnectOptions {
-                family: connect_settings::address_family(document)?,
-                pinned: pinned_address(&website)?
+                address_family: connect_settings::address_family(document)?,
+                pinned_host: pinned_address(&website)?
                     .zip(url.host())
                     .map(|(address, host)| (host.to_owned(), address)),
-                proxy: connect_settings::proxy_id(document)?,
-                tls: connect_settings::tls_options(document)?,
+                proxy_id: connect_settings::proxy_id(document)?,
+                tls_options: connect_settings::tls_options(document)?,
             },
             follow_redirects: website.http_follow_redirects,
             fails_on_302: website.http_302_is_error,

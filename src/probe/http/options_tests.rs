@@ -44,7 +44,7 @@ fn request_headers_follow_the_fields() {
 
 #[test]
 fn an_address_pins_only_when_names_are_not_resolved() {
-    let pinned = |fields| options(fields).unwrap().connect_options.pinned.map(|(_, address)| address);
+    let pinned = |fields| options(fields).unwrap().connect_options.pinned_host.map(|(_, address)| address);
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": false})), Some("::1".parse().unwrap()));
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": true})), None);
     assert_eq!(pinned(json!({"ip_address": "", "resolve_dns": false})), None);

@@ -10,7 +10,7 @@ use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
-use crate::protocol::imap::{LoginMethod, Mailbox, SessionSetup, SessionSetupOptions};
+use crate::protocol::imap::{ImapMailbox, LoginMethod, SessionSetup, SessionSetupOptions};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -70,7 +70,7 @@ impl ImapProbe {
             require_tls: target.require_tls,
             continue_to_login: target.credentials.is_some(),
         });
-        let setup_result = session.run(&mut session_setup, target.host(), &target.tls_options).await;
+        let setup_result = session.run_protocol(&mut session_setup, target.host(), &target.tls_options).await;
         session_setup.banner.clone_into(&mut facts.mail_banner);
         session_setup.capabilities.clone_into(&mut facts.mail_capabilities);
         setup_result?;
@@ -84,9 +84,9 @@ impl ImapProbe {
             facts.password_in_clear = !is_encrypted && login_method.mechanism().exposes_password();
             Some(login_method)
         };
-        let mut mailbox = Mailbox::new(credentials, login_method, cx.deadline);
+        let mut mailbox = ImapMailbox::new(credentials, login_method, cx.deadline);
         let inbox_opened = mailbox.open_inbox(session).await;
-        facts.mailbox_messages = mailbox.messages;
+        facts.mailbox_messages = mailbox.message_count;
         inbox_opened
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
 use crate::net::{ConnectionTrace, TlsOptions};
 use crate::probe::connect_settings::server_verification_options;
 use crate::probe::service_target::{ServiceEndpoint, build_session_observation, parse_service_endpoint};
-use crate::protocol::auth::{Credentials, Mechanism};
+use crate::protocol::auth::{Credentials, SaslMechanism};
 use crate::protocol::{LineSession, Transcript};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
@@ -25,7 +25,7 @@ pub(super) struct MailServerTarget {
     pub(super) tls_options: TlsOptions,
     pub(super) require_tls: bool,
     pub(super) credentials: Option<Credentials>,
-    pub(super) auth_mechanism: Option<Mechanism>,
+    pub(super) auth_mechanism: Option<SaslMechanism>,
     /// URL schemes of a host: without and with implicit TLS.
     pub(super) url_schemes: &'static [&'static str],
 }
@@ -81,7 +81,7 @@ impl MailServerTarget {
         }
         session.connect(&self.service_endpoint.endpoint).await?;
         if self.service_endpoint.implicit_tls {
-            session.start_tls(self.host(), &self.tls_options).await?;
+            session.upgrade_to_tls(self.host(), &self.tls_options).await?;
         }
         Ok(())
     }
@@ -96,7 +96,7 @@ impl MailServerTarget {
                     "; a server with implicit TLS sends no greeting: write its host as `{tls_scheme}://…`"
                 )
             }
-            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_sent_no_tls => {
+            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_sent_non_tls_data => {
                 format!(
                     "; a server without implicit TLS responds like this: write its host as `{plain_scheme}://…`"
                 )
@@ -140,13 +140,13 @@ pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<
 }
 
 /// Returns the mechanism that a monitor requires; `None` is the best that the server offers.
-const fn required_mechanism(method: AuthMethod) -> Option<Mechanism> {
+const fn required_mechanism(method: AuthMethod) -> Option<SaslMechanism> {
     match method {
         AuthMethod::Auto => None,
-        AuthMethod::Plain => Some(Mechanism::Plain),
-        AuthMethod::Login => Some(Mechanism::Login),
-        AuthMethod::CramMd5 => Some(Mechanism::CramMd5),
-        AuthMethod::Xoauth2 => Some(Mechanism::Xoauth2),
+        AuthMethod::Plain => Some(SaslMechanism::Plain),
+        AuthMethod::Login => Some(SaslMechanism::Login),
+        AuthMethod::CramMd5 => Some(SaslMechanism::CramMd5),
+        AuthMethod::Xoauth2 => Some(SaslMechanism::Xoauth2),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::LineSession;
-use crate::protocol::pop3::{LoginOptions, Mailbox, SessionSetup, SessionSetupOptions};
+use crate::protocol::pop3::{LoginOptions, Pop3Mailbox, SessionSetup, SessionSetupOptions};
 use crate::schema::table::mail::POP_SCHEMES;
 use crate::schema::typed::mail::PopSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -55,7 +55,7 @@ impl PopProbe {
         let mut session_setup = build_session_setup(&self.0);
         let mut outcome = open_mailbox(&self.0, &mut session, &mut session_setup).await;
         if outcome.is_ok() {
-            outcome = Mailbox::new(&mut session).quit().await;
+            outcome = Pop3Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
         self.0.build_observation(started, session, outcome, session_setup.facts())
@@ -78,7 +78,7 @@ pub(super) async fn open_mailbox(
     session_setup: &mut SessionSetup,
 ) -> Result<(), Failure> {
     target.connect(session).await?;
-    let outcome = session.run(session_setup, target.host(), &target.tls_options).await;
+    let outcome = session.run_protocol(session_setup, target.host(), &target.tls_options).await;
     if let Err(failure) = &outcome {
         try_quit_after_failure(session, failure).await;
     }
@@ -92,7 +92,7 @@ pub(super) async fn try_quit_after_failure(session: &mut LineSession<'_>, failur
         [TcpReplyUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
     if kinds_with_open_session.contains(&failure.kind) {
         let phases = session.connect_trace.phases;
-        let _ = timeout(QUIT_TIMEOUT, Mailbox::new(session).quit()).await;
+        let _ = timeout(QUIT_TIMEOUT, Pop3Mailbox::new(session).quit()).await;
         // Report the phases up to the failure.
         session.connect_trace.phases = phases;
     }

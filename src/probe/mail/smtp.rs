@@ -72,7 +72,7 @@ impl SmtpProbe {
             mechanism: self.target.auth_mechanism,
             message: None,
         });
-        let outcome = session.run(&mut smtp, self.target.host(), &self.target.tls_options).await;
+        let outcome = session.run_protocol(&mut smtp, self.target.host(), &self.target.tls_options).await;
         *facts = smtp.facts();
         outcome
     }

@@ -97,14 +97,14 @@ impl PingProbe {
             [address] => *address,
             candidates => self.choose_address(cx, candidates).await,
         };
-        trace.address = Some((address, 0).into());
+        trace.peer_address = Some((address, 0).into());
         let socket = cx.net.echo_socket(address).await?;
         let mut statistics = PingStatistics::default();
         let outcome = self.send_requests(cx, socket, address, &mut statistics).await;
         if let Some(first_rtt) = statistics.first_rtt() {
             trace.phases.set(Phase::Connect, first_rtt);
         }
-        *facts = (statistics.sent_count() > 0).then(|| statistics.to_facts(socket.kind()));
+        *facts = (statistics.sent_count() > 0).then(|| statistics.to_facts(socket.socket_kind()));
         outcome?;
         self.check_loss(address, &statistics)
     }
@@ -112,7 +112,7 @@ impl PingProbe {
     /// Chooses among several addresses: the first that replies to a request, sent with a delay after each other, like
     /// connections (RFC 8305). If none replies, the first with a route. These requests are not counted.
     async fn choose_address(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
-        let reachable = |ip: &&IpAddr| cx.net.udp_socket((**ip, 9).into()).is_ok();
+        let reachable = |ip: &&IpAddr| cx.net.open_udp_socket((**ip, 9).into()).is_ok();
         let reachable: Vec<IpAddr> = addresses.iter().filter(reachable).copied().collect();
         let [first, _, ..] = reachable[..] else { return *reachable.first().unwrap_or(&addresses[0]) };
         let race_timeout = (cx.deadline.remaining() / 4).min(ADDRESS_RACE_TIMEOUT);
@@ -218,7 +218,12 @@ mod tests {
             statistics.record_reply(Duration::from_millis(1));
         }
         let from = IpAddr::from([192, 0, 2, 9]);
-        statistics.record_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
+        statistics.record_error(crate::net::IcmpError {
+            sender: from,
+            icmp_type: 3,
+            icmp_code: 1,
+            mtu: None,
+        });
         for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
             let probe = PingProbe {
                 endpoint: Endpoint::new("a.test", 0),

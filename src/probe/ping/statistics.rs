@@ -123,9 +123,9 @@ mod tests {
         for from in 0..100_u8 {
             for _ in 0..2 {
                 statistics.record_error(IcmpError {
-                    from: [192, 0, 2, from].into(),
-                    kind: 3,
-                    code: 1,
+                    sender: [192, 0, 2, from].into(),
+                    icmp_type: 3,
+                    icmp_code: 1,
                     mtu: None,
                 });
             }

@@ -4,5 +4,5 @@ mod query;
 mod record_text;
 mod response;
 
-pub use query::{DnsQuery, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
+pub use query::{DnsQuery, MAX_UDP_PAYLOAD, ReplyMatch, ReplyMismatch};
 pub use response::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};

@@ -12,22 +12,22 @@ use crate::domain::replace_control_chars;
 pub const MAX_UDP_PAYLOAD: u16 = 1232;
 
 /// Length of a message header in bytes (RFC 1035 4.1.1).
-const HEADER: usize = 12;
+const HEADER_BYTES: usize = 12;
 
 /// A query.
 #[derive(Clone, Debug)]
 pub struct DnsQuery {
     id: u16,
     name: Name,
-    kind: RecordType,
-    wants_dnssec: bool,
+    record_type: RecordType,
+    requests_dnssec: bool,
 }
 
 /// The result of matching a message to a query.
 #[derive(Debug)]
 pub enum ReplyMatch {
     /// It does not answer the query. Such datagrams may be forged; the real response may still arrive.
-    Mismatch(Mismatch),
+    Mismatch(ReplyMismatch),
     /// It has the id of the query, but breaks the protocol; contains the error.
     Malformed(String),
     /// The response.
@@ -36,7 +36,7 @@ pub enum ReplyMatch {
 
 /// Why a message does not answer the query (RFC 5452 9.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mismatch {
+pub enum ReplyMismatch {
     /// It is too short for id and flags.
     TooShort,
     /// It has another id.
@@ -49,7 +49,7 @@ pub enum Mismatch {
     MissingQuestion,
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for ReplyMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort => f.write_str("it is shorter than a header"),
@@ -65,7 +65,7 @@ impl DnsQuery {
     /// Creates a query for records of `kind` of `name`, with a random id.
     #[must_use]
     pub fn new(name: Name, kind: RecordType) -> Self {
-        Self { id: Message::query().metadata.id, name, kind, wants_dnssec: false }
+        Self { id: Message::query().metadata.id, name, record_type: kind, requests_dnssec: false }
     }
 
     /// Sets the id to 0, as for HTTPS (RFC 8484 4.1), where the stream identifies the response.
@@ -77,7 +77,7 @@ impl DnsQuery {
     /// Sets DO and AD (RFC 3225, RFC 6840 5.7) to request signatures and their validation.
     #[must_use]
     pub fn with_dnssec(self) -> Self {
-        Self { wants_dnssec: true, ..self }
+        Self { requests_dnssec: true, ..self }
     }
 
     /// Returns the id that a response must have.
@@ -89,18 +89,18 @@ impl DnsQuery {
     /// Returns the queried type.
     #[must_use]
     pub fn record_type(&self) -> RecordType {
-        self.kind
+        self.record_type
     }
 
     /// Returns the encoded query. Fails only for a name that cannot be encoded.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let mut message = Message::new(self.id, MessageType::Query, OpCode::Query);
         message.metadata.recursion_desired = true;
-        message.metadata.authentic_data = self.wants_dnssec;
-        message.add_query(Query::query(self.name.clone(), self.kind));
+        message.metadata.authentic_data = self.requests_dnssec;
+        message.add_query(Query::query(self.name.clone(), self.record_type));
         let mut edns = Edns::new();
         edns.set_max_payload(MAX_UDP_PAYLOAD);
-        edns.set_dnssec_ok(self.wants_dnssec);
+        edns.set_dnssec_ok(self.requests_dnssec);
         message.set_edns(edns);
         message.to_vec().map_err(|error| error.to_string())
     }
@@ -109,26 +109,26 @@ impl DnsQuery {
     /// may omit the question.
     #[must_use]
     pub fn match_reply(&self, bytes: &[u8]) -> ReplyMatch {
-        let [high, low, flags, ..] = *bytes else { return ReplyMatch::Mismatch(Mismatch::TooShort) };
+        let [high, low, flags, ..] = *bytes else { return ReplyMatch::Mismatch(ReplyMismatch::TooShort) };
         let id = u16::from_be_bytes([high, low]);
         if id != self.id {
-            return ReplyMatch::Mismatch(Mismatch::WrongId(id));
+            return ReplyMatch::Mismatch(ReplyMismatch::WrongId(id));
         }
         if flags & 0x80 == 0 {
-            return ReplyMatch::Mismatch(Mismatch::NotAResponse);
+            return ReplyMatch::Mismatch(ReplyMismatch::NotAResponse);
         }
         if let Some(&[q, d]) = bytes.get(4..6)
             && u16::from_be_bytes([q, d]) > 1
         {
             // Check this before allocating: a header can claim 65,535 questions.
             let count = u16::from_be_bytes([q, d]);
-            return ReplyMatch::Mismatch(Mismatch::WrongQuestion(format!("{count} questions")));
+            return ReplyMatch::Mismatch(ReplyMismatch::WrongQuestion(format!("{count} questions")));
         }
         let message = match Message::from_vec(bytes) {
             Ok(message) => message,
             // Truncated within a record: its incomplete records must not be used (RFC 2181 9).
-            Err(_) if bytes.len() >= HEADER && flags & 0x02 != 0 => {
-                return ReplyMatch::Response(Box::new(DnsResponse::from_truncated(bytes)));
+            Err(_) if bytes.len() >= HEADER_BYTES && flags & 0x02 != 0 => {
+                return ReplyMatch::Response(Box::new(DnsResponse::from_truncated_message(bytes)));
             }
             Err(error) => {
                 return ReplyMatch::Malformed(format!("{} bytes that cannot be read: {error}", bytes.len()));
@@ -137,24 +137,26 @@ impl DnsQuery {
         if message.metadata.op_code != OpCode::Query {
             return ReplyMatch::Malformed(format!(
                 "it is not a response to a query, but of the kind {}",
-                opcode(&message)
+                opcode_text(&message)
             ));
         }
         match message.queries.as_slice() {
-            [query] if self.matches(query) => {}
+            [query] if self.matches_question(query) => {}
             [] if message.metadata.response_code != ResponseCode::NoError => {}
-            [] => return ReplyMatch::Mismatch(Mismatch::MissingQuestion),
-            [other, ..] => return ReplyMatch::Mismatch(Mismatch::WrongQuestion(printable_query(other))),
+            [] => return ReplyMatch::Mismatch(ReplyMismatch::MissingQuestion),
+            [other, ..] => return ReplyMatch::Mismatch(ReplyMismatch::WrongQuestion(question_text(other))),
         }
         ReplyMatch::Response(Box::new(DnsResponse::from_message(message, &self.name, bytes.len())))
     }
 
-    fn matches(&self, query: &Query) -> bool {
-        query.query_type() == self.kind && query.query_class() == DNSClass::IN && query.name() == &self.name
+    fn matches_question(&self, query: &Query) -> bool {
+        query.query_type() == self.record_type
+            && query.query_class() == DNSClass::IN
+            && query.name() == &self.name
     }
 }
 
-fn printable_query(query: &Query) -> String {
+fn question_text(query: &Query) -> String {
     let class = match query.query_class() {
         DNSClass::IN => String::new(),
         other => format!("{other} "),
@@ -162,7 +164,7 @@ fn printable_query(query: &Query) -> String {
     replace_control_chars(&format!("{} {class}{}", query.name(), query.query_type()))
 }
 
-fn opcode(message: &Message) -> String {
+fn opcode_text(message: &Message) -> String {
     format!("{:?}", message.metadata.op_code).to_uppercase()
 }
 
@@ -242,13 +244,13 @@ mod tests {
         let data = hickory_proto::rr::RData::A(hickory_proto::rr::rdata::A([192, 0, 2, 1].into()));
         message.add_answer(Record::from_rdata(Name::from_ascii("www.example.com.").unwrap(), 60, data));
         let bytes = message.to_vec().unwrap();
-        for length in HEADER..bytes.len() {
+        for length in HEADER_BYTES..bytes.len() {
             let reply = query.match_reply(&bytes[..length]);
             assert!(
-                matches!(reply, ReplyMatch::Response(answer) if answer.truncated && answer.records.is_empty())
+                matches!(reply, ReplyMatch::Response(answer) if answer.truncated && answer.answers.is_empty())
             );
         }
-        assert!(matches!(query.match_reply(&bytes[..HEADER - 1]), ReplyMatch::Malformed(_)));
+        assert!(matches!(query.match_reply(&bytes[..HEADER_BYTES - 1]), ReplyMatch::Malformed(_)));
     }
 
     proptest! {
@@ -278,7 +280,7 @@ mod tests {
                 *byte ^= 1 << bit;
             }
             if let ReplyMatch::Response(answer) = query.match_reply(&bytes) {
-                let _ = (answer.record_texts(10), answer.values(RecordType::TXT), answer.has_answer(RecordType::A));
+                let _ = (answer.record_texts(10), answer.record_values(RecordType::TXT), answer.has_answer(RecordType::A));
             }
         }
     }

@@ -44,13 +44,13 @@ fn write_unknown(text: &mut String, kind: RecordType, bytes: &[u8]) -> std::fmt:
         }
         (RecordType::DS, [high, low, algorithm, digest_type, digest @ ..]) => {
             let tag = u16::from_be_bytes([*high, *low]);
-            write!(text, "{tag} {algorithm} {digest_type} {}", hexadecimal(digest))
+            write!(text, "{tag} {algorithm} {digest_type} {}", upper_hex(digest))
         }
-        _ => write!(text, "\\# {} {}", bytes.len(), hexadecimal(bytes)),
+        _ => write!(text, "\\# {} {}", bytes.len(), upper_hex(bytes)),
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+fn upper_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02X}");
         text

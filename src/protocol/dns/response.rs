@@ -10,9 +10,9 @@ use crate::domain::replace_control_chars;
 /// Maximum number of aliases that are followed; servers themselves follow 8 to 16.
 pub const MAX_ALIASES: usize = 16;
 /// Longest name or text of the server that is quoted, in characters.
-const MAX_SHOWN_CHARS: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 /// Maximum number of names of a chain that are quoted.
-const MAX_SHOWN_ALIASES: usize = 4;
+const MAX_QUOTED_ALIASES: usize = 4;
 
 /// The response of a name server.
 #[derive(Clone, Debug)]
@@ -28,15 +28,15 @@ pub struct DnsResponse {
     /// Whether the server validated all of it by DNSSEC (AD, RFC 4035 3.2.3).
     pub authenticated: bool,
     /// Length of the message in bytes.
-    pub bytes: usize,
+    pub message_bytes: usize,
     /// The answer section.
-    pub records: Vec<Record>,
+    pub answers: Vec<Record>,
     /// Zone of the name servers in the authority section, if there are any.
-    pub referral: Option<String>,
+    pub referral_zone: Option<String>,
     /// Whether the authority section contains a SOA record, which confirms that no record exists (RFC 2308 2).
     pub has_soa: bool,
     /// The extended error (RFC 8914).
-    pub explanation: Option<String>,
+    pub extended_error: Option<String>,
     /// The end of the alias chain of the queried name.
     alias_target: Result<AliasTarget, AliasError>,
 }
@@ -45,7 +45,7 @@ pub struct DnsResponse {
 #[derive(Clone, Debug)]
 struct AliasTarget {
     name: Name,
-    aliases: usize,
+    alias_count: usize,
 }
 
 /// Why an alias chain has no end.
@@ -68,17 +68,17 @@ impl DnsResponse {
             recursion_available: message.metadata.recursion_available,
             truncated: message.metadata.truncation,
             authenticated: message.metadata.authentic_data,
-            bytes,
-            referral,
+            message_bytes: bytes,
+            referral_zone: referral,
             has_soa: message.authorities.iter().any(|record| record.record_type() == RecordType::SOA),
-            explanation: extended_error(&message),
+            extended_error: describe_extended_error(&message),
             alias_target: follow_aliases(&message.answers, name),
-            records: message.answers,
+            answers: message.answers,
         }
     }
 
     /// Creates the response from the header of a message that was truncated within a record.
-    pub(super) fn from_truncated(bytes: &[u8]) -> Self {
+    pub(super) fn from_truncated_message(bytes: &[u8]) -> Self {
         let (high, low) = (bytes.get(2).copied().unwrap_or(0), bytes.get(3).copied().unwrap_or(0));
         Self {
             rcode: ResponseCode::from(0, low & 0x0f),
@@ -86,12 +86,12 @@ impl DnsResponse {
             recursion_available: low & 0x80 != 0,
             truncated: true,
             authenticated: low & 0x20 != 0,
-            bytes: bytes.len(),
-            records: Vec::new(),
-            referral: None,
+            message_bytes: bytes.len(),
+            answers: Vec::new(),
+            referral_zone: None,
             has_soa: false,
-            explanation: None,
-            alias_target: Ok(AliasTarget { name: Name::root(), aliases: 0 }),
+            extended_error: None,
+            alias_target: Ok(AliasTarget { name: Name::root(), alias_count: 0 }),
         }
     }
 
@@ -101,7 +101,7 @@ impl DnsResponse {
         if kind == RecordType::CNAME {
             return Ok(self.records_of_type(kind).next().is_some());
         }
-        let aliases = self.alias_target.as_ref().map_err(Clone::clone)?.aliases;
+        let aliases = self.alias_target.as_ref().map_err(Clone::clone)?.alias_count;
         Ok(self.records_of_type(kind).next().is_some() || (!self.recursion_available && aliases > 0))
     }
 
@@ -110,20 +110,20 @@ impl DnsResponse {
     #[must_use]
     pub fn is_lame(&self) -> bool {
         self.rcode == ResponseCode::NoError
-            && self.records.is_empty()
+            && self.answers.is_empty()
             && !(self.authoritative || self.recursion_available || self.has_soa)
     }
 
     /// Whether it contains signatures.
     #[must_use]
     pub fn is_signed(&self) -> bool {
-        self.records.iter().any(|record| record.record_type() == RecordType::RRSIG)
+        self.answers.iter().any(|record| record.record_type() == RecordType::RRSIG)
     }
 
     /// Returns how long the response may be cached, in seconds: the lowest TTL of its records.
     #[must_use]
-    pub fn ttl(&self) -> Option<u32> {
-        self.unsigned_records().map(|record| record.ttl).min()
+    pub fn min_ttl(&self) -> Option<u32> {
+        self.records_without_signatures().map(|record| record.ttl).min()
     }
 
     /// Returns the records as `TYPE value`, at most `max` of them, without signatures.
@@ -131,24 +131,24 @@ impl DnsResponse {
     pub fn record_texts(&self, max: usize) -> Vec<String> {
         let text =
             |record: &Record| format!("{} {}", record.record_type(), record_text::to_short_text(record));
-        self.unsigned_records().take(max).map(text).collect()
+        self.records_without_signatures().take(max).map(text).collect()
     }
 
     /// Returns the values of the records of `kind` at the end of the aliases, as in zone files.
     #[must_use]
-    pub fn values(&self, kind: RecordType) -> Vec<String> {
+    pub fn record_values(&self, kind: RecordType) -> Vec<String> {
         self.records_of_type(kind).map(record_text::to_text).collect()
     }
 
-    fn unsigned_records(&self) -> impl Iterator<Item = &Record> {
-        self.records.iter().filter(|record| record.record_type() != RecordType::RRSIG)
+    fn records_without_signatures(&self) -> impl Iterator<Item = &Record> {
+        self.answers.iter().filter(|record| record.record_type() != RecordType::RRSIG)
     }
 
     fn records_of_type(&self, kind: RecordType) -> impl Iterator<Item = &Record> {
         // An alias itself is at the start of the chain, other records are at its end.
         let owner =
             self.alias_target.as_ref().ok().map(|end| &end.name).filter(|_| kind != RecordType::CNAME);
-        self.records.iter().filter(move |record| {
+        self.answers.iter().filter(move |record| {
             record.record_type() == kind && owner.is_none_or(|owner| record.name == *owner)
         })
     }
@@ -164,7 +164,7 @@ fn follow_aliases(records: &[Record], name: &Name) -> Result<AliasTarget, AliasE
             _ => None,
         });
         let Some(next) = next else {
-            return Ok(AliasTarget { name: current.clone(), aliases: chain.len() - 1 });
+            return Ok(AliasTarget { name: current.clone(), alias_count: chain.len() - 1 });
         };
         let is_loop = chain.contains(&next);
         chain.push(next);
@@ -178,24 +178,24 @@ fn follow_aliases(records: &[Record], name: &Name) -> Result<AliasTarget, AliasE
 }
 
 fn alias_path(chain: &[&Name]) -> String {
-    let names = chain.iter().take(MAX_SHOWN_ALIASES).map(|name| format!("`{}`", printable_name(name)));
-    let rest = if chain.len() > MAX_SHOWN_ALIASES { " → …" } else { "" };
+    let names = chain.iter().take(MAX_QUOTED_ALIASES).map(|name| format!("`{}`", printable_name(name)));
+    let rest = if chain.len() > MAX_QUOTED_ALIASES { " → …" } else { "" };
     format!("{}{rest}", names.collect::<Vec<_>>().join(" → "))
 }
 
 fn printable_name(name: &Name) -> String {
-    replace_control_chars(&name.to_string()).chars().take(MAX_SHOWN_CHARS).collect()
+    replace_control_chars(&name.to_string()).chars().take(MAX_QUOTED_CHARS).collect()
 }
 
 /// Returns the extended error (RFC 8914 2): its number, its meaning, and its text.
-fn extended_error(message: &Message) -> Option<String> {
+fn describe_extended_error(message: &Message) -> Option<String> {
     const EXTENDED_ERROR: u16 = 15;
     let edns = message.edns.as_ref()?;
     let EdnsOption::Unknown(_, bytes) = edns.option(EdnsCode::from(EXTENDED_ERROR))? else { return None };
     let [high, low, ref text @ ..] = bytes[..] else { return None };
     let code = u16::from_be_bytes([high, low]);
     let text: String =
-        replace_control_chars(&String::from_utf8_lossy(text)).chars().take(MAX_SHOWN_CHARS).collect();
+        replace_control_chars(&String::from_utf8_lossy(text)).chars().take(MAX_QUOTED_CHARS).collect();
     let meaning = match code {
         0 => ": other error",
         1 => ": unsupported key algorithm",

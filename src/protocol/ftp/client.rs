@@ -32,7 +32,7 @@ pub struct FtpCredentials<'a> {
 
 /// The purpose of a data connection.
 #[derive(Clone, Copy)]
-enum Transfer<'a> {
+enum DataTransfer<'a> {
     List,
     Store(&'a str),
     Retrieve(&'a str),
@@ -40,13 +40,13 @@ enum Transfer<'a> {
 
 /// A session with a server.
 pub struct FtpClient<'a> {
-    ftp: ImplAsyncFtpStream<FtpStream>,
+    suppaftp_client: ImplAsyncFtpStream<FtpStream>,
     driver: FtpDriver<'a>,
-    mode: Mode,
+    passive_mode: Mode,
     /// Number of entries of the list, as far as it was read.
     pub entry_count: Option<u64>,
     /// Whether the server started to receive a file.
-    pub upload_started: bool,
+    pub was_upload_accepted: bool,
 }
 
 impl<'a> FtpClient<'a> {
@@ -59,28 +59,28 @@ impl<'a> FtpClient<'a> {
     ) -> Result<Self, Failure> {
         let no_connection =
             || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
-        let host = session.connect_trace.address.ok_or_else(no_connection)?;
+        let host = session.connect_trace.peer_address.ok_or_else(no_connection)?;
         let (stream, read_ahead) = session.take_stream().ok_or_else(no_connection)?;
-        let tls = session.tls_session();
-        let control = FtpStream::control(stream, read_ahead, recorder.clone());
+        let tls = session.tls_client();
+        let control = FtpStream::from_control_connection(stream, read_ahead, recorder.clone());
         let (sender, data_requests) = mpsc::unbounded_channel();
         let mut ftp_driver = FtpDriver {
             net,
             deadline,
             recorder,
-            requests: data_requests,
-            host,
-            tls,
+            data_requests,
+            control_peer: host,
+            tls_client: tls,
             data_address: None,
             tls_resumed: None,
         };
         let ftp = ftp_driver.drive(client_builder::build_client(control, "", sender)).await?;
         Ok(Self {
-            ftp,
+            suppaftp_client: ftp,
             driver: ftp_driver,
-            mode: Mode::ExtendedPassive,
+            passive_mode: Mode::ExtendedPassive,
             entry_count: None,
-            upload_started: false,
+            was_upload_accepted: false,
         })
     }
 
@@ -92,21 +92,21 @@ impl<'a> FtpClient<'a> {
     /// Sends USER, and PASS if the server asks for it. suppaftp logs commands, so it gets a mask instead of the
     /// password; the recorder replaces it.
     pub async fn login(&mut self, login: FtpCredentials<'_>) -> Result<(), Failure> {
-        self.driver.drive(self.ftp.login(login.user, MASK)).await
+        self.driver.drive(self.suppaftp_client.login(login.user, MASK)).await
     }
 
     /// Sends LIST for the folder of the login. A 450 reply means that it is empty (RFC 959 5.4).
     pub async fn list(&mut self) -> Result<(), Failure> {
         let mut entries = ListEntryCounter::default();
-        let opened = self.open_data(Transfer::List).await;
-        if opened.is_err() && self.was_answered_with("LIST", 450) {
+        let opened = self.begin_data_transfer(DataTransfer::List).await;
+        if opened.is_err() && self.last_reply_was("LIST", 450) {
             self.entry_count = Some(0);
             return Ok(());
         }
         let mut data = opened?;
         let (mut chunk, mut bytes) = (vec![0; 16 * 1024], 0);
         let read = loop {
-            match self.read(&mut data, &mut chunk).await {
+            match self.read_data(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
                 Ok(count) => {
                     entries.push(&chunk[..count]);
@@ -121,24 +121,24 @@ impl<'a> FtpClient<'a> {
             }
         };
         self.entry_count = Some(entries.count());
-        self.finish(data, read).await
+        self.finish_data_transfer(data, read).await
     }
 
     /// Sends STOR of `content` as `name`, in binary mode.
     pub async fn upload(&mut self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        self.driver.drive(self.ftp.transfer_type(FileType::Binary)).await?;
-        let mut data = self.open_data(Transfer::Store(name)).await?;
-        self.upload_started = true;
-        let written = self.driver.enforce(data.write_all(content)).await;
-        self.finish(data, written).await
+        self.driver.drive(self.suppaftp_client.transfer_type(FileType::Binary)).await?;
+        let mut data = self.begin_data_transfer(DataTransfer::Store(name)).await?;
+        self.was_upload_accepted = true;
+        let written = self.driver.run_within_deadline(data.write_all(content)).await;
+        self.finish_data_transfer(data, written).await
     }
 
     /// Sends RETR of `name`, and reads at most one byte more than `expected_len`: a longer file differs anyway.
     pub async fn download(&mut self, name: &str, expected_len: usize) -> Result<Vec<u8>, Failure> {
-        let mut data = self.open_data(Transfer::Retrieve(name)).await?;
+        let mut data = self.begin_data_transfer(DataTransfer::Retrieve(name)).await?;
         let (mut content, mut chunk) = (Vec::new(), vec![0; 4096]);
         let read = loop {
-            match self.read(&mut data, &mut chunk).await {
+            match self.read_data(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
                 Ok(count) => content.extend(&chunk[..count]),
                 Err(failure) => break Err(failure),
@@ -148,23 +148,23 @@ impl<'a> FtpClient<'a> {
                 return Ok(content);
             }
         };
-        self.finish(data, read).await.map(|()| content)
+        self.finish_data_transfer(data, read).await.map(|()| content)
     }
 
     /// Sends DELE of `name`.
     pub async fn delete(&mut self, name: &str) -> Result<(), Failure> {
-        self.driver.drive(self.ftp.rm(name)).await
+        self.driver.drive(self.suppaftp_client.rm(name)).await
     }
 
     /// Sends QUIT.
     pub async fn quit(&mut self) -> Result<(), Failure> {
-        self.driver.drive(self.ftp.quit()).await
+        self.driver.drive(self.suppaftp_client.quit()).await
     }
 
     /// Returns `EPSV` or `PASV`, if it opened a data connection.
     #[must_use]
     pub fn passive_command(&self) -> Option<&'static str> {
-        let command = if matches!(self.mode, Mode::Passive) { "PASV" } else { "EPSV" };
+        let command = if matches!(self.passive_mode, Mode::Passive) { "PASV" } else { "EPSV" };
         self.driver.data_address.map(|_| command)
     }
 
@@ -181,35 +181,42 @@ impl<'a> FtpClient<'a> {
     }
 
     /// Opens a data connection by EPSV, or over IPv4 by PASV once the server refused EPSV.
-    async fn open_data(&mut self, transfer: Transfer<'_>) -> Result<TransferStream<FtpStream>, Failure> {
-        let opened = self.driver.drive(begin_transfer(&mut self.ftp, transfer)).await;
+    async fn begin_data_transfer(
+        &mut self,
+        transfer: DataTransfer<'_>,
+    ) -> Result<TransferStream<FtpStream>, Failure> {
+        let opened = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
         // 421 ends the session.
         let is_refusal = |code| (400..600).contains(&code) && code != 421;
         let refused = self.driver.recorder.last_reply().is_some_and(|reply| is_refusal(reply.code));
         let falls_back =
-            refused && self.driver.recorder.last_command() == "EPSV" && self.driver.host.is_ipv4();
+            refused && self.driver.recorder.last_command() == "EPSV" && self.driver.control_peer.is_ipv4();
         if opened.is_ok() || !falls_back {
             return opened;
         }
-        self.mode = Mode::Passive;
-        self.ftp.set_mode(Mode::Passive);
-        self.driver.drive(begin_transfer(&mut self.ftp, transfer)).await
+        self.passive_mode = Mode::Passive;
+        self.suppaftp_client.set_mode(Mode::Passive);
+        self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await
     }
 
     /// Reads from `data`. A missing TLS shutdown counts as an end: the reply tells whether everything was sent.
-    async fn read(&self, data: &mut TransferStream<FtpStream>, chunk: &mut [u8]) -> Result<usize, Failure> {
+    async fn read_data(
+        &self,
+        data: &mut TransferStream<FtpStream>,
+        chunk: &mut [u8],
+    ) -> Result<usize, Failure> {
         let read = async {
             match data.read(chunk).await {
                 Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(0),
                 other => other,
             }
         };
-        self.driver.enforce(read).await
+        self.driver.run_within_deadline(read).await
     }
 
     /// Closes `data` and reads the reply to the transfer. If the connection broke, that reply often has the reason, and
     /// then replaces `transferred`.
-    async fn finish(
+    async fn finish_data_transfer(
         &mut self,
         data: TransferStream<FtpStream>,
         transferred: Result<(), Failure>,
@@ -229,7 +236,7 @@ impl<'a> FtpClient<'a> {
         }
     }
 
-    fn was_answered_with(&self, command: &str, code: u16) -> bool {
+    fn last_reply_was(&self, command: &str, code: u16) -> bool {
         let reply = self.driver.recorder.last_reply();
         self.driver.recorder.last_command() == command && reply.is_some_and(|reply| reply.code == code)
     }
@@ -237,14 +244,14 @@ impl<'a> FtpClient<'a> {
 
 async fn begin_transfer(
     ftp: &mut ImplAsyncFtpStream<FtpStream>,
-    transfer: Transfer<'_>,
+    transfer: DataTransfer<'_>,
 ) -> FtpResult<TransferStream<FtpStream>> {
     match transfer {
-        Transfer::List => {
+        DataTransfer::List => {
             let expected = &[Status::AboutToSend, Status::AlreadyOpen];
             ftp.custom_data_command("LIST", expected).await.map(|(_, data)| data)
         }
-        Transfer::Store(name) => ftp.put_with_stream(name).await,
-        Transfer::Retrieve(name) => ftp.retr_as_stream(name).await,
+        DataTransfer::Store(name) => ftp.put_with_stream(name).await,
+        DataTransfer::Retrieve(name) => ftp.retr_as_stream(name).await,
     }
 }

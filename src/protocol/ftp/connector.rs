@@ -24,19 +24,19 @@ pub(super) enum DataRequest {
 
 /// A connector that only sends requests to the driver.
 #[derive(Debug)]
-pub(super) struct DataConnector {
+pub(super) struct SuppaftpConnector {
     /// The control connection, for the first call.
     control: Mutex<Option<FtpStream>>,
     data_requests: mpsc::UnboundedSender<DataRequest>,
 }
 
-impl DataConnector {
+impl SuppaftpConnector {
     pub(super) fn new(control: FtpStream, data_requests: mpsc::UnboundedSender<DataRequest>) -> Self {
         Self { control: Mutex::new(Some(control)), data_requests }
     }
 }
 
-impl AsyncTlsConnector for DataConnector {
+impl AsyncTlsConnector for SuppaftpConnector {
     type Stream = FtpStream;
 
     fn connect<'a, 'b, 'c>(
@@ -54,7 +54,9 @@ impl AsyncTlsConnector for DataConnector {
         Box::pin(async move {
             match control {
                 Some(control) => Ok(control),
-                None => request(&data_requests, |answer| DataRequest::StartTls(stream, answer)).await,
+                None => {
+                    send_data_request(&data_requests, |answer| DataRequest::StartTls(stream, answer)).await
+                }
             }
         })
     }
@@ -65,10 +67,10 @@ pub(super) async fn request_data_connection(
     data_requests: mpsc::UnboundedSender<DataRequest>,
     address: SocketAddr,
 ) -> FtpResult<TcpStream> {
-    request(&data_requests, |answer| DataRequest::Connect(address, answer)).await
+    send_data_request(&data_requests, |answer| DataRequest::Connect(address, answer)).await
 }
 
-async fn request<T>(
+async fn send_data_request<T>(
     data_requests: &mpsc::UnboundedSender<DataRequest>,
     data_request: impl FnOnce(oneshot::Sender<Option<T>>) -> DataRequest,
 ) -> FtpResult<T> {

@@ -12,7 +12,9 @@ use super::connector::DataRequest;
 use super::recorder::SessionRecorder;
 use super::stream::FtpStream;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{ConnectionTrace, Deadline, MaybeTlsStream, Net, TlsSession, io_failure, was_resumed};
+use crate::net::{
+    ConnectionTrace, Deadline, MaybeTlsStream, Net, TlsClient, io_failure, was_tls_session_resumed,
+};
 
 /// Explains why a data connection with an old TLS version may be refused.
 const TLS_SESSION_HINT: &str = "; this may be because its TLS session is new: with TLS 1.1 and older, Vigie \
@@ -23,11 +25,11 @@ pub(super) struct FtpDriver<'a> {
     pub(super) net: &'a Net,
     pub(super) deadline: Deadline,
     pub(super) recorder: SessionRecorder,
-    pub(super) requests: mpsc::UnboundedReceiver<DataRequest>,
+    pub(super) data_requests: mpsc::UnboundedReceiver<DataRequest>,
     /// The peer of the control connection, also used for data connections.
-    pub(super) host: SocketAddr,
+    pub(super) control_peer: SocketAddr,
     /// The TLS session of the control connection, if it has one.
-    pub(super) tls: Option<TlsSession>,
+    pub(super) tls_client: Option<TlsClient>,
     /// Peer of the last data connection.
     pub(super) data_address: Option<SocketAddr>,
     /// Whether every data connection so far resumed the TLS session.
@@ -42,9 +44,9 @@ impl FtpDriver<'_> {
             let request = tokio::select! {
                 biased;
                 done = &mut work => return done.map_err(|error| self.to_failure(&error)),
-                Some(request) = self.requests.recv() => request,
+                Some(request) = self.data_requests.recv() => request,
                 () = tokio::time::sleep_until(self.deadline.at) => {
-                    return Err(self.deadline.timed_out(self.recorder.phase()));
+                    return Err(self.deadline.timeout_failure(self.recorder.phase()));
                 }
             };
             match request {
@@ -55,7 +57,7 @@ impl FtpDriver<'_> {
     }
 
     /// Runs `work` on a data connection, within the deadline.
-    pub(super) async fn enforce<T>(
+    pub(super) async fn run_within_deadline<T>(
         &self,
         work: impl Future<Output = std::io::Result<T>>,
     ) -> Result<T, Failure> {
@@ -65,30 +67,32 @@ impl FtpDriver<'_> {
 
     async fn connect_data(&mut self, port: u16) -> Option<TcpStream> {
         let mut trace = ConnectionTrace::default();
-        let to = SocketAddr::new(self.host.ip(), port);
+        let to = SocketAddr::new(self.control_peer.ip(), port);
         self.recorder.add_note(&format!("data connection to {to}"));
         let dialled = self.net.connect_addresses(&[to.ip()], port, self.deadline, &mut trace).await;
-        self.data_address = trace.address.or(self.data_address);
-        self.record_data_failure(dialled)
+        self.data_address = trace.peer_address.or(self.data_address);
+        self.record_if_failed(dialled)
     }
 
     /// Starts TLS if the control connection uses it.
     async fn start_data_tls(&mut self, stream: TcpStream) -> Option<FtpStream> {
-        let Some(tls) = self.tls.clone() else { return Some(FtpStream::data(MaybeTlsStream::Plain(stream))) };
+        let Some(tls) = self.tls_client.clone() else {
+            return Some(FtpStream::from_data_connection(MaybeTlsStream::Plain(stream)));
+        };
         let previous = self.recorder.set_phase(Phase::Passive);
         let mut trace = ConnectionTrace::default();
         let result = tls.handshake(stream, self.deadline, &mut trace).await;
         self.recorder.set_phase(previous);
-        let mut stream = self.record_data_failure(result)?;
-        let resumed = was_resumed(&stream);
+        let mut stream = self.record_if_failed(result)?;
+        let resumed = was_tls_session_resumed(&stream);
         self.tls_resumed = Some(self.tls_resumed.unwrap_or(true) && resumed);
         self.recorder.add_note(if resumed { "TLS on it, session resumed" } else { "TLS on it, new session" });
         // Otherwise the last handshake message would wait for the first byte of an upload.
         let _ = self.deadline.enforce(Phase::Passive, stream.flush()).await;
-        Some(FtpStream::data(MaybeTlsStream::Tls(Box::new(stream))))
+        Some(FtpStream::from_data_connection(MaybeTlsStream::Tls(Box::new(stream))))
     }
 
-    fn record_data_failure<T>(&self, outcome: Result<T, Failure>) -> Option<T> {
+    fn record_if_failed<T>(&self, outcome: Result<T, Failure>) -> Option<T> {
         outcome
             .map_err(|failure| {
                 let detail = format!("on the data connection: {}", failure.detail);
@@ -99,8 +103,8 @@ impl FtpDriver<'_> {
 
     /// Whether `code` is sent by servers that require the session of the control connection (vsftpd 522, others 425),
     /// on a data connection that could not resume it.
-    fn lacks_tls_session(&self, code: u16) -> bool {
-        let is_old = self.tls.as_ref().is_some_and(|tls| !tls.can_resume());
+    fn may_require_resumption(&self, code: u16) -> bool {
+        let is_old = self.tls_client.as_ref().is_some_and(|tls| !tls.can_resume());
         is_old && self.tls_resumed == Some(false) && matches!(code, 425 | 522)
     }
 
@@ -115,7 +119,7 @@ impl FtpDriver<'_> {
                 let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
                 let kind = if refused { FailureKind::LoginRefused } else { FailureKind::TcpReplyUnexpected };
                 let command = self.recorder.last_command();
-                let hint = if self.lacks_tls_session(reply.code) { TLS_SESSION_HINT } else { "" };
+                let hint = if self.may_require_resumption(reply.code) { TLS_SESSION_HINT } else { "" };
                 Failure::new(
                     phase,
                     kind,

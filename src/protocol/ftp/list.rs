@@ -6,7 +6,7 @@
 pub struct ListEntryCounter {
     count: u64,
     /// The start of the current line: enough to recognise `total`.
-    line: Vec<u8>,
+    line_prefix: Vec<u8>,
 }
 
 /// Bytes of a line that distinguish `total 12345` from an entry.
@@ -18,8 +18,8 @@ impl ListEntryCounter {
         for &byte in bytes {
             if byte == b'\n' {
                 self.finish_line();
-            } else if self.line.len() < MAX_LINE_PREFIX && byte != b'\r' {
-                self.line.push(byte);
+            } else if self.line_prefix.len() < MAX_LINE_PREFIX && byte != b'\r' {
+                self.line_prefix.push(byte);
             }
         }
     }
@@ -27,12 +27,12 @@ impl ListEntryCounter {
     /// Returns the number of entries so far; a last line without a line end counts.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.count + u64::from(is_entry(&self.line))
+        self.count + u64::from(is_entry(&self.line_prefix))
     }
 
     fn finish_line(&mut self) {
-        self.count += u64::from(is_entry(&self.line));
-        self.line.clear();
+        self.count += u64::from(is_entry(&self.line_prefix));
+        self.line_prefix.clear();
     }
 }
 

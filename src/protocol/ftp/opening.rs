@@ -1,6 +1,6 @@
 //! The dialogue before the login: the greeting, and AUTH TLS (RFC 4217 4). Without sockets.
 
-use super::reply::{Reply, ReplyParser};
+use super::reply::{FtpReply, FtpReplyParser};
 use crate::domain::{Failure, FailureKind as Kind, Phase};
 use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
@@ -11,8 +11,8 @@ const MAX_BANNER_CHARS: usize = 200;
 #[derive(Debug, Default)]
 pub struct SessionSetup {
     requests_tls: bool,
-    auth_tls_sent: bool,
-    replies: ReplyParser,
+    is_auth_tls_sent: bool,
+    reply_parser: FtpReplyParser,
     banner: Option<String>,
 }
 
@@ -29,17 +29,17 @@ impl SessionSetup {
         self.banner.as_deref()
     }
 
-    fn on_greeting(&mut self, reply: &Reply) -> Result<ProtocolAction, Failure> {
+    fn on_greeting(&mut self, reply: &FtpReply) -> Result<ProtocolAction, Failure> {
         match reply.code {
             // The server will be ready in some minutes, and then greet (RFC 959 4.2).
             120 => Ok(ProtocolAction::ReadLine),
             220 => {
-                let first = crate::domain::replace_control_chars(&reply.first);
+                let first = crate::domain::replace_control_chars(&reply.first_line);
                 self.banner = Some(first.chars().take(MAX_BANNER_CHARS).collect());
                 if !self.requests_tls {
                     return Ok(ProtocolAction::Done);
                 }
-                self.auth_tls_sent = true;
+                self.is_auth_tls_sent = true;
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("AUTH TLS")))
             }
             _ => {
@@ -52,14 +52,14 @@ impl SessionSetup {
 
 impl LineProtocol for SessionSetup {
     fn phase(&self) -> Phase {
-        if self.auth_tls_sent { Phase::Starttls } else { Phase::Banner }
+        if self.is_auth_tls_sent { Phase::Starttls } else { Phase::Banner }
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let reply = self.replies.push_line(line).map_err(|error| error.into_failure(self.phase()))?;
+        let reply = self.reply_parser.push_line(line).map_err(|error| error.into_failure(self.phase()))?;
         let Some(reply) = reply else { return Ok(ProtocolAction::ReadLine) };
         match reply.code {
-            _ if !self.auth_tls_sent => self.on_greeting(&reply),
+            _ if !self.is_auth_tls_sent => self.on_greeting(&reply),
             234 => Ok(ProtocolAction::StartTls),
             _ => {
                 let kind = if reply.code < 500 { Kind::TcpReplyUnexpected } else { Kind::TlsNotOffered };

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 /// Parses the port in the text of a 229 (RFC 2428 3): `(|||port|)`, with any delimiter.
 #[must_use]
-pub fn parse_epsv(text: &str) -> Option<u16> {
+pub fn parse_epsv_reply(text: &str) -> Option<u16> {
     let (_, inner) = text.split_once('(')?;
     let delimiter = inner.chars().next().filter(|c| c.is_ascii_graphic() && !c.is_ascii_digit())?;
     let mut parts = inner.split(delimiter);
@@ -23,7 +23,7 @@ pub fn parse_epsv(text: &str) -> Option<u16> {
 /// Parses address and port in the text of a 227 (RFC 959 4.2): six numbers at any position, as servers disagree about
 /// the parentheses (RFC 1123 4.1.2.6).
 #[must_use]
-pub fn parse_pasv(text: &str) -> Option<(Ipv4Addr, u16)> {
+pub fn parse_pasv_reply(text: &str) -> Option<(Ipv4Addr, u16)> {
     let is_part = |c: char| c.is_ascii_digit() || c == ',';
     text.split(|c| !is_part(c)).find_map(|candidate| {
         let mut numbers = candidate.split(',').map(parse_digits::<u8>);
@@ -67,7 +67,7 @@ mod tests {
             ("", None),
         ];
         for (text, port) in cases {
-            assert_eq!(parse_epsv(text), port, "{text}");
+            assert_eq!(parse_epsv_reply(text), port, "{text}");
         }
     }
 
@@ -91,7 +91,7 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(parse_pasv(text), expected, "{text}");
+            assert_eq!(parse_pasv_reply(text), expected, "{text}");
         }
     }
 
@@ -99,8 +99,8 @@ mod tests {
         #[test]
         fn parsing_never_panics(text in ".{0,200}", digits in "[0-9,|()]{0,60}") {
             for text in [&text, &digits] {
-                prop_assert!(parse_epsv(text) != Some(0));
-                prop_assert!(parse_pasv(text).is_none_or(|(_, port)| port > 0));
+                prop_assert!(parse_epsv_reply(text) != Some(0));
+                prop_assert!(parse_pasv_reply(text).is_none_or(|(_, port)| port > 0));
             }
         }
 
@@ -110,9 +110,9 @@ mod tests {
             let [a, b, c, d] = address.octets();
             let (high, low) = (port >> 8, port & 255);
             let text = format!("{around} ({a},{b},{c},{d},{high},{low})");
-            prop_assert_eq!(parse_pasv(&text), Some((address, port)));
+            prop_assert_eq!(parse_pasv_reply(&text), Some((address, port)));
             let text = format!("{} (|||{port}|)", around.replace('(', ""));
-            prop_assert_eq!(parse_epsv(&text), Some(port));
+            prop_assert_eq!(parse_epsv_reply(&text), Some(port));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::reply::Reply;
+use super::reply::FtpReply;
 use crate::domain::{Failure, Phase, Phases};
 use crate::protocol::line_session::LineSession;
 use crate::protocol::transcript::Transcript;
@@ -23,10 +23,10 @@ struct RecorderState {
     phase_started: Instant,
     /// The name of the last command.
     last_command: String,
-    last_reply: Option<Reply>,
+    last_reply: Option<FtpReply>,
     failure: Option<Failure>,
     password: Password,
-    password_sent: bool,
+    was_password_sent: bool,
 }
 
 /// Hides the password in debug output.
@@ -55,22 +55,22 @@ impl SessionRecorder {
             last_reply: None,
             failure: None,
             password: Password(password.to_owned()),
-            password_sent: false,
+            was_password_sent: false,
         })))
     }
 
     /// Returns transcript and times to `session`.
     pub fn restore_to(&self, session: &mut LineSession<'_>) {
         let mut state = self.lock();
-        state.add_elapsed();
+        state.add_phase_time();
         session.transcript = std::mem::take(&mut state.transcript);
         session.connect_trace.phases.merge(&std::mem::take(&mut state.phases));
     }
 
     /// Whether the password was sent.
     #[must_use]
-    pub fn password_sent(&self) -> bool {
-        self.lock().password_sent
+    pub fn was_password_sent(&self) -> bool {
+        self.lock().was_password_sent
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -80,7 +80,7 @@ impl SessionRecorder {
     /// Sets the phase that time counts for; returns the previous one.
     pub(super) fn set_phase(&self, phase: Phase) -> Phase {
         let mut state = self.lock();
-        state.add_elapsed();
+        state.add_phase_time();
         std::mem::replace(&mut state.phase, phase)
     }
 
@@ -90,7 +90,7 @@ impl SessionRecorder {
     }
 
     /// Returns the reply to the last command, once received.
-    pub(super) fn last_reply(&self) -> Option<Reply> {
+    pub(super) fn last_reply(&self) -> Option<FtpReply> {
         self.lock().last_reply.clone()
     }
 
@@ -110,15 +110,15 @@ impl SessionRecorder {
     }
 
     /// Records the command `line`; returns the line to send instead.
-    pub(super) fn on_command(&self, line: &str) -> String {
+    pub(super) fn record_command(&self, line: &str) -> String {
         let mut state = self.lock();
         let command = line.split(' ').next().unwrap_or_default();
-        state.add_elapsed();
+        state.add_phase_time();
         state.phase = phase_for_command(command).unwrap_or(state.phase);
         command.clone_into(&mut state.last_command);
         state.last_reply = None;
         if command == "PASS" {
-            state.password_sent = true;
+            state.was_password_sent = true;
             state.transcript.record_sent(&format!("PASS {}", crate::syntax::MASK));
             return format!("PASS {}", state.password.0);
         }
@@ -127,14 +127,14 @@ impl SessionRecorder {
     }
 
     /// Records a received line.
-    pub(super) fn on_line(&self, line: &str) {
+    pub(super) fn record_line(&self, line: &str) {
         self.lock().transcript.record_received(line);
     }
 
     /// Records a complete reply.
-    pub(super) fn on_reply(&self, reply: Reply) {
+    pub(super) fn record_reply(&self, reply: FtpReply) {
         let mut state = self.lock();
-        state.add_elapsed();
+        state.add_phase_time();
         state.last_reply = Some(reply);
     }
 
@@ -144,7 +144,7 @@ impl SessionRecorder {
 }
 
 impl RecorderState {
-    fn add_elapsed(&mut self) {
+    fn add_phase_time(&mut self) {
         let now = Instant::now();
         self.phases.add(self.phase, now - self.phase_started);
         self.phase_started = now;

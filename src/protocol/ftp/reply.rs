@@ -9,18 +9,18 @@ const MAX_TEXT_CHARS: usize = 300;
 
 /// A complete reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct FtpReply {
     /// Three digits, 100 to 699.
     pub code: u16,
     /// Text of the first line, cut to 300 characters.
-    pub first: String,
+    pub first_line: String,
     /// Texts of all lines, joined by ` / `, cut likewise.
     pub text: String,
 }
 
 /// Why lines are not a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReplyError {
+pub enum FtpReplyError {
     /// This line should have started with three digits.
     NoCode(String),
     /// The reply does not end within 64 KiB.
@@ -30,12 +30,12 @@ pub enum ReplyError {
 /// Assembles replies. A reply of several lines ends with its own code and a space; lines in between may start with any
 /// other number.
 #[derive(Debug, Default)]
-pub struct ReplyParser {
-    open: Option<Reply>,
-    bytes: usize,
+pub struct FtpReplyParser {
+    incomplete_reply: Option<FtpReply>,
+    reply_bytes: usize,
 }
 
-impl Reply {
+impl FtpReply {
     /// Returns code and text, as messages quote it.
     #[must_use]
     pub fn to_quoted(&self) -> String {
@@ -43,7 +43,7 @@ impl Reply {
         format!("{} {text}", self.code).trim_end().to_owned()
     }
 
-    fn add(&mut self, text: &str) {
+    fn append_text(&mut self, text: &str) {
         if text.is_empty() || self.text.chars().count() >= MAX_TEXT_CHARS {
             return;
         }
@@ -55,7 +55,7 @@ impl Reply {
     }
 }
 
-impl ReplyError {
+impl FtpReplyError {
     /// Converts it to a failure in `phase`.
     #[must_use]
     pub fn into_failure(self, phase: Phase) -> Failure {
@@ -74,28 +74,32 @@ impl ReplyError {
     }
 }
 
-impl ReplyParser {
+impl FtpReplyParser {
     /// Adds `line`, without its CR LF; returns the reply when it is complete.
-    pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, ReplyError> {
-        self.bytes += line.len() + 2;
-        if self.bytes > MAX_REPLY_BYTES {
-            return Err(ReplyError::TooLong);
+    pub fn push_line(&mut self, line: &str) -> Result<Option<FtpReply>, FtpReplyError> {
+        self.reply_bytes += line.len() + 2;
+        if self.reply_bytes > MAX_REPLY_BYTES {
+            return Err(FtpReplyError::TooLong);
         }
-        let Some(mut reply) = self.open.take() else {
-            let (code, more, text) = parse_line(line).ok_or_else(|| ReplyError::NoCode(line.to_owned()))?;
-            let mut reply =
-                Reply { code, first: text.chars().take(MAX_TEXT_CHARS).collect(), text: String::new() };
-            reply.add(text);
-            return Ok(self.finish_or_hold(reply, more));
+        let Some(mut reply) = self.incomplete_reply.take() else {
+            let (code, more, text) =
+                parse_line(line).ok_or_else(|| FtpReplyError::NoCode(line.to_owned()))?;
+            let mut reply = FtpReply {
+                code,
+                first_line: text.chars().take(MAX_TEXT_CHARS).collect(),
+                text: String::new(),
+            };
+            reply.append_text(text);
+            return Ok(self.finish_or_keep_open(reply, more));
         };
         match parse_line(line) {
             Some((code, false, text)) if code == reply.code => {
-                reply.add(text);
-                Ok(self.finish_or_hold(reply, false))
+                reply.append_text(text);
+                Ok(self.finish_or_keep_open(reply, false))
             }
             _ => {
-                reply.add(line.trim());
-                Ok(self.finish_or_hold(reply, true))
+                reply.append_text(line.trim());
+                Ok(self.finish_or_keep_open(reply, true))
             }
         }
     }
@@ -103,15 +107,15 @@ impl ReplyParser {
     /// Returns the number of bytes of the incomplete reply.
     #[must_use]
     pub const fn pending_bytes(&self) -> usize {
-        self.bytes
+        self.reply_bytes
     }
 
-    fn finish_or_hold(&mut self, reply: Reply, more: bool) -> Option<Reply> {
+    fn finish_or_keep_open(&mut self, reply: FtpReply, more: bool) -> Option<FtpReply> {
         if more {
-            self.open = Some(reply);
+            self.incomplete_reply = Some(reply);
             return None;
         }
-        self.bytes = 0;
+        self.reply_bytes = 0;
         Some(reply)
     }
 }
@@ -135,7 +139,7 @@ mod tests {
     use super::*;
 
     fn all(lines: &[&str]) -> Vec<(u16, String)> {
-        let mut replies = ReplyParser::default();
+        let mut replies = FtpReplyParser::default();
         let parsed = lines.iter().filter_map(|line| replies.push_line(line).unwrap());
         parsed.map(|reply| (reply.code, reply.text)).collect()
     }
@@ -157,24 +161,27 @@ mod tests {
     #[test]
     fn an_invalid_reply_is_quoted() {
         for line in ["SSH-2.0-OpenSSH_9", "22 x", "220x", "999 x", "", "\u{fffd}\u{1}\u{2}", "2²0 x"] {
-            assert_eq!(ReplyParser::default().push_line(line), Err(ReplyError::NoCode(line.to_owned())));
+            assert_eq!(
+                FtpReplyParser::default().push_line(line),
+                Err(FtpReplyError::NoCode(line.to_owned()))
+            );
         }
-        let failure = ReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
+        let failure = FtpReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
         assert!(failure.detail.ends_with("got `a\u{fffd}[2J`"), "{}", failure.detail);
     }
 
     #[test]
     fn an_endless_reply_fails() {
-        let mut replies = ReplyParser::default();
+        let mut replies = FtpReplyParser::default();
         assert_eq!(replies.push_line("220-"), Ok(None));
         let error = (0..10_000).find_map(|_| replies.push_line(&"x".repeat(1000)).err());
-        assert_eq!(error, Some(ReplyError::TooLong));
+        assert_eq!(error, Some(FtpReplyError::TooLong));
     }
 
     proptest! {
         #[test]
         fn parsing_never_panics(lines in proptest::collection::vec(".{0,40}", 0..40)) {
-            let mut replies = ReplyParser::default();
+            let mut replies = FtpReplyParser::default();
             for line in &lines {
                 if let Ok(Some(reply)) = replies.push_line(line) {
                     prop_assert!((100..700).contains(&reply.code));
@@ -185,14 +192,14 @@ mod tests {
 
         #[test]
         fn a_multi_line_reply_is_assembled(code in 100_u16..700, inner in proptest::collection::vec("[a-z]{1,9}", 0..9)) {
-            let mut replies = ReplyParser::default();
+            let mut replies = FtpReplyParser::default();
             prop_assert_eq!(replies.push_line(&format!("{code}-first")), Ok(None));
             for line in &inner {
                 prop_assert_eq!(replies.push_line(line), Ok(None));
             }
             let reply = replies.push_line(&format!("{code} last")).unwrap().unwrap();
             prop_assert_eq!(reply.code, code);
-            prop_assert_eq!(reply.first, "first");
+            prop_assert_eq!(reply.first_line, "first");
             prop_assert_eq!(replies.pending_bytes(), 0);
         }
     }

@@ -22,23 +22,23 @@ use crate::domain::{Failure, FailureKind, Phase, Phases};
 use crate::net::Deadline;
 
 /// Bytes decoded per step.
-const STEP_BYTES: usize = 16 * 1024;
+const DECODE_CHUNK_BYTES: usize = 16 * 1024;
 /// Steps after which the task yields; decoding from memory never waits by itself.
-const STEPS_PER_TURN: u32 = 16;
+const DECODE_CHUNKS_PER_YIELD: u32 = 16;
 /// Undecoded bytes after which the task yields and the deadline is checked: they may decode to nothing, in which case
-/// [`decode`] would only return at the end.
-const BYTES_PER_POLL: usize = 64 * 1024;
+/// [`decode_to_content`] would only return at the end.
+const BYTES_PER_YIELD: usize = 64 * 1024;
 /// Chunks after which the task yields; a chunk can be one byte.
-const CHUNKS_PER_TURN: u32 = 256;
+const CHUNKS_PER_YIELD: u32 = 256;
 /// Maximum overhead of the coding of an incompressible body, in bytes.
-const CODING_OVERHEAD: u64 = 64 * 1024;
+const MAX_CODING_OVERHEAD_BYTES: u64 = 64 * 1024;
 
 /// The body of a response, not read yet. Dropping it closes the connection.
 pub struct ResponseBody {
-    source: BodyReader,
+    reader: BodyReader,
     /// The sender of a connection that can be reused afterwards.
-    sender: Option<(SendRequest<Full<Bytes>>, HeaderLimit)>,
-    codings: Result<ContentCodings, Failure>,
+    reusable_sender: Option<(SendRequest<Full<Bytes>>, HeaderLimit)>,
+    content_codings: Result<ContentCodings, Failure>,
 }
 
 /// The reusable parts of a connection after its response was read.
@@ -46,7 +46,7 @@ pub(super) struct ReusableParts {
     pub(super) sender: SendRequest<Full<Bytes>>,
     pub(super) driver: ConnectionDriver,
     pub(super) timings: ExchangeTimings,
-    pub(super) limit: HeaderLimit,
+    pub(super) header_limit: HeaderLimit,
 }
 
 /// The source of the chunks of a body.
@@ -54,7 +54,7 @@ pub(super) enum BodySource {
     /// HTTP/1 and HTTP/2.
     Hyper(hyper::body::Incoming),
     /// HTTP/3.
-    Quic(Box<Http3Body>),
+    Http3(Box<Http3Body>),
 }
 
 /// Which bytes of a body are kept.
@@ -102,13 +102,13 @@ impl ResponseBody {
         Self::from_source(BodySource::Hyper(incoming), driver, timings, headers)
     }
 
-    pub(super) fn from_quic(
+    pub(super) fn from_http3(
         body: Http3Body,
         driver: ConnectionDriver,
         timings: ExchangeTimings,
         headers: &HeaderMap,
     ) -> Self {
-        Self::from_source(BodySource::Quic(Box::new(body)), driver, timings, headers)
+        Self::from_source(BodySource::Http3(Box::new(body)), driver, timings, headers)
     }
 
     fn from_source(
@@ -118,20 +118,24 @@ impl ResponseBody {
         headers: &HeaderMap,
     ) -> Self {
         let source = BodyReader {
-            incoming,
+            chunk_source: incoming,
             driver,
             timings,
-            chunk: Bytes::new(),
+            current_chunk: Bytes::new(),
             wire_bytes: 0,
             wire_limit: 0,
             bytes_since_yield: 0,
             failure: None,
         };
-        Self { source, sender: None, codings: content_coding::parse_codings(headers) }
+        Self {
+            reader: source,
+            reusable_sender: None,
+            content_codings: content_coding::parse_content_encoding(headers),
+        }
     }
 
     pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, limit: HeaderLimit) -> Self {
-        Self { sender: Some((sender, limit)), ..self }
+        Self { reusable_sender: Some((sender, limit)), ..self }
     }
 
     /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. Sets transfer in `phases`.
@@ -146,7 +150,7 @@ impl ResponseBody {
     }
 
     /// Like `read`; also returns the reusable parts of the connection when the body was read to its end.
-    pub(super) async fn read_to_end(
+    pub(super) async fn read_to_reuse(
         mut self,
         keep: BodyRetention,
         limit: u64,
@@ -154,16 +158,17 @@ impl ResponseBody {
         phases: &mut Phases,
     ) -> (BodyContent, Option<ReusableParts>) {
         let content = self.read_inner(keep, limit, deadline, phases).await;
-        let Some((sender, header_limit)) = self.sender.take().filter(|_| content.failure.is_none()) else {
+        let Some((sender, header_limit)) = self.reusable_sender.take().filter(|_| content.failure.is_none())
+        else {
             return (content, None);
         };
         // A decoder may finish before the end of the body.
-        let at_end = match timeout_at(deadline.at, self.source.fill_buf()).await {
+        let at_end = match timeout_at(deadline.at, self.reader.fill_buf()).await {
             Ok(Ok(rest)) => rest.is_empty(),
             _ => false,
         };
-        let BodyReader { driver, timings, .. } = self.source;
-        (content, at_end.then_some(ReusableParts { sender, driver, timings, limit: header_limit }))
+        let BodyReader { driver, timings, .. } = self.reader;
+        (content, at_end.then_some(ReusableParts { sender, driver, timings, header_limit }))
     }
 
     async fn read_inner(
@@ -174,19 +179,19 @@ impl ResponseBody {
         phases: &mut Phases,
     ) -> BodyContent {
         let mut content = BodyContent::default();
-        self.source.wire_limit = limit.saturating_add(CODING_OVERHEAD);
-        if let BodySource::Quic(body) = &self.source.incoming {
-            body.raise_limit(self.source.wire_limit);
+        self.reader.wire_limit = limit.saturating_add(MAX_CODING_OVERHEAD_BYTES);
+        if let BodySource::Http3(body) = &self.reader.chunk_source {
+            body.raise_limit(self.reader.wire_limit);
         }
         // Pinned here, since returning a future copies it.
         let outcome = timeout_at(deadline.at, pin!(self.decode_into(&mut content, keep, limit))).await;
-        content.wire_bytes = self.source.wire_bytes;
+        content.wire_bytes = self.reader.wire_bytes;
         content.failure = match outcome {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(failure),
             Err(_) => Some(Failure::timed_out(Phase::Transfer, deadline.timeout)),
         };
-        self.source.timings.write_phases(phases);
+        self.reader.timings.write_phases(phases);
         content
     }
 
@@ -196,18 +201,18 @@ impl ResponseBody {
         keep: BodyRetention,
         limit: u64,
     ) -> Result<(), Failure> {
-        match self.source.fill_buf().await.map(<[u8]>::is_empty) {
+        match self.reader.fill_buf().await.map(<[u8]>::is_empty) {
             // An empty body needs no decoding, whatever the headers declare.
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(error) => return Err(self.read_failure(&error, &ContentCodings::default(), limit)),
         }
-        let codings = self.codings.clone()?;
+        let codings = self.content_codings.clone()?;
         let outcome = if codings.is_empty() {
-            copy(&mut self.source, content, keep, limit).await
+            copy_to_content(&mut self.reader, content, keep, limit).await
         } else {
-            match content_coding::decoder(&mut self.source, &codings, limit).await {
-                Ok(decoder) => decode(decoder, content, keep).await,
+            match content_coding::build_decoder(&mut self.reader, &codings, limit).await {
+                Ok(decoder) => decode_to_content(decoder, content, keep).await,
                 Err(error) => Err(error),
             }
         };
@@ -215,10 +220,10 @@ impl ResponseBody {
     }
 
     fn read_failure(&mut self, error: &io::Error, codings: &ContentCodings, limit: u64) -> Failure {
-        if let Some(failure) = self.source.failure.take() {
+        if let Some(failure) = self.reader.failure.take() {
             return failure;
         }
-        if SizeLimitExceeded::is_cause_of(error) {
+        if SizeLimitExceeded::caused(error) {
             return too_large_failure(limit);
         }
         let detail = format!("`{codings}`: {error}");
@@ -234,7 +239,7 @@ fn too_large_failure(limit: u64) -> Failure {
     )
 }
 
-async fn copy(
+async fn copy_to_content(
     source: &mut BodyReader,
     content: &mut BodyContent,
     keep: BodyRetention,
@@ -252,19 +257,19 @@ async fn copy(
         }
         content.push(bytes, keep);
         source.consume(count);
-        if number.is_multiple_of(CHUNKS_PER_TURN) {
+        if number.is_multiple_of(CHUNKS_PER_YIELD) {
             tokio::task::yield_now().await;
         }
     }
     Ok(())
 }
 
-async fn decode(
+async fn decode_to_content(
     mut decoder: content_coding::Decoder<'_>,
     content: &mut BodyContent,
     keep: BodyRetention,
 ) -> io::Result<()> {
-    let mut step = Vec::with_capacity(STEP_BYTES);
+    let mut step = Vec::with_capacity(DECODE_CHUNK_BYTES);
     for number in 1_u32.. {
         step.clear();
         if decoder.read_buf(&mut step).await? == 0 {
@@ -272,7 +277,7 @@ async fn decode(
         }
         content.body_bytes += step.len() as u64;
         content.push(&step, keep);
-        if number.is_multiple_of(STEPS_PER_TURN) {
+        if number.is_multiple_of(DECODE_CHUNKS_PER_YIELD) {
             tokio::task::yield_now().await;
         }
     }
@@ -281,10 +286,10 @@ async fn decode(
 
 /// The undecoded body as a buffered reader, which drives the connection while it waits.
 pub(super) struct BodyReader {
-    incoming: BodySource,
+    chunk_source: BodySource,
     driver: ConnectionDriver,
     timings: ExchangeTimings,
-    chunk: Bytes,
+    current_chunk: Bytes,
     wire_bytes: u64,
     wire_limit: u64,
     /// Bytes consumed since the last yield.
@@ -293,7 +298,7 @@ pub(super) struct BodyReader {
 }
 
 impl BodyReader {
-    fn fail_with(&mut self, failure: Failure) -> io::Error {
+    fn record_failure(&mut self, failure: Failure) -> io::Error {
         self.failure = Some(failure);
         io::ErrorKind::Other.into()
     }
@@ -301,8 +306,8 @@ impl BodyReader {
 
 impl BodyReader {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
-        match &mut self.incoming {
-            BodySource::Quic(body) => body.poll_data(cx),
+        match &mut self.chunk_source {
+            BodySource::Http3(body) => body.poll_data(cx),
             BodySource::Hyper(body) => {
                 let frame = ready!(Pin::new(body).poll_frame(cx));
                 let timings = &self.timings;
@@ -318,12 +323,12 @@ impl BodyReader {
 impl AsyncBufRead for BodyReader {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
-        if this.bytes_since_yield >= BYTES_PER_POLL {
+        if this.bytes_since_yield >= BYTES_PER_YIELD {
             this.bytes_since_yield = 0;
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        while this.chunk.is_empty() {
+        while this.current_chunk.is_empty() {
             let mut chunk = this.poll_chunk(cx);
             if chunk.is_pending() {
                 this.driver.poll(cx);
@@ -331,20 +336,20 @@ impl AsyncBufRead for BodyReader {
             }
             match ready!(chunk) {
                 None => break,
-                Some(Ok(chunk)) => this.chunk = chunk,
-                Some(Err(failure)) => return Poll::Ready(Err(this.fail_with(failure))),
+                Some(Ok(chunk)) => this.current_chunk = chunk,
+                Some(Err(failure)) => return Poll::Ready(Err(this.record_failure(failure))),
             }
-            this.wire_bytes += this.chunk.len() as u64;
+            this.wire_bytes += this.current_chunk.len() as u64;
             if this.wire_bytes > this.wire_limit {
-                let failure = too_large_failure(this.wire_limit - CODING_OVERHEAD);
-                return Poll::Ready(Err(this.fail_with(failure)));
+                let failure = too_large_failure(this.wire_limit - MAX_CODING_OVERHEAD_BYTES);
+                return Poll::Ready(Err(this.record_failure(failure)));
             }
         }
-        Poll::Ready(Ok(&this.chunk))
+        Poll::Ready(Ok(&this.current_chunk))
     }
 
     fn consume(mut self: Pin<&mut Self>, amount: usize) {
-        self.chunk.advance(amount);
+        self.current_chunk.advance(amount);
         self.bytes_since_yield += amount;
     }
 }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout_at;
 
 use super::body::{BodyContent, BodyRetention, ResponseBody, ReusableParts};
-use super::driver::{ConnectionDriver, TaskQueue};
+use super::driver::{ConnectionDriver, SpawnedTasks};
 use super::exchange::ResponseHead;
 use super::http3::Http3Connection;
 use super::limits::HeaderLimit;
@@ -29,9 +29,9 @@ pub struct Http1Connection {
     sender: http1::SendRequest<Full<Bytes>>,
     driver: ConnectionDriver,
     timings: ExchangeTimings,
-    limit: HeaderLimit,
+    header_limit: HeaderLimit,
     /// Whether it has been used for an exchange.
-    used: bool,
+    was_used: bool,
 }
 
 impl Http1Connection {
@@ -45,12 +45,12 @@ impl Http1Connection {
     {
         let timings = ExchangeTimings::new(true);
         let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
-        let (sender, connection) = exchange::http1_builder(limit)
+        let (sender, connection) = exchange::http1_client_builder(limit)
             .handshake(io)
             .await
             .map_err(|error| failure::from_hyper_error(&timings, &error))?;
         let driver = ConnectionDriver::new(connection, Some(timings.clone()), None);
-        Ok(Self { sender, driver, timings, limit, used: false })
+        Ok(Self { sender, driver, timings, header_limit: limit, was_used: false })
     }
 
     /// Sends `request` and waits for the head of the response, at most until `deadline`.
@@ -66,7 +66,7 @@ impl Http1Connection {
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         self.timings.restart();
-        let Self { sender, driver, timings, limit, used } = &mut self;
+        let Self { sender, driver, timings, header_limit: limit, was_used: used } = &mut self;
         // Pinned here, since returning a future copies it.
         let outcome = {
             let work = pin!(async {
@@ -85,19 +85,19 @@ impl Http1Connection {
                 } else {
                     stale.then_some(RetryReason::StaleConnection)
                 };
-                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry })
+                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry_reason: retry })
             }
             Err(_) => {
                 let failure = Failure::timed_out(timings.phase(), deadline.timeout);
-                Err(RequestError { failure, retry: None })
+                Err(RequestError { failure, retry_reason: None })
             }
         };
         if outcome.is_ok() {
-            timings.record_head();
+            timings.record_response_head();
         }
         timings.write_phases(phases);
         let (head, incoming) = exchange::split_response(outcome?, true);
-        let Self { sender, driver, timings, limit, .. } = self;
+        let Self { sender, driver, timings, header_limit: limit, .. } = self;
         let body = ResponseBody::new(incoming, driver, timings, &head.headers);
         // A TLS shutdown takes a while, so a closing connection would still look alive after the body.
         let body = if closes_connection(&head) { body } else { body.with_sender(sender, limit) };
@@ -105,7 +105,7 @@ impl Http1Connection {
     }
 
     /// Polls the connection once, and returns it unless its peer has closed it.
-    async fn into_open(mut self) -> Option<Self> {
+    async fn if_open(mut self) -> Option<Self> {
         poll_fn(|cx| {
             self.driver.poll(cx);
             Poll::Ready(())
@@ -124,12 +124,12 @@ impl ResponseBody {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> (BodyContent, Option<Http1Connection>) {
-        let (content, rest) = self.read_to_end(keep, limit, deadline, phases).await;
-        let Some(ReusableParts { sender, driver, timings, limit: header_limit }) = rest else {
+        let (content, rest) = self.read_to_reuse(keep, limit, deadline, phases).await;
+        let Some(ReusableParts { sender, driver, timings, header_limit }) = rest else {
             return (content, None);
         };
-        let connection = Http1Connection { sender, driver, timings, limit: header_limit, used: true };
-        (content, connection.into_open().await)
+        let connection = Http1Connection { sender, driver, timings, header_limit, was_used: true };
+        (content, connection.if_open().await)
     }
 }
 
@@ -142,10 +142,10 @@ fn closes_connection(head: &ResponseHead) -> bool {
 
 /// An HTTP/2 or HTTP/3 connection. Clones share it; its opener must poll its [`ConnectionDriver`].
 #[derive(Clone)]
-pub struct MultiplexedConnection(MultiplexedInner);
+pub struct MultiplexedConnection(MultiplexedProtocol);
 
 #[derive(Clone)]
-enum MultiplexedInner {
+enum MultiplexedProtocol {
     Http2(Http2Connection),
     Http3(Http3Connection),
 }
@@ -155,33 +155,36 @@ impl MultiplexedConnection {
     ///
     /// # Errors
     /// Fails when the stream fails.
-    pub async fn handshake<S>(stream: S) -> Result<(Self, ConnectionDriver), Failure>
+    pub async fn handshake_http2<S>(stream: S) -> Result<(Self, ConnectionDriver), Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (timings, tasks) = (ExchangeTimings::new(false), TaskQueue::default());
+        let (timings, tasks) = (ExchangeTimings::new(false), SpawnedTasks::default());
         let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
-        let handshake = exchange::http2_builder(tasks.clone()).handshake(io).await;
+        let handshake = exchange::http2_client_builder(tasks.clone()).handshake(io).await;
         let (sender, connection) = handshake.map_err(|error| failure::from_hyper_error(&timings, &error))?;
         let driver = ConnectionDriver::new(connection, Some(timings.clone()), Some(tasks));
-        Ok((Self(MultiplexedInner::Http2(Http2Connection { sender, timings })), driver))
+        Ok((
+            Self(MultiplexedProtocol::Http2(Http2Connection { sender, connection_timings: timings })),
+            driver,
+        ))
     }
 
     /// Creates an HTTP/3 connection over `quic`, with its driver.
     ///
     /// # Errors
     /// Fails when the connection fails.
-    pub async fn handshake_quic(quic: QuicConnection) -> Result<(Self, ConnectionDriver), Failure> {
+    pub async fn handshake_http3(quic: QuicConnection) -> Result<(Self, ConnectionDriver), Failure> {
         let (connection, driver) = Http3Connection::handshake(quic, ExchangeTimings::new(false)).await?;
-        Ok((Self(MultiplexedInner::Http3(connection)), driver))
+        Ok((Self(MultiplexedProtocol::Http3(connection)), driver))
     }
 
     /// Whether it accepts no more exchanges.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         match &self.0 {
-            MultiplexedInner::Http2(http2) => http2.sender.is_closed(),
-            MultiplexedInner::Http3(http3) => http3.is_closed(),
+            MultiplexedProtocol::Http2(http2) => http2.sender.is_closed(),
+            MultiplexedProtocol::Http3(http3) => http3.is_closed(),
         }
     }
 
@@ -189,8 +192,8 @@ impl MultiplexedConnection {
     #[must_use]
     pub const fn version(&self) -> Version {
         match &self.0 {
-            MultiplexedInner::Http2(_) => Version::HTTP_2,
-            MultiplexedInner::Http3(_) => Version::HTTP_3,
+            MultiplexedProtocol::Http2(_) => Version::HTTP_2,
+            MultiplexedProtocol::Http3(_) => Version::HTTP_3,
         }
     }
 
@@ -206,8 +209,8 @@ impl MultiplexedConnection {
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         match &mut self.0 {
-            MultiplexedInner::Http2(http2) => http2.send_request(request, deadline, phases).await,
-            MultiplexedInner::Http3(http3) => http3.send_request(request, deadline, phases).await,
+            MultiplexedProtocol::Http2(http2) => http2.send_request(request, deadline, phases).await,
+            MultiplexedProtocol::Http3(http3) => http3.send_request(request, deadline, phases).await,
         }
     }
 }
@@ -216,7 +219,7 @@ impl MultiplexedConnection {
 struct Http2Connection {
     sender: http2::SendRequest<Full<Bytes>>,
     /// The timings of the connection, not of one exchange.
-    timings: ExchangeTimings,
+    connection_timings: ExchangeTimings,
 }
 
 impl Http2Connection {
@@ -228,7 +231,7 @@ impl Http2Connection {
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         // The timings of this exchange; those of the connection tell how it ended.
         let timings = ExchangeTimings::new(false);
-        timings.assume_sent();
+        timings.assume_sent_at_start();
         let sender = &mut self.sender;
         let work = async {
             sender.ready().await?;
@@ -237,23 +240,28 @@ impl Http2Connection {
         let outcome = match timeout_at(deadline.at, work).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
-                timings.copy_end_from(&self.timings);
+                timings.copy_stream_end_from(&self.connection_timings);
                 // It answered other requests but not this one, so it is being closed (RFC 9113 6.8).
-                let retry = self.timings.has_head().then_some(RetryReason::StaleConnection);
-                Err(RequestError { failure: failure::from_hyper_error(&timings, &error), retry })
+                let retry =
+                    self.connection_timings.has_response_head().then_some(RetryReason::StaleConnection);
+                Err(RequestError {
+                    failure: failure::from_hyper_error(&timings, &error),
+                    retry_reason: retry,
+                })
             }
             Err(_) => {
                 let failure = Failure::timed_out(timings.phase(), deadline.timeout);
-                Err(RequestError { failure, retry: None })
+                Err(RequestError { failure, retry_reason: None })
             }
         };
         if outcome.is_ok() {
-            timings.record_head();
-            self.timings.record_head();
+            timings.record_response_head();
+            self.connection_timings.record_response_head();
         }
         timings.write_phases(phases);
         let (head, incoming) = exchange::split_response(outcome?, false);
-        let body = ResponseBody::new(incoming, ConnectionDriver::noop(), timings, &head.headers);
+        let body =
+            ResponseBody::new(incoming, ConnectionDriver::without_connection(), timings, &head.headers);
         Ok((head, body))
     }
 }

@@ -59,7 +59,7 @@ impl fmt::Display for ContentCodings {
 }
 
 /// Returns the codings that the headers declare.
-pub(super) fn parse_codings(headers: &HeaderMap) -> Result<ContentCodings, Failure> {
+pub(super) fn parse_content_encoding(headers: &HeaderMap) -> Result<ContentCodings, Failure> {
     let mut codings = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
         for name in value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
@@ -90,19 +90,27 @@ pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
 
 /// Decodes `codings`, the last one first. No stage returns more than `limit` bytes, so that a nested bomb costs no more
 /// than a plain one.
-pub(super) async fn decoder<'a, R>(source: R, codings: &ContentCodings, limit: u64) -> io::Result<Decoder<'a>>
+pub(super) async fn build_decoder<'a, R>(
+    source: R,
+    codings: &ContentCodings,
+    limit: u64,
+) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
     let Some((&last, rest)) = codings.0.split_last() else { return Ok(Box::new(source)) };
-    let mut decoder = decoder_stage(source, last, limit).await?;
+    let mut decoder = build_decoder_stage(source, last, limit).await?;
     for &coding in rest.iter().rev() {
-        decoder = decoder_stage(BufReader::new(decoder), coding, limit).await?;
+        decoder = build_decoder_stage(BufReader::new(decoder), coding, limit).await?;
     }
     Ok(decoder)
 }
 
-async fn decoder_stage<'a, R>(mut source: R, coding: ContentCoding, limit: u64) -> io::Result<Decoder<'a>>
+async fn build_decoder_stage<'a, R>(
+    mut source: R,
+    coding: ContentCoding,
+    limit: u64,
+) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
@@ -126,7 +134,7 @@ where
 }
 
 fn limit_output<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> Decoder<'a> {
-    Box::new(LimitedReader { inner, left: limit })
+    Box::new(LimitedReader { inner, remaining: limit })
 }
 
 /// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has 20 bytes on the
@@ -188,7 +196,7 @@ pub(super) struct SizeLimitExceeded;
 
 impl SizeLimitExceeded {
     /// Whether `error` is this one, at any depth of a chain of decoders.
-    pub(super) fn is_cause_of(error: &io::Error) -> bool {
+    pub(super) fn caused(error: &io::Error) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = error.get_ref().map(|inner| inner as _);
         while let Some(error) = cause {
             if error.is::<Self>() {
@@ -211,7 +219,7 @@ impl From<SizeLimitExceeded> for io::Error {
 
 struct LimitedReader<R> {
     inner: R,
-    left: u64,
+    remaining: u64,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
@@ -222,9 +230,9 @@ impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
-        match self.left.checked_sub((buf.filled().len() - before) as u64) {
+        match self.remaining.checked_sub((buf.filled().len() - before) as u64) {
             Some(left) => {
-                self.left = left;
+                self.remaining = left;
                 Poll::Ready(Ok(()))
             }
             None => Poll::Ready(Err(SizeLimitExceeded.into())),

@@ -15,16 +15,16 @@ type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Polls a connection and the tasks that it spawned; all of them end when this is dropped.
 pub struct ConnectionDriver {
     tasks: Vec<BoxedTask>,
-    spawned_tasks: Option<TaskQueue>,
+    spawned_tasks: Option<SpawnedTasks>,
     /// The timings of the stream that hyper uses.
     timings: Option<ExchangeTimings>,
 }
 
 /// Collects the tasks that hyper's HTTP/2 client spawns.
 #[derive(Clone, Default)]
-pub(super) struct TaskQueue(Arc<Mutex<Vec<BoxedTask>>>);
+pub(super) struct SpawnedTasks(Arc<Mutex<Vec<BoxedTask>>>);
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskQueue {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for SpawnedTasks {
     fn execute(&self, task: F) {
         self.0.lock().push(Box::pin(task));
     }
@@ -46,7 +46,7 @@ impl ConnectionDriver {
     pub(super) fn new<C, T>(
         connection: C,
         timings: Option<ExchangeTimings>,
-        wanted: Option<TaskQueue>,
+        wanted: Option<SpawnedTasks>,
     ) -> Self
     where
         C: Future<Output = T> + Send + 'static,
@@ -58,7 +58,7 @@ impl ConnectionDriver {
     }
 
     /// Creates a driver without a connection.
-    pub(super) fn noop() -> Self {
+    pub(super) fn without_connection() -> Self {
         Self { tasks: Vec::new(), spawned_tasks: None, timings: None }
     }
 
@@ -80,7 +80,7 @@ impl ConnectionDriver {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
-            let mut progressed = self.timings.as_ref().is_some_and(ExchangeTimings::take_progress);
+            let mut progressed = self.timings.as_ref().is_some_and(ExchangeTimings::take_read_wakeup);
             if let Some(wanted) = &self.spawned_tasks {
                 let mut wanted = wanted.0.lock();
                 progressed |= !wanted.is_empty();

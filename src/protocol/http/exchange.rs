@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout_at;
 
 use super::body::ResponseBody;
-use super::driver::{ConnectionDriver, TaskQueue};
+use super::driver::{ConnectionDriver, SpawnedTasks};
 use super::failure;
 use super::limits::{HeaderLimit, MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 use super::timings::{ExchangeTimings, TimedHttpStream};
@@ -37,7 +37,7 @@ pub struct ResponseHead {
     /// Version of the response.
     pub version: Version,
     /// Reason phrase of HTTP/1; `None` when it is empty.
-    pub reason: Option<String>,
+    pub reason_phrase: Option<String>,
     /// Header fields.
     pub headers: HeaderMap,
 }
@@ -76,7 +76,7 @@ where
         Err(_) => Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
     if outcome.is_ok() {
-        timings.record_head();
+        timings.record_response_head();
     }
     timings.write_phases(phases);
     let (response, driver) = outcome?;
@@ -94,11 +94,19 @@ pub(super) fn split_response(response: Response<Incoming>, has_reason: bool) -> 
         None => None,
     };
     let reason = reason.filter(|reason| !reason.is_empty());
-    (ResponseHead { status: parts.status, version: parts.version, reason, headers: parts.headers }, incoming)
+    (
+        ResponseHead {
+            status: parts.status,
+            version: parts.version,
+            reason_phrase: reason,
+            headers: parts.headers,
+        },
+        incoming,
+    )
 }
 
 /// Returns the HTTP/1 client configuration.
-pub(super) fn http1_builder(limit: HeaderLimit) -> http1::Builder {
+pub(super) fn http1_client_builder(limit: HeaderLimit) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .max_buf_size(MAX_HEAD_BYTES as usize)
@@ -111,7 +119,7 @@ pub(super) fn http1_builder(limit: HeaderLimit) -> http1::Builder {
 }
 
 /// Returns the HTTP/2 client configuration; spawned tasks go to `tasks`.
-pub(super) fn http2_builder(tasks: TaskQueue) -> http2::Builder<TaskQueue> {
+pub(super) fn http2_client_builder(tasks: SpawnedTasks) -> http2::Builder<SpawnedTasks> {
     let mut builder = http2::Builder::new(tasks);
     builder.max_header_list_size(MAX_HEAD_BYTES);
     builder
@@ -127,7 +135,7 @@ async fn send_http1<I>(
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = http1_builder(HeaderLimit::Maximum).handshake(io).await?;
+    let (mut sender, connection) = http1_client_builder(HeaderLimit::Maximum).handshake(io).await?;
     let mut driver = ConnectionDriver::new(connection, Some(timings), None);
     let response = driver.drive_until(sender.send_request(request)).await?;
     Ok((response, driver))
@@ -141,8 +149,8 @@ async fn send_http2<I>(
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
-    let tasks = TaskQueue::default();
-    let (mut sender, connection) = http2_builder(tasks.clone()).handshake(io).await?;
+    let tasks = SpawnedTasks::default();
+    let (mut sender, connection) = http2_client_builder(tasks.clone()).handshake(io).await?;
     let mut driver = ConnectionDriver::new(connection, Some(timings), Some(tasks));
     let response = driver.drive_until(sender.send_request(request)).await?;
     Ok((response, driver))

@@ -8,7 +8,7 @@ pub struct RequestError {
     /// The failure.
     pub failure: Failure,
     /// Why another connection may get a response, for a request that can be sent again.
-    pub retry: Option<RetryReason>,
+    pub retry_reason: Option<RetryReason>,
 }
 
 /// Why a request should be sent again.

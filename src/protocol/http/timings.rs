@@ -39,20 +39,20 @@ pub(super) struct ExchangeTimings(Arc<Mutex<TimingState>>);
 struct TimingState {
     started: Instant,
     /// The last write before anything was read.
-    last_write: Option<Instant>,
+    last_write_at: Option<Instant>,
     /// Whether a write or flush waits for the peer to accept bytes.
-    blocked: bool,
-    first_byte: Option<Instant>,
+    is_write_blocked: bool,
+    first_byte_at: Option<Instant>,
     /// Whether the head of the response is complete.
     has_head: bool,
     /// Whether the first byte read belongs to the response; in HTTP/2 it belongs to the settings.
     first_byte_is_response: bool,
     bytes_read: u64,
-    end: Option<StreamEnd>,
+    stream_end: Option<StreamEnd>,
     /// Whether a read waits for the first write.
-    is_awaited: bool,
+    is_read_waiting: bool,
     /// Whether the waiting read may continue.
-    may_continue: bool,
+    may_read_continue: bool,
 }
 
 impl ExchangeTimings {
@@ -60,64 +60,64 @@ impl ExchangeTimings {
     pub(super) fn new(answer_is_first: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
-            last_write: None,
-            blocked: false,
-            first_byte: None,
+            last_write_at: None,
+            is_write_blocked: false,
+            first_byte_at: None,
             has_head: false,
             first_byte_is_response: answer_is_first,
             bytes_read: 0,
-            end: None,
-            is_awaited: false,
-            may_continue: false,
+            stream_end: None,
+            is_read_waiting: false,
+            may_read_continue: false,
         })))
     }
 
     /// Records that the request was sent, for exchanges without a [`TimedHttpStream`].
-    pub(super) fn record_sent(&self) {
-        self.lock().last_write = Some(Instant::now());
+    pub(super) fn record_request_sent(&self) {
+        self.lock().last_write_at = Some(Instant::now());
     }
 
     /// Returns whether the waiting read may be retried, and resets that; the driver retries at once.
-    pub(super) fn take_progress(&self) -> bool {
-        std::mem::take(&mut self.lock().may_continue)
+    pub(super) fn take_read_wakeup(&self) -> bool {
+        std::mem::take(&mut self.lock().may_read_continue)
     }
 
     /// Starts recording another exchange on the same connection.
     pub(super) fn restart(&self) {
         let mut state = self.lock();
         state.started = Instant::now();
-        (state.last_write, state.first_byte) = (None, None);
-        (state.blocked, state.has_head) = (false, false);
+        (state.last_write_at, state.first_byte_at) = (None, None);
+        (state.is_write_blocked, state.has_head) = (false, false);
         state.bytes_read = 0;
     }
 
     /// Assumes that the request was sent at the start, where that cannot be observed.
-    pub(super) fn assume_sent(&self) {
+    pub(super) fn assume_sent_at_start(&self) {
         let mut state = self.lock();
-        state.last_write = Some(state.started);
+        state.last_write_at = Some(state.started);
     }
 
     /// Whether the head of a response was received.
-    pub(super) fn has_head(&self) -> bool {
+    pub(super) fn has_response_head(&self) -> bool {
         self.lock().has_head
     }
 
     /// Copies how the connection ended, if it did.
-    pub(super) fn copy_end_from(&self, connection: &Self) {
+    pub(super) fn copy_stream_end_from(&self, connection: &Self) {
         let end = connection.stream_end();
-        self.lock().end = end;
+        self.lock().stream_end = end;
     }
 
     /// Records that the head of the response was received.
-    pub(super) fn record_head(&self) {
+    pub(super) fn record_response_head(&self) {
         let mut state = self.lock();
         state.has_head = true;
-        state.first_byte.get_or_insert_with(Instant::now);
+        state.first_byte_at.get_or_insert_with(Instant::now);
     }
 
     /// Returns how the stream ended, if it did.
     pub(super) fn stream_end(&self) -> Option<StreamEnd> {
-        self.lock().end.clone()
+        self.lock().stream_end.clone()
     }
 
     /// Returns the number of bytes read so far.
@@ -128,9 +128,9 @@ impl ExchangeTimings {
     /// Returns the phase of the exchange.
     pub(super) fn phase(&self) -> Phase {
         let state = self.lock();
-        match (state.first_byte, state.last_write) {
+        match (state.first_byte_at, state.last_write_at) {
             (Some(_), _) => Phase::Transfer,
-            (None, Some(_)) if !state.blocked => Phase::FirstByte,
+            (None, Some(_)) if !state.is_write_blocked => Phase::FirstByte,
             _ => Phase::Send,
         }
     }
@@ -139,12 +139,12 @@ impl ExchangeTimings {
     pub(super) fn write_phases(&self, phases: &mut Phases) {
         let now = Instant::now();
         let state = self.lock();
-        let sent = state.last_write.filter(|_| !state.blocked || state.first_byte.is_some());
+        let sent = state.last_write_at.filter(|_| !state.is_write_blocked || state.first_byte_at.is_some());
         phases.set(Phase::Send, sent.unwrap_or(now).duration_since(state.started));
         if let Some(sent) = sent {
-            phases.set(Phase::FirstByte, state.first_byte.unwrap_or(now).duration_since(sent));
+            phases.set(Phase::FirstByte, state.first_byte_at.unwrap_or(now).duration_since(sent));
         }
-        if let Some(answered) = state.first_byte {
+        if let Some(answered) = state.first_byte_at {
             phases.set(Phase::Transfer, now.duration_since(answered));
         }
     }
@@ -167,40 +167,41 @@ impl<S> TimedHttpStream<S> {
 }
 
 impl TimingState {
-    fn failed(&mut self, error: &io::Error) {
+    fn record_error(&mut self, error: &io::Error) {
         let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        self.end.get_or_insert_with(|| StreamEnd::Failed {
+        self.stream_end.get_or_insert_with(|| StreamEnd::Failed {
             kind: error.kind(),
             message: error.to_string(),
             tls_alert: matches!(tls, Some(rustls::Error::AlertReceived(_))),
         });
     }
 
-    fn read(&mut self, bytes: usize) {
+    fn record_read(&mut self, bytes: usize) {
         if bytes == 0 {
-            self.end.get_or_insert(StreamEnd::Closed);
+            self.stream_end.get_or_insert(StreamEnd::Closed);
             return;
         }
         self.bytes_read += bytes as u64;
         if self.first_byte_is_response {
-            self.first_byte.get_or_insert_with(Instant::now);
+            self.first_byte_at.get_or_insert_with(Instant::now);
         }
     }
 
     /// Records the outcome of a write or flush; returns whether the read that waits for the first write may continue.
     fn record_write<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) -> bool {
         match outcome {
-            Poll::Pending => self.blocked = true,
-            Poll::Ready(Err(error)) => self.failed(error),
+            Poll::Pending => self.is_write_blocked = true,
+            Poll::Ready(Err(error)) => self.record_error(error),
             Poll::Ready(Ok(_)) => {
-                self.blocked = false;
+                self.is_write_blocked = false;
                 if is_write && self.bytes_read == 0 {
-                    self.last_write = Some(Instant::now());
+                    self.last_write_at = Some(Instant::now());
                 }
             }
         }
-        let may_continue = self.is_awaited && (self.last_write.is_some() || self.end.is_some());
-        self.is_awaited &= !may_continue;
+        let may_continue =
+            self.is_read_waiting && (self.last_write_at.is_some() || self.stream_end.is_some());
+        self.is_read_waiting &= !may_continue;
         may_continue
     }
 }
@@ -214,9 +215,9 @@ impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
         }
         let awaited = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
         let mut state = self.timings.lock();
-        state.may_continue = awaited.is_ready();
+        state.may_read_continue = awaited.is_ready();
         if let Poll::Ready(Err(error)) = &awaited {
-            state.failed(error);
+            state.record_error(error);
         }
     }
 }
@@ -231,13 +232,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
             // A server may send before the request. hyper treats that as a protocol error, so nothing is read until the
             // request is sent.
             let mut state = self.timings.lock();
-            if state.last_write.is_none() && state.end.is_none() {
-                state.is_awaited = true;
+            if state.last_write_at.is_none() && state.stream_end.is_none() {
+                state.is_read_waiting = true;
                 return Poll::Pending;
             }
             // Endless informational responses would keep hyper, and its thread, busy.
             if !state.has_head && state.bytes_read >= MAX_PREAMBLE_BYTES {
-                state.end.get_or_insert(StreamEnd::PreambleTooLarge);
+                state.stream_end.get_or_insert(StreamEnd::PreambleTooLarge);
                 return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
             }
         }
@@ -245,8 +246,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buf);
         match &outcome {
             Poll::Pending => {}
-            Poll::Ready(Ok(())) => self.timings.lock().read(buf.filled().len() - before),
-            Poll::Ready(Err(error)) => self.timings.lock().failed(error),
+            Poll::Ready(Ok(())) => self.timings.lock().record_read(buf.filled().len() - before),
+            Poll::Ready(Err(error)) => self.timings.lock().record_error(error),
         }
         outcome
     }

@@ -16,7 +16,7 @@ use crate::syntax::MASK;
 /// Longest line, in bytes.
 const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Longest input in total, in bytes.
-const MAX_TOTAL_BYTES: usize = 256 * 1024;
+const MAX_SESSION_BYTES: usize = 256 * 1024;
 /// Maximum number of lines. No requested response has a hundred.
 const MAX_LINES: usize = 1000;
 /// Longest literal, in bytes. No requested response needs literals, and the library allocates the announced length at
@@ -31,9 +31,9 @@ pub(super) struct DialogueLog {
     /// The current phase.
     pub(super) phase: Phase,
     /// The last received line.
-    pub(super) last: String,
+    pub(super) last_received_line: String,
     /// Lines not yet moved to the transcript: whether each was sent, and its text.
-    pub(super) lines: Vec<(bool, String)>,
+    pub(super) unread_lines: Vec<(bool, String)>,
     /// The texts sent in the login phase.
     pub(super) secrets: Vec<String>,
 }
@@ -44,11 +44,16 @@ pub(super) struct SharedLog(Arc<Mutex<DialogueLog>>);
 
 impl SharedLog {
     pub(super) fn new(phase: Phase) -> Self {
-        let log = DialogueLog { phase, last: String::new(), lines: Vec::new(), secrets: Vec::new() };
+        let log = DialogueLog {
+            phase,
+            last_received_line: String::new(),
+            unread_lines: Vec::new(),
+            secrets: Vec::new(),
+        };
         Self(Arc::new(Mutex::new(log)))
     }
 
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut DialogueLog) -> T) -> T {
+    pub(super) fn lock_with<T>(&self, work: impl FnOnce(&mut DialogueLog) -> T) -> T {
         work(&mut self.0.lock())
     }
 }
@@ -61,13 +66,13 @@ pub(super) struct BoundedStream {
     /// Received bytes that were not returned yet.
     incoming: Vec<u8>,
     /// Length of the prefix of `incoming` that may be returned: whole lines.
-    ready: usize,
+    ready_bytes: usize,
     received_bytes: usize,
-    lines: usize,
+    line_count: usize,
     /// Bytes of the next flush. The library writes a line in four parts, each of which would be a packet.
     outgoing: Vec<u8>,
     /// Whether the outgoing bytes were logged already.
-    outgoing_logged: bool,
+    is_outgoing_logged: bool,
 }
 
 impl BoundedStream {
@@ -77,17 +82,17 @@ impl BoundedStream {
             stream,
             log: talk,
             incoming: read_ahead,
-            ready: 0,
+            ready_bytes: 0,
             received_bytes: 0,
-            lines: 0,
+            line_count: 0,
             outgoing: Vec::new(),
-            outgoing_logged: true,
+            is_outgoing_logged: true,
         }
     }
 
     /// Lets the library read the next line, if it is complete and within the limits.
-    fn next_line(&mut self) -> io::Result<()> {
-        let phase = self.log.with(|log| log.phase);
+    fn release_next_line(&mut self) -> io::Result<()> {
+        let phase = self.log.lock_with(|log| log.phase);
         let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));
         let Some(end) = self.incoming.iter().position(|&byte| byte == b'\n') else {
             if self.incoming.len() >= MAX_LINE_BYTES {
@@ -98,40 +103,40 @@ impl BoundedStream {
             }
             return Ok(());
         };
-        self.ready = end + 1;
-        self.received_bytes += self.ready;
-        self.lines += 1;
+        self.ready_bytes = end + 1;
+        self.received_bytes += self.ready_bytes;
+        self.line_count += 1;
         let text = String::from_utf8_lossy(&self.incoming[..end]);
         let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
-        self.log.with(|log| {
-            text.clone_into(&mut log.last);
-            log.lines.push((false, text.clone()));
+        self.log.lock_with(|log| {
+            text.clone_into(&mut log.last_received_line);
+            log.unread_lines.push((false, text.clone()));
         });
-        if self.ready > MAX_LINE_BYTES {
+        if self.ready_bytes > MAX_LINE_BYTES {
             return fail(
                 FailureKind::ResponseTooLarge,
                 format!("a line has more than {MAX_LINE_BYTES} bytes"),
             );
         }
-        if self.received_bytes > MAX_TOTAL_BYTES {
+        if self.received_bytes > MAX_SESSION_BYTES {
             return fail(
                 FailureKind::ResponseTooLarge,
-                format!("its responses have more than {MAX_TOTAL_BYTES} bytes"),
+                format!("its responses have more than {MAX_SESSION_BYTES} bytes"),
             );
         }
-        if self.lines > MAX_LINES {
+        if self.line_count > MAX_LINES {
             return fail(
                 FailureKind::ResponseTooLarge,
                 format!("its answers have more than {MAX_LINES} lines"),
             );
         }
-        if announced_literal(&text).is_some_and(|bytes| bytes > MAX_LITERAL_BYTES) {
+        if announced_literal_bytes(&text).is_some_and(|bytes| bytes > MAX_LITERAL_BYTES) {
             return fail(
                 FailureKind::ResponseTooLarge,
                 format!("it announces a text that is too long: `{text}`"),
             );
         }
-        if list_depth(&text) > MAX_LIST_DEPTH {
+        if max_list_depth(&text) > MAX_LIST_DEPTH {
             return fail(FailureKind::ResponseInvalid, "lists in it are nested too deep".to_owned());
         }
         Ok(())
@@ -140,17 +145,17 @@ impl BoundedStream {
     /// Logs the outgoing lines. In the login phase only the command is shown.
     fn log_outgoing(&self) {
         for line in String::from_utf8_lossy(&self.outgoing).lines() {
-            self.log.with(|log| {
+            self.log.lock_with(|log| {
                 let is_login = log.phase == Phase::Auth;
-                let text = if is_login { mask_login(line, &mut log.secrets) } else { line.to_owned() };
-                log.lines.push((true, text));
+                let text = if is_login { redact_login_line(line, &mut log.secrets) } else { line.to_owned() };
+                log.unread_lines.push((true, text));
             });
         }
     }
 }
 
 /// Redacts a line of the login, except for tag, command and the name of a mechanism.
-fn mask_login(line: &str, secrets: &mut Vec<String>) -> String {
+fn redact_login_line(line: &str, secrets: &mut Vec<String>) -> String {
     let words: Vec<&str> = line.splitn(3, ' ').collect();
     match words.as_slice() {
         [_, "AUTHENTICATE", _] | [] | [""] => line.to_owned(),
@@ -166,14 +171,14 @@ fn mask_login(line: &str, secrets: &mut Vec<String>) -> String {
 }
 
 /// Returns the length of the literal that `line` announces at its end (RFC 9051 4.3).
-fn announced_literal(line: &str) -> Option<usize> {
+fn announced_literal_bytes(line: &str) -> Option<usize> {
     let (_, count) = line.strip_suffix('}')?.rsplit_once('{')?;
     let digits = count.trim_end_matches('+');
     // A number that overflows is too long in any case.
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
-fn list_depth(line: &str) -> usize {
+fn max_list_depth(line: &str) -> usize {
     let step = |(now, max): (usize, usize), byte: u8| match byte {
         b'(' => (now + 1, max.max(now + 1)),
         b')' => (now.saturating_sub(1), max),
@@ -190,15 +195,15 @@ impl AsyncRead for BoundedStream {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         loop {
-            if this.ready > 0 {
-                let count = this.ready.min(buffer.remaining());
+            if this.ready_bytes > 0 {
+                let count = this.ready_bytes.min(buffer.remaining());
                 buffer.put_slice(&this.incoming[..count]);
                 this.incoming.drain(..count);
-                this.ready -= count;
+                this.ready_bytes -= count;
                 return Poll::Ready(Ok(()));
             }
-            this.next_line()?;
-            if this.ready > 0 {
+            this.release_next_line()?;
+            if this.ready_bytes > 0 {
                 continue;
             }
             let mut buf = [0; 4096];
@@ -208,7 +213,7 @@ impl AsyncRead for BoundedStream {
                 if this.incoming.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                let phase = this.log.with(|log| log.phase);
+                let phase = this.log.lock_with(|log| log.phase);
                 return Poll::Ready(Err(io::Error::other(connection_closed_failure(
                     phase,
                     this.incoming.len(),
@@ -224,15 +229,15 @@ impl AsyncWrite for BoundedStream {
         let this = self.get_mut();
         // Only our own lines are sent, and none is longer than a name and a password.
         this.outgoing.extend_from_slice(bytes);
-        this.outgoing_logged = false;
+        this.is_outgoing_logged = false;
         Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if !this.outgoing_logged {
+        if !this.is_outgoing_logged {
             this.log_outgoing();
-            this.outgoing_logged = true;
+            this.is_outgoing_logged = true;
         }
         while !this.outgoing.is_empty() {
             let count = ready!(Pin::new(&mut this.stream).poll_write(cx, &this.outgoing))?;
@@ -264,16 +269,16 @@ mod tests {
             ("* x }", None),
             ("* OK done", None),
         ] {
-            assert_eq!(announced_literal(line), bytes, "{line}");
+            assert_eq!(announced_literal_bytes(line), bytes, "{line}");
         }
-        assert_eq!(list_depth("((a)(b(c)))"), 3);
-        assert_eq!(list_depth(")))(("), 2);
+        assert_eq!(max_list_depth("((a)(b(c)))"), 3);
+        assert_eq!(max_list_depth(")))(("), 2);
     }
 
     #[test]
     fn a_login_is_redacted_except_for_its_command() {
         let mut secrets = Vec::new();
-        let mut masked = |line: &str| mask_login(line, &mut secrets);
+        let mut masked = |line: &str| redact_login_line(line, &mut secrets);
         assert_eq!(masked("A1 LOGIN \"tim\" \"s3cret\""), "A1 LOGIN ********");
         assert_eq!(masked("A1 AUTHENTICATE CRAM-MD5"), "A1 AUTHENTICATE CRAM-MD5");
         assert_eq!(masked("AHRpbQBzM2NyZXQ="), "********");

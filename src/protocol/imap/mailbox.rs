@@ -4,7 +4,7 @@ use async_imap::error::Error;
 use async_imap::{Authenticator, Client};
 use tokio::time::Instant;
 
-use super::super::auth::{Credentials, Mechanism, choose_mechanism, client_response};
+use super::super::auth::{Credentials, SaslMechanism, choose_mechanism, client_response};
 use super::super::line_session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
 use super::bounded_stream::{BoundedStream, SharedLog};
@@ -16,9 +16,9 @@ use crate::net::{Deadline, connection_closed_failure, io_failure};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginMethod {
     /// The command LOGIN, which every server supports unless it announces otherwise.
-    Command,
+    LoginCommand,
     /// AUTHENTICATE with this mechanism.
-    Sasl(Mechanism),
+    Sasl(SaslMechanism),
 }
 
 impl LoginMethod {
@@ -26,52 +26,58 @@ impl LoginMethod {
     /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(
         opening: &SessionSetup,
-        requested: Option<Mechanism>,
+        requested: Option<SaslMechanism>,
         secure: bool,
     ) -> Result<Self, Failure> {
         let has_login = !opening.has_capability("LOGINDISABLED");
         let prefers_cram_md5 =
             !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
         match requested {
-            None if has_login && !prefers_cram_md5 => Ok(Self::Command),
-            Some(Mechanism::Login) if has_login => Ok(Self::Command),
+            None if has_login && !prefers_cram_md5 => Ok(Self::LoginCommand),
+            Some(SaslMechanism::Login) if has_login => Ok(Self::LoginCommand),
             _ => choose_mechanism(requested, opening.mechanisms(), secure).map(Self::Sasl),
         }
     }
 
     /// Returns the mechanism; the command LOGIN counts as the mechanism LOGIN.
     #[must_use]
-    pub const fn mechanism(self) -> Mechanism {
+    pub const fn mechanism(self) -> SaslMechanism {
         match self {
-            Self::Command => Mechanism::Login,
+            Self::LoginCommand => SaslMechanism::Login,
             Self::Sasl(mechanism) => mechanism,
         }
     }
 
     const fn command_name(self) -> &'static str {
         match self {
-            Self::Command => "LOGIN",
-            Self::Sasl(mechanism) => mechanism.name(),
+            Self::LoginCommand => "LOGIN",
+            Self::Sasl(mechanism) => mechanism.sasl_name(),
         }
     }
 }
 
 /// A session after its opening.
 #[derive(Debug)]
-pub struct Mailbox<'a> {
+pub struct ImapMailbox<'a> {
     credentials: &'a Credentials,
-    login: Option<LoginMethod>,
+    login_method: Option<LoginMethod>,
     deadline: Deadline,
-    talk: SharedLog,
+    log: SharedLog,
     /// Number of messages in INBOX, once it was opened.
-    pub messages: Option<u64>,
+    pub message_count: Option<u64>,
 }
 
-impl<'a> Mailbox<'a> {
+impl<'a> ImapMailbox<'a> {
     /// Creates a session before its login. `login` is `None` if the server authenticated us already (`PREAUTH`).
     #[must_use]
     pub fn new(credentials: &'a Credentials, login: Option<LoginMethod>, deadline: Deadline) -> Self {
-        Self { credentials, login, deadline, talk: SharedLog::new(Phase::Auth), messages: None }
+        Self {
+            credentials,
+            login_method: login,
+            deadline,
+            log: SharedLog::new(Phase::Auth),
+            message_count: None,
+        }
     }
 
     /// Logs in, opens INBOX and logs out. Durations and the dialogue are recorded in `session`.
@@ -79,13 +85,13 @@ impl<'a> Mailbox<'a> {
         let Some((stream, read_ahead)) = session.take_stream() else {
             return Err(Failure::new(Phase::Auth, FailureKind::Internal, "the session has no connection"));
         };
-        session.transcript.add_secret(&quoted(&self.credentials.password));
-        let client = Client::new(BoundedStream::new(stream, read_ahead, self.talk.clone()));
-        let outcome = match self.login {
+        session.transcript.add_secret(&escape_quoted(&self.credentials.password));
+        let client = Client::new(BoundedStream::new(stream, read_ahead, self.log.clone()));
+        let outcome = match self.login_method {
             Some(login) => self.log_in_and_select(client, login, session).await,
             None => self.select_preauthenticated(client, session).await,
         };
-        self.talk.with(|log| write_transcript(log, &mut session.transcript));
+        self.log.lock_with(|log| write_transcript(log, &mut session.transcript));
         outcome
     }
 
@@ -98,24 +104,25 @@ impl<'a> Mailbox<'a> {
         let Credentials { user, password } = self.credentials;
         let logging_in = async {
             match login {
-                LoginMethod::Command => client.login(user, password).await,
+                LoginMethod::LoginCommand => client.login(user, password).await,
                 LoginMethod::Sasl(mechanism) => {
-                    let turns = SaslAuthenticator { mechanism, credentials: self.credentials, turn: 0 };
-                    client.authenticate(mechanism.name(), turns).await
+                    let turns =
+                        SaslAuthenticator { mechanism, credentials: self.credentials, responses_sent: 0 };
+                    client.authenticate(mechanism.sasl_name(), turns).await
                 }
             }
             .map_err(|(error, _)| error)
         };
         let mut mailbox = self.run_phase(Phase::Auth, session, logging_in).await?;
         let opened = self.run_phase(Phase::Select, session, mailbox.select("INBOX")).await?;
-        self.messages = Some(u64::from(opened.exists));
+        self.message_count = Some(u64::from(opened.exists));
         // The check is complete, whether the logout works or not.
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         let _ = self.run_phase(Phase::Quit, session, mailbox.logout()).await;
         Ok(())
     }
 
-    /// Like [`Mailbox::log_in_and_select`], for a preauthenticated session. The library has no session without a login,
+    /// Like [`ImapMailbox::log_in_and_select`], for a preauthenticated session. The library has no session without a login,
     /// so the number of messages is read from the dialogue.
     async fn select_preauthenticated(
         &mut self,
@@ -125,7 +132,8 @@ impl<'a> Mailbox<'a> {
         let opening = client.run_command_and_check_ok("SELECT INBOX", None);
         self.run_phase(Phase::Select, session, opening).await?;
         let count = |line: &str| line.strip_prefix("* ")?.strip_suffix(" EXISTS")?.parse().ok();
-        self.messages = self.talk.with(|log| log.lines.iter().rev().find_map(|(_, line)| count(line)));
+        self.message_count =
+            self.log.lock_with(|log| log.unread_lines.iter().rev().find_map(|(_, line)| count(line)));
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         let _ = self.run_phase(Phase::Quit, session, client.run_command_and_check_ok("LOGOUT", None)).await;
         Ok(())
@@ -138,15 +146,17 @@ impl<'a> Mailbox<'a> {
         session: &mut LineSession<'_>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
-        self.talk.with(|log| {
+        self.log.lock_with(|log| {
             log.phase = phase;
-            log.last.clear();
+            log.last_received_line.clear();
         });
         let started = Instant::now();
         let result = self.deadline.enforce(phase, work).await;
         session.connect_trace.phases.add(phase, started.elapsed());
         // The library also reports success when the server closes in the middle of its response.
-        let is_whole = self.talk.with(|log| !log.last.is_empty() && !log.last.starts_with('*'));
+        let is_whole = self
+            .log
+            .lock_with(|log| !log.last_received_line.is_empty() && !log.last_received_line.starts_with('*'));
         let result =
             result?.and_then(|output| if is_whole { Ok(output) } else { Err(Error::ConnectionLost) });
         result.map_err(|error| self.to_failure(phase, error))
@@ -154,14 +164,14 @@ impl<'a> Mailbox<'a> {
 
     /// Returns the failure of a library error. Its texts are for programmers; the server's last line is more useful.
     fn to_failure(&self, phase: Phase, error: Error) -> Failure {
-        let last = self.talk.with(|log| log.last.clone());
+        let last = self.log.lock_with(|log| log.last_received_line.clone());
         let fail = |kind, detail| Failure::new(phase, kind, detail);
         // The text after the tag.
         let reply = last.split_once(' ').map_or(last.as_str(), |(_, reply)| reply);
         if reply.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
             return fail(FailureKind::TcpReplyUnexpected, format!("it closes the session: `{reply}`"));
         }
-        let method = self.login.map_or("", LoginMethod::command_name);
+        let method = self.login_method.map_or("", LoginMethod::command_name);
         let command = match phase {
             Phase::Auth => format!("`{method}`"),
             _ => "`SELECT INBOX`".to_owned(),
@@ -175,7 +185,7 @@ impl<'a> Mailbox<'a> {
                 Err(error) => io_failure(phase, &error),
             },
             // A temporary refusal says nothing about the password (RFC 9051 7.1).
-            Error::No(_) if phase == Phase::Auth && !is_temporary(reply) => {
+            Error::No(_) if phase == Phase::Auth && !is_temporary_refusal(reply) => {
                 let user = &self.credentials.user;
                 fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))
             }
@@ -193,27 +203,27 @@ impl<'a> Mailbox<'a> {
 }
 
 /// Quotes text as in LOGIN (RFC 9051 4.3).
-fn quoted(text: &str) -> String {
+fn escape_quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn is_temporary(reply: &str) -> bool {
+fn is_temporary_refusal(reply: &str) -> bool {
     ["[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]", "[LIMIT]"].iter().any(|code| reply.contains(code))
 }
 
 /// Adds the dialogue to the transcript; texts of the login are redacted wherever the server repeats them.
 fn write_transcript(log: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
     log.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
-    for (sent, line) in log.lines.drain(..) {
+    for (sent, line) in log.unread_lines.drain(..) {
         if sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
     }
 }
 
 /// The client side of AUTHENTICATE.
 struct SaslAuthenticator<'a> {
-    mechanism: Mechanism,
+    mechanism: SaslMechanism,
     credentials: &'a Credentials,
-    turn: usize,
+    responses_sent: usize,
 }
 
 impl Authenticator for SaslAuthenticator<'_> {
@@ -221,8 +231,8 @@ impl Authenticator for SaslAuthenticator<'_> {
 
     /// After the last message of a mechanism the response is empty: the server must decide.
     fn process(&mut self, challenge: &[u8]) -> Vec<u8> {
-        let response = client_response(self.mechanism, self.credentials, self.turn, challenge);
-        self.turn += 1;
+        let response = client_response(self.mechanism, self.credentials, self.responses_sent, challenge);
+        self.responses_sent += 1;
         response.unwrap_or_default()
     }
 }
@@ -247,16 +257,16 @@ mod tests {
 
     #[test]
     fn the_login_method_depends_on_capabilities_and_settings() {
-        use LoginMethod::{Command, Sasl};
-        use Mechanism::{CramMd5, Login as SaslLogin, Plain, Xoauth2};
+        use LoginMethod::{LoginCommand, Sasl};
+        use SaslMechanism::{CramMd5, Login as SaslLogin, Plain, Xoauth2};
         for (text, requested, secure, login) in [
-            ("IMAP4rev1", None, true, Some(Command)),
-            ("IMAP4rev1 AUTH=PLAIN", None, false, Some(Command)),
+            ("IMAP4rev1", None, true, Some(LoginCommand)),
+            ("IMAP4rev1 AUTH=PLAIN", None, false, Some(LoginCommand)),
             ("IMAP4rev1 AUTH=PLAIN AUTH=CRAM-MD5", None, false, Some(Sasl(CramMd5))),
-            ("IMAP4rev1 AUTH=PLAIN AUTH=CRAM-MD5", None, true, Some(Command)),
+            ("IMAP4rev1 AUTH=PLAIN AUTH=CRAM-MD5", None, true, Some(LoginCommand)),
             ("IMAP4rev1 LOGINDISABLED AUTH=PLAIN", None, true, Some(Sasl(Plain))),
             ("IMAP4rev1 LOGINDISABLED", None, true, None),
-            ("IMAP4rev1", Some(SaslLogin), true, Some(Command)),
+            ("IMAP4rev1", Some(SaslLogin), true, Some(LoginCommand)),
             ("IMAP4rev1 LOGINDISABLED AUTH=LOGIN", Some(SaslLogin), true, Some(Sasl(SaslLogin))),
             ("IMAP4rev1", Some(Plain), true, None),
             ("IMAP4rev1 AUTH=XOAUTH2", Some(Xoauth2), true, Some(Sasl(Xoauth2))),

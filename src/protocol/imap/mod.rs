@@ -6,5 +6,5 @@ mod bounded_stream;
 mod mailbox;
 mod opening;
 
-pub use mailbox::{LoginMethod, Mailbox};
+pub use mailbox::{ImapMailbox, LoginMethod};
 pub use opening::{SessionSetup, SessionSetupOptions};

@@ -18,10 +18,10 @@ pub struct SessionSetupOptions {
 #[derive(Debug)]
 pub struct SessionSetup {
     options: SessionSetupOptions,
-    step: OpeningState,
-    secure: bool,
+    state: SetupState,
+    is_encrypted: bool,
     /// Number of tags used so far.
-    tags: u32,
+    used_tags: u32,
     /// The greeting, without its prefix.
     pub banner: String,
     /// The capabilities, as last announced.
@@ -32,7 +32,7 @@ pub struct SessionSetup {
 
 /// The response that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpeningState {
+enum SetupState {
     Greeting,
     Capability,
     Starttls,
@@ -41,41 +41,46 @@ enum OpeningState {
 
 impl LineProtocol for SessionSetup {
     fn phase(&self) -> Phase {
-        match self.step {
-            OpeningState::Greeting => Phase::Banner,
-            OpeningState::Capability => Phase::Capability,
-            OpeningState::Starttls => Phase::Starttls,
-            OpeningState::Logout => Phase::Quit,
+        match self.state {
+            SetupState::Greeting => Phase::Banner,
+            SetupState::Capability => Phase::Capability,
+            SetupState::Starttls => Phase::Starttls,
+            SetupState::Logout => Phase::Quit,
         }
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        match self.step {
-            OpeningState::Greeting => self.on_greeting(line),
-            OpeningState::Logout => Ok(ProtocolAction::Done),
-            OpeningState::Capability | OpeningState::Starttls => match split_line(line) {
-                Some(("*", "BYE", rest)) => Err(self.unexpected(format!("it closes the session: `{rest}`"))),
+        match self.state {
+            SetupState::Greeting => self.on_greeting(line),
+            SetupState::Logout => Ok(ProtocolAction::Done),
+            SetupState::Capability | SetupState::Starttls => match split_line(line) {
+                Some(("*", "BYE", rest)) => {
+                    Err(self.unexpected_response_failure(format!("it closes the session: `{rest}`")))
+                }
                 Some(("*", "CAPABILITY", rest)) => {
                     self.capabilities = rest.split_whitespace().map(str::to_owned).collect();
                     Ok(ProtocolAction::ReadLine)
                 }
                 // Other untagged responses are ignored.
                 Some(("*", ..)) => Ok(ProtocolAction::ReadLine),
-                Some((tag, "OK", _)) if tag == self.tag() => self.on_ok(),
-                Some((tag, "NO" | "BAD", _)) if tag == self.tag() => {
+                Some((tag, "OK", _)) if tag == self.current_tag() => self.on_command_ok(),
+                Some((tag, "NO" | "BAD", _)) if tag == self.current_tag() => {
                     let reply = &line[tag.len() + 1..];
-                    Err(self.unexpected(format!("it replies to {} with `{reply}`", self.last_command())))
+                    Err(self.unexpected_response_failure(format!(
+                        "it replies to {} with `{reply}`",
+                        self.last_command()
+                    )))
                 }
-                _ => Err(self.invalid(line)),
+                _ => Err(self.invalid_response_failure(line)),
             },
         }
     }
 
     fn on_tls_established(&mut self) -> ProtocolAction {
-        self.secure = true;
+        self.is_encrypted = true;
         // RFC 9051 11.1: capabilities from before TLS are void.
         self.capabilities.clear();
-        self.send_command(OpeningState::Capability, "CAPABILITY")
+        self.send_command(SetupState::Capability, "CAPABILITY")
     }
 }
 
@@ -85,9 +90,9 @@ impl SessionSetup {
     pub fn new(options: SessionSetupOptions) -> Self {
         Self {
             options,
-            step: OpeningState::Greeting,
-            secure: options.implicit_tls,
-            tags: 0,
+            state: SetupState::Greeting,
+            is_encrypted: options.implicit_tls,
+            used_tags: 0,
             banner: String::new(),
             capabilities: Vec::new(),
             is_preauthenticated: false,
@@ -107,20 +112,22 @@ impl SessionSetup {
     }
 
     fn on_greeting(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let Some(("*", word, rest)) = split_line(line) else { return Err(self.invalid(line)) };
+        let Some(("*", word, rest)) = split_line(line) else {
+            return Err(self.invalid_response_failure(line));
+        };
         rest.clone_into(&mut self.banner);
         match word {
             "OK" => {}
             "PREAUTH" => self.is_preauthenticated = true,
-            "BYE" => return Err(self.unexpected(format!("it greets with `BYE {rest}`"))),
-            _ => return Err(self.invalid(line)),
+            "BYE" => return Err(self.unexpected_response_failure(format!("it greets with `BYE {rest}`"))),
+            _ => return Err(self.invalid_response_failure(line)),
         }
-        Ok(self.send_command(OpeningState::Capability, "CAPABILITY"))
+        Ok(self.send_command(SetupState::Capability, "CAPABILITY"))
     }
 
     /// Continues after the last command succeeded.
-    fn on_ok(&mut self) -> Result<ProtocolAction, Failure> {
-        if self.step == OpeningState::Starttls {
+    fn on_command_ok(&mut self) -> Result<ProtocolAction, Failure> {
+        if self.state == SetupState::Starttls {
             return Ok(ProtocolAction::StartTls);
         }
         if !self.has_capability("IMAP4rev1")
@@ -128,12 +135,14 @@ impl SessionSetup {
             && !self.has_capability("IMAP4")
         {
             let reply = self.capabilities.join(" ");
-            return Err(self.unexpected(format!("its capabilities contain no version of IMAP: `{reply}`")));
+            return Err(self.unexpected_response_failure(format!(
+                "its capabilities contain no version of IMAP: `{reply}`"
+            )));
         }
-        if !self.secure {
+        if !self.is_encrypted {
             // A preauthenticated session cannot start TLS any more (RFC 9051 6.2.1).
             if self.has_capability("STARTTLS") && !self.is_preauthenticated {
-                return Ok(self.send_command(OpeningState::Starttls, "STARTTLS"));
+                return Ok(self.send_command(SetupState::Starttls, "STARTTLS"));
             }
             if self.options.require_tls {
                 let reason = if self.is_preauthenticated {
@@ -147,33 +156,33 @@ impl SessionSetup {
         if self.options.continue_to_login {
             Ok(ProtocolAction::Done)
         } else {
-            Ok(self.send_command(OpeningState::Logout, "LOGOUT"))
+            Ok(self.send_command(SetupState::Logout, "LOGOUT"))
         }
     }
 
     fn last_command(&self) -> &'static str {
-        match self.step {
-            OpeningState::Starttls => "`STARTTLS`, which it offers,",
+        match self.state {
+            SetupState::Starttls => "`STARTTLS`, which it offers,",
             _ => "`CAPABILITY`",
         }
     }
 
     /// Returns the last tag. It differs from the library's tags, so that responses cannot be confused.
-    fn tag(&self) -> String {
-        format!("v{}", self.tags)
+    fn current_tag(&self) -> String {
+        format!("v{}", self.used_tags)
     }
 
-    fn send_command(&mut self, step: OpeningState, command: &str) -> ProtocolAction {
-        self.step = step;
-        self.tags += 1;
-        ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.tag())))
+    fn send_command(&mut self, step: SetupState, command: &str) -> ProtocolAction {
+        self.state = step;
+        self.used_tags += 1;
+        ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.current_tag())))
     }
 
-    fn invalid(&self, line: &str) -> Failure {
+    fn invalid_response_failure(&self, line: &str) -> Failure {
         Failure::new(self.phase(), FailureKind::ResponseInvalid, format!("`{line}` is not an IMAP response"))
     }
 
-    fn unexpected(&self, detail: String) -> Failure {
+    fn unexpected_response_failure(&self, detail: String) -> Failure {
         Failure::new(self.phase(), FailureKind::TcpReplyUnexpected, detail)
     }
 }
@@ -189,7 +198,7 @@ fn split_line(line: &str) -> Option<(&str, &'static str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::dialogue_test::run_dialogue;
+    use super::super::super::dialogue_test::run_transcript;
     use super::*;
 
     const PLAIN: SessionSetupOptions =
@@ -197,12 +206,12 @@ mod tests {
 
     fn passes(options: SessionSetupOptions, script: &str) -> SessionSetup {
         let mut opening = SessionSetup::new(options);
-        assert_eq!(run_dialogue(&mut opening, script), None);
+        assert_eq!(run_transcript(&mut opening, script), None);
         opening
     }
 
     fn fails(options: SessionSetupOptions, script: &str) -> String {
-        let failure = run_dialogue(&mut SessionSetup::new(options), script).expect("it does not fail");
+        let failure = run_transcript(&mut SessionSetup::new(options), script).expect("it does not fail");
         format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::line_session::{LineSession, OutgoingLine};
 use super::message_lines::{DataLine, HeaderScanner};
-use super::reply::{Reply, unexpected_reply};
+use super::reply::{StatusLine, unexpected_reply_failure};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Longest unique-id that is kept, in bytes (RFC 1939 7 allows 70).
@@ -31,11 +31,11 @@ pub enum ReadOutcome {
 }
 
 /// An opened mailbox. Lists and messages are not added to the transcript, since they belong to users.
-pub struct Mailbox<'s, 'n> {
+pub struct Pop3Mailbox<'s, 'n> {
     session: &'s mut LineSession<'n>,
 }
 
-impl<'s, 'n> Mailbox<'s, 'n> {
+impl<'s, 'n> Pop3Mailbox<'s, 'n> {
     /// Creates the mailbox that `session` has opened.
     #[must_use]
     pub fn new(session: &'s mut LineSession<'n>) -> Self {
@@ -49,13 +49,13 @@ impl<'s, 'n> Mailbox<'s, 'n> {
             return Ok(Vec::new());
         }
         let line = self.send_command(&OutgoingLine::new("UIDL"), Phase::Select).await?;
-        let listed = match Reply::parse(&line) {
-            Some(Reply::Ok(_)) => self.read_uidl(max).await?,
-            Some(Reply::Err(_)) => {
+        let listed = match StatusLine::parse(&line) {
+            Some(StatusLine::Ok(_)) => self.read_uidl(max).await?,
+            Some(StatusLine::Err(_)) => {
                 let first = count.saturating_sub(max as u64) + 1;
                 (first..=count).map(|number| (number, String::new())).collect()
             }
-            _ => return Err(unexpected_reply(Phase::Select, "UIDL", &line)),
+            _ => return Err(unexpected_reply_failure(Phase::Select, "UIDL", &line)),
         };
         Ok(listed.into_iter().rev().map(|(number, uid)| MessageEntry { number, uid }).collect())
     }
@@ -86,16 +86,16 @@ impl<'s, 'n> Mailbox<'s, 'n> {
     }
 
     /// Returns the size of message `number` in bytes, as LIST reports it; `None` when it does not.
-    pub async fn size(&mut self, number: u64) -> Result<Option<u64>, Failure> {
+    pub async fn message_bytes(&mut self, number: u64) -> Result<Option<u64>, Failure> {
         let line = self.send_command(&OutgoingLine::new(format!("LIST {number}")), Phase::Fetch).await?;
-        Ok(match Reply::parse(&line) {
-            Some(Reply::Ok(text)) => text.split_whitespace().nth(1).and_then(|size| size.parse().ok()),
+        Ok(match StatusLine::parse(&line) {
+            Some(StatusLine::Ok(text)) => text.split_whitespace().nth(1).and_then(|size| size.parse().ok()),
             _ => None,
         })
     }
 
     /// Reads the header of message `number` with TOP (RFC 1939 7, optional), at most `max` bytes.
-    pub async fn top(
+    pub async fn read_header(
         &mut self,
         number: u64,
         scanner: &mut HeaderScanner,
@@ -105,7 +105,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
     }
 
     /// Reads the whole message `number`, at most `max` bytes.
-    pub async fn retrieve(
+    pub async fn read_full_message(
         &mut self,
         number: u64,
         scanner: &mut HeaderScanner,
@@ -121,44 +121,44 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         max: usize,
     ) -> Result<ReadOutcome, Failure> {
         let line = self.send_command(&OutgoingLine::new(command), Phase::Fetch).await?;
-        match Reply::parse(&line) {
-            Some(Reply::Ok(_)) => {}
-            Some(Reply::Err(_)) => return Ok(ReadOutcome::Refused),
-            _ => return Err(unexpected_reply(Phase::Fetch, command, &line)),
+        match StatusLine::parse(&line) {
+            Some(StatusLine::Ok(_)) => {}
+            Some(StatusLine::Err(_)) => return Ok(ReadOutcome::Refused),
+            _ => return Err(unexpected_reply_failure(Phase::Fetch, command, &line)),
         }
         loop {
             let line = self.next_data_line(Phase::Fetch).await?;
             let DataLine::Content(line) = DataLine::parse(&line) else { break };
             scanner.push_line(line);
-            if scanner.bytes() > max {
+            if scanner.message_bytes() > max {
                 self.session.transcript.add_note(&format!("more than {max} bytes of a message"));
                 return Ok(ReadOutcome::TooLong);
             }
         }
-        self.session.transcript.add_note(&format!("{} bytes of a message", scanner.bytes()));
+        self.session.transcript.add_note(&format!("{} bytes of a message", scanner.message_bytes()));
         Ok(ReadOutcome::Complete)
     }
 
     /// Marks message `number` as deleted; QUIT deletes it.
     pub async fn delete(&mut self, number: u64) -> Result<(), Failure> {
-        self.run_command(&format!("DELE {number}"), Phase::Delete).await
+        self.expect_ok(&format!("DELE {number}"), Phase::Delete).await
     }
 
     /// Removes all deletion marks of this session.
-    pub async fn reset(&mut self) -> Result<(), Failure> {
-        self.run_command("RSET", Phase::Delete).await
+    pub async fn undo_deletions(&mut self) -> Result<(), Failure> {
+        self.expect_ok("RSET", Phase::Delete).await
     }
 
     /// Ends the session; the server deletes the marked messages. Fails when the server reports that it could not.
     pub async fn quit(&mut self) -> Result<(), Failure> {
-        self.run_command("QUIT", Phase::Quit).await
+        self.expect_ok("QUIT", Phase::Quit).await
     }
 
-    async fn run_command(&mut self, command: &str, phase: Phase) -> Result<(), Failure> {
+    async fn expect_ok(&mut self, command: &str, phase: Phase) -> Result<(), Failure> {
         let line = self.send_command(&OutgoingLine::new(command), phase).await?;
-        match Reply::parse(&line) {
-            Some(Reply::Ok(_)) => Ok(()),
-            _ => Err(unexpected_reply(phase, command, &line)),
+        match StatusLine::parse(&line) {
+            Some(StatusLine::Ok(_)) => Ok(()),
+            _ => Err(unexpected_reply_failure(phase, command, &line)),
         }
     }
 

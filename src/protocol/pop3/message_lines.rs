@@ -1,9 +1,9 @@
 //! The lines of a message (RFC 1939 3), and one header of it.
 
 /// Longest header value that is kept, in bytes; the expected ones are shorter.
-const MAX_VALUE_BYTES: usize = 512;
+const MAX_HEADER_VALUE_BYTES: usize = 512;
 /// Maximum number of values kept for one header name.
-const MAX_VALUES: usize = 4;
+const MAX_HEADER_VALUES: usize = 4;
 
 /// A line of a multi-line reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,38 +29,44 @@ impl<'a> DataLine<'a> {
 /// Collects the values of one header while a message is read, and keeps nothing else.
 #[derive(Debug)]
 pub struct HeaderScanner {
-    name: &'static str,
-    in_head: bool,
+    header_name: &'static str,
+    is_in_header: bool,
     /// Whether the previous line belongs to the header.
-    in_value: bool,
+    is_in_value: bool,
     values: Vec<Vec<u8>>,
-    bytes: usize,
+    message_bytes: usize,
 }
 
 impl HeaderScanner {
     /// Creates a scanner for the header `name`.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { name, in_head: true, in_value: false, values: Vec::new(), bytes: 0 }
+        Self {
+            header_name: name,
+            is_in_header: true,
+            is_in_value: false,
+            values: Vec::new(),
+            message_bytes: 0,
+        }
     }
 
     /// Adds a line of the message.
     pub fn push_line(&mut self, line: &[u8]) {
-        self.bytes += line.len() + 2;
-        if !self.in_head {
+        self.message_bytes += line.len() + 2;
+        if !self.is_in_header {
             return;
         }
         if line.is_empty() {
-            self.in_head = false;
+            self.is_in_header = false;
         } else if line.starts_with(b" ") || line.starts_with(b"\t") {
             self.append_value(line);
         } else {
-            self.in_value = false;
-            if let Some(value) = self.value(line) {
+            self.is_in_value = false;
+            if let Some(value) = self.value_in_line(line) {
                 // More than one value is enough to detect duplicates.
-                if self.values.len() < MAX_VALUES {
+                if self.values.len() < MAX_HEADER_VALUES {
                     self.values.push(Vec::new());
-                    self.in_value = true;
+                    self.is_in_value = true;
                     self.append_value(value);
                 }
             }
@@ -69,8 +75,8 @@ impl HeaderScanner {
 
     /// Returns the number of bytes of the message so far.
     #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    pub fn message_bytes(&self) -> usize {
+        self.message_bytes
     }
 
     /// Returns the value without any white space, since servers fold headers anywhere (RFC 5322 2.2.3). `None` when the
@@ -82,15 +88,15 @@ impl HeaderScanner {
         String::from_utf8(compact).ok()
     }
 
-    fn value<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
-        let (name, rest) = line.split_at_checked(self.name.len())?;
-        let matches = name.eq_ignore_ascii_case(self.name.as_bytes());
+    fn value_in_line<'l>(&self, line: &'l [u8]) -> Option<&'l [u8]> {
+        let (name, rest) = line.split_at_checked(self.header_name.len())?;
+        let matches = name.eq_ignore_ascii_case(self.header_name.as_bytes());
         matches.then(|| rest.trim_ascii_start().strip_prefix(b":")).flatten()
     }
 
     fn append_value(&mut self, part: &[u8]) {
-        if let Some(value) = self.values.last_mut().filter(|_| self.in_value) {
-            let capacity = MAX_VALUE_BYTES.saturating_sub(value.len());
+        if let Some(value) = self.values.last_mut().filter(|_| self.is_in_value) {
+            let capacity = MAX_HEADER_VALUE_BYTES.saturating_sub(value.len());
             value.extend_from_slice(&part[..part.len().min(capacity)]);
         }
     }
@@ -133,11 +139,11 @@ mod tests {
             scanner.push_line(b"X-Vigie-Trip: b");
         }
         assert!(
-            scanner.values.len() <= MAX_VALUES
-                && scanner.values.iter().all(|value| value.len() <= MAX_VALUE_BYTES)
+            scanner.values.len() <= MAX_HEADER_VALUES
+                && scanner.values.iter().all(|value| value.len() <= MAX_HEADER_VALUE_BYTES)
         );
         assert_eq!(scanner.single_value(), None);
-        assert!(scanner.bytes() > 1024 * 1024);
+        assert!(scanner.message_bytes() > 1024 * 1024);
     }
 
     #[test]

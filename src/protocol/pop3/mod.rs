@@ -1,5 +1,5 @@
 //! A POP3 client (RFC 1939): opening a mailbox, and commands on it. The protocol itself is implemented without sockets;
-//! [`Mailbox`] runs it over a [`super::line_session::LineSession`].
+//! [`Pop3Mailbox`] runs it over a [`super::line_session::LineSession`].
 
 mod login;
 mod mailbox;
@@ -8,6 +8,6 @@ mod opening;
 mod reply;
 
 pub use login::LoginOptions;
-pub use mailbox::{Mailbox, MessageEntry, ReadOutcome};
+pub use mailbox::{MessageEntry, Pop3Mailbox, ReadOutcome};
 pub use message_lines::{DataLine, HeaderScanner};
 pub use opening::{SessionSetup, SessionSetupOptions};

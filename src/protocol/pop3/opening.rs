@@ -1,14 +1,14 @@
 //! From the greeting to the opened mailbox (RFC 1939 3 to 5, RFC 2449, RFC 2595 4).
 
 use super::super::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
-use super::login::{LoginOptions, LoginStep};
-use super::reply::{Reply, unexpected_reply};
+use super::login::{LoginOptions, LoginState};
+use super::reply::{StatusLine, unexpected_reply_failure};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase, replace_control_chars};
 
 /// Maximum number of lines of CAPA that are read; RFC 2449 defines a dozen capabilities.
 const MAX_CAPABILITIES: usize = 200;
 /// Maximum number of capabilities that the facts keep.
-const MAX_KEPT_CAPABILITIES: usize = 50;
+const MAX_FACT_CAPABILITIES: usize = 50;
 const MAX_CAPABILITY_CHARS: usize = 100;
 /// Longest greeting that the facts keep, in characters.
 const MAX_BANNER_CHARS: usize = 200;
@@ -23,7 +23,7 @@ pub struct SessionSetupOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpeningState {
+enum SetupState {
     Banner,
     CapaSent,
     Capabilities,
@@ -37,13 +37,13 @@ enum OpeningState {
 #[derive(Debug)]
 pub struct SessionSetup {
     options: SessionSetupOptions,
-    state: OpeningState,
-    secure: bool,
+    state: SetupState,
+    is_encrypted: bool,
     capabilities: Vec<String>,
     /// The timestamp of the greeting that APOP needs, with its angle brackets.
-    timestamp: Option<String>,
-    login: Option<LoginStep>,
-    retry_later: bool,
+    apop_timestamp: Option<String>,
+    login_step: Option<LoginState>,
+    should_retry_later: bool,
     facts: MailFacts,
 }
 
@@ -53,12 +53,12 @@ impl SessionSetup {
     pub fn new(options: SessionSetupOptions, secure: bool) -> Self {
         Self {
             options,
-            state: OpeningState::Banner,
-            secure,
+            state: SetupState::Banner,
+            is_encrypted: secure,
             capabilities: Vec::new(),
-            timestamp: None,
-            login: None,
-            retry_later: false,
+            apop_timestamp: None,
+            login_step: None,
+            should_retry_later: false,
             facts: MailFacts::default(),
         }
     }
@@ -67,7 +67,7 @@ impl SessionSetup {
     #[must_use]
     pub fn facts(&self) -> MailFacts {
         let truncate = |offer: &String| offer.chars().take(MAX_CAPABILITY_CHARS).collect();
-        let mail_offers = self.capabilities.iter().take(MAX_KEPT_CAPABILITIES).map(truncate).collect();
+        let mail_offers = self.capabilities.iter().take(MAX_FACT_CAPABILITIES).map(truncate).collect();
         MailFacts { mail_capabilities: mail_offers, ..self.facts.clone() }
     }
 
@@ -75,17 +75,17 @@ impl SessionSetup {
     /// 4).
     #[must_use]
     pub fn should_retry_later(&self) -> bool {
-        self.retry_later
+        self.should_retry_later
     }
 
     /// Returns the minimum number of seconds between logins that the server requires (RFC 2449 6.5).
     #[must_use]
-    pub fn login_delay(&self) -> Option<u64> {
-        self.capability("LOGIN-DELAY").and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+    pub fn login_delay_seconds(&self) -> Option<u64> {
+        self.capability_arguments("LOGIN-DELAY").and_then(|rest| rest.split_whitespace().next()?.parse().ok())
     }
 
     /// Returns the arguments of the capability `name`; `None` when it is not offered.
-    fn capability(&self, name: &str) -> Option<&str> {
+    fn capability_arguments(&self, name: &str) -> Option<&str> {
         self.capabilities.iter().find_map(|offer| {
             let (keyword, rest) = offer.split_once(' ').unwrap_or((offer, ""));
             keyword.eq_ignore_ascii_case(name).then_some(rest)
@@ -95,30 +95,30 @@ impl SessionSetup {
     fn on_greeting(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         self.facts.mail_banner =
             replace_control_chars(&line.chars().take(MAX_BANNER_CHARS).collect::<String>());
-        match Reply::parse(line) {
-            Some(Reply::Ok(text)) => {
-                self.timestamp = timestamp(text);
+        match StatusLine::parse(line) {
+            Some(StatusLine::Ok(text)) => {
+                self.apop_timestamp = find_apop_timestamp(text);
                 Ok(self.send_capa())
             }
-            _ => Err(unexpected_reply(Phase::Banner, "", line)),
+            _ => Err(unexpected_reply_failure(Phase::Banner, "", line)),
         }
     }
 
     fn send_capa(&mut self) -> ProtocolAction {
         self.capabilities.clear();
-        self.state = OpeningState::CapaSent;
+        self.state = SetupState::CapaSent;
         ProtocolAction::SendLine(OutgoingLine::new("CAPA"))
     }
 
     /// Handles the reply to CAPA. Old servers refuse it; the dialogue then continues without capabilities.
     fn on_capa_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        match Reply::parse(line) {
-            Some(Reply::Ok(_)) => {
-                self.state = OpeningState::Capabilities;
+        match StatusLine::parse(line) {
+            Some(StatusLine::Ok(_)) => {
+                self.state = SetupState::Capabilities;
                 Ok(ProtocolAction::ReadLine)
             }
-            Some(Reply::Err(_)) => self.on_capabilities_complete(),
-            _ => Err(unexpected_reply(Phase::Capability, "CAPA", line)),
+            Some(StatusLine::Err(_)) => self.on_capabilities_complete(),
+            _ => Err(unexpected_reply_failure(Phase::Capability, "CAPA", line)),
         }
     }
 
@@ -135,11 +135,11 @@ impl SessionSetup {
     }
 
     fn on_capabilities_complete(&mut self) -> Result<ProtocolAction, Failure> {
-        if !self.secure && self.capability("STLS").is_some() {
-            self.state = OpeningState::Stls;
+        if !self.is_encrypted && self.capability_arguments("STLS").is_some() {
+            self.state = SetupState::Stls;
             return Ok(ProtocolAction::SendLine(OutgoingLine::new("STLS")));
         }
-        if !self.secure && self.options.require_tls {
+        if !self.is_encrypted && self.options.require_tls {
             let detail = if self.capabilities.is_empty() {
                 "it announces no capabilities"
             } else {
@@ -147,45 +147,50 @@ impl SessionSetup {
             };
             return Err(Failure::new(Phase::Capability, FailureKind::TlsNotOffered, detail));
         }
-        self.log_in()
+        self.start_login()
     }
 
-    fn log_in(&mut self) -> Result<ProtocolAction, Failure> {
+    fn start_login(&mut self) -> Result<ProtocolAction, Failure> {
         let Some(login) = &self.options.login else { return Ok(ProtocolAction::Done) };
-        let (step, action) = login.start(self.secure, self.timestamp.as_deref(), self.capability("SASL"))?;
-        self.facts.mail_auth = Some(step.label().to_owned());
-        self.facts.password_in_clear = !self.secure && step.exposes_password();
-        self.login = Some(step);
-        self.state = OpeningState::Login;
+        let (step, action) = login.start_login(
+            self.is_encrypted,
+            self.apop_timestamp.as_deref(),
+            self.capability_arguments("SASL"),
+        )?;
+        self.facts.mail_auth = Some(step.method_label().to_owned());
+        self.facts.password_in_clear = !self.is_encrypted && step.exposes_password();
+        self.login_step = Some(step);
+        self.state = SetupState::Login;
         Ok(action)
     }
 
     fn on_login_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let Some(step) = self.login.as_mut() else { return Err(missing_login_failure()) };
+        let Some(step) = self.login_step.as_mut() else { return Err(missing_login_failure()) };
         match step.on_line(line) {
             Ok(Some(action)) => Ok(action),
             Ok(None) => {
-                self.state = OpeningState::Stat;
+                self.state = SetupState::Stat;
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))
             }
             Err(failure) => {
-                let reason = match Reply::parse(line) {
-                    Some(Reply::Err(text)) => text,
+                let reason = match StatusLine::parse(line) {
+                    Some(StatusLine::Err(text)) => text,
                     _ => "",
                 };
-                self.retry_later =
-                    failure.kind == FailureKind::MailboxLocked || super::reply::is_temporary(reason);
+                self.should_retry_later =
+                    failure.kind == FailureKind::MailboxLocked || super::reply::is_temporary_refusal(reason);
                 Err(failure)
             }
         }
     }
 
     fn on_stat_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let counts = match Reply::parse(line) {
-            Some(Reply::Ok(text)) => parse_stat(text),
+        let counts = match StatusLine::parse(line) {
+            Some(StatusLine::Ok(text)) => parse_stat(text),
             _ => None,
         };
-        let (messages, bytes) = counts.ok_or_else(|| unexpected_reply(Phase::Select, "STAT", line))?;
+        let (messages, bytes) =
+            counts.ok_or_else(|| unexpected_reply_failure(Phase::Select, "STAT", line))?;
         (self.facts.mailbox_messages, self.facts.mailbox_bytes) = (Some(messages), Some(bytes));
         Ok(ProtocolAction::Done)
     }
@@ -194,37 +199,37 @@ impl SessionSetup {
 impl LineProtocol for SessionSetup {
     fn phase(&self) -> Phase {
         match self.state {
-            OpeningState::Banner => Phase::Banner,
-            OpeningState::CapaSent | OpeningState::Capabilities => Phase::Capability,
-            OpeningState::Stls => Phase::Starttls,
-            OpeningState::Login => Phase::Auth,
-            OpeningState::Stat => Phase::Select,
+            SetupState::Banner => Phase::Banner,
+            SetupState::CapaSent | SetupState::Capabilities => Phase::Capability,
+            SetupState::Stls => Phase::Starttls,
+            SetupState::Login => Phase::Auth,
+            SetupState::Stat => Phase::Select,
         }
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match self.state {
-            OpeningState::Banner => self.on_greeting(line),
-            OpeningState::CapaSent => self.on_capa_reply(line),
-            OpeningState::Capabilities => self.on_capability(line),
-            OpeningState::Stls => match Reply::parse(line) {
-                Some(Reply::Ok(_)) => Ok(ProtocolAction::StartTls),
-                _ => Err(unexpected_reply(Phase::Starttls, "STLS", line)),
+            SetupState::Banner => self.on_greeting(line),
+            SetupState::CapaSent => self.on_capa_reply(line),
+            SetupState::Capabilities => self.on_capability(line),
+            SetupState::Stls => match StatusLine::parse(line) {
+                Some(StatusLine::Ok(_)) => Ok(ProtocolAction::StartTls),
+                _ => Err(unexpected_reply_failure(Phase::Starttls, "STLS", line)),
             },
-            OpeningState::Login => self.on_login_line(line),
-            OpeningState::Stat => self.on_stat_reply(line),
+            SetupState::Login => self.on_login_line(line),
+            SetupState::Stat => self.on_stat_reply(line),
         }
     }
 
     /// Requests the capabilities again: those from before TLS may be forged (RFC 2595 4).
     fn on_tls_established(&mut self) -> ProtocolAction {
-        self.secure = true;
+        self.is_encrypted = true;
         self.send_capa()
     }
 }
 
 /// Returns the timestamp in a greeting, which has the form of a Message-ID (RFC 1939 7, APOP).
-fn timestamp(text: &str) -> Option<String> {
+fn find_apop_timestamp(text: &str) -> Option<String> {
     let start = text.find('<')?;
     let end = start + text[start..].find('>')?;
     let inner = &text[start + 1..end];

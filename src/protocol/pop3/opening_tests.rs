@@ -1,10 +1,10 @@
 //! Tests of the opening with scripted sessions.
 
-use super::super::super::auth::{Credentials, Mechanism};
+use super::super::super::auth::{Credentials, SaslMechanism};
 use super::*;
-use crate::protocol::dialogue_test::run_dialogue;
+use crate::protocol::dialogue_test::run_transcript;
 
-fn login(mechanism: Option<Mechanism>) -> LoginOptions {
+fn login(mechanism: Option<SaslMechanism>) -> LoginOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };
     LoginOptions { credentials, mechanism }
 }
@@ -18,13 +18,13 @@ fn strict(login: LoginOptions) -> SessionSetup {
 }
 
 fn done(core: &mut SessionSetup, script: &str) -> MailFacts {
-    assert_eq!(run_dialogue(core, &format!("{script}\n* done")), None);
+    assert_eq!(run_transcript(core, &format!("{script}\n* done")), None);
     core.facts()
 }
 
 /// Returns phase, status and text of the failure at the end of `script`.
 fn fails(core: &mut SessionSetup, script: &str) -> (Phase, u16, String) {
-    let failure = run_dialogue(core, script).unwrap();
+    let failure = run_transcript(core, script).unwrap();
     assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
     (failure.phase, failure.status().0, failure.detail)
 }
@@ -123,7 +123,7 @@ fn without_tls_apop_is_used_where_the_greeting_allows_it() {
 #[test]
 fn an_explicit_mechanism_uses_auth() {
     let plain = done(
-        &mut opening(false, login(Some(Mechanism::Plain))),
+        &mut opening(false, login(Some(SaslMechanism::Plain))),
         "< +OK
          > CAPA
          < +OK
@@ -137,7 +137,7 @@ fn an_explicit_mechanism_uses_auth() {
     assert_eq!((plain.mail_auth.as_deref(), plain.password_in_clear), (Some("plain"), true));
     // A server that announces no mechanisms gets no initial response with the command (RFC 5034 4).
     let unannounced = done(
-        &mut opening(true, login(Some(Mechanism::Plain))),
+        &mut opening(true, login(Some(SaslMechanism::Plain))),
         "< +OK
          > CAPA
          < -ERR
@@ -150,7 +150,7 @@ fn an_explicit_mechanism_uses_auth() {
     );
     assert!(!unannounced.password_in_clear);
     let in_turns = done(
-        &mut opening(false, login(Some(Mechanism::Login))),
+        &mut opening(false, login(Some(SaslMechanism::Login))),
         "< +OK
          > CAPA
          < -ERR
@@ -170,7 +170,7 @@ fn an_explicit_mechanism_uses_auth() {
             false,
             Some(LoginOptions {
                 credentials: Credentials { user: "tim".to_owned(), password: "tanstaaftanstaaf".to_owned() },
-                mechanism: Some(Mechanism::CramMd5),
+                mechanism: Some(SaslMechanism::CramMd5),
             }),
         ),
         "< +OK
@@ -206,7 +206,7 @@ fn an_invalid_greeting_is_reported() {
         assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, reply.to_owned()));
         assert_eq!(core.facts().mail_banner, line);
     }
-    let failure = run_dialogue(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
+    let failure = run_transcript(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
     assert!(failure.detail.len() < 250, "{failure}");
 }
 
@@ -254,8 +254,8 @@ fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
 fn a_mechanism_that_is_not_offered_is_not_used() {
     let script = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
     let text = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
-    let mut core = opening(true, login(Some(Mechanism::CramMd5)));
-    let failure = run_dialogue(&mut core, script).unwrap();
+    let mut core = opening(true, login(Some(SaslMechanism::CramMd5)));
+    let failure = run_transcript(&mut core, script).unwrap();
     assert_eq!((failure.phase, failure.status().0, failure.detail), (Phase::Auth, 3, text));
 }
 
@@ -266,7 +266,7 @@ fn command_injection_is_refused() {
         for greeting in ["+OK", "+OK <a@b>"] {
             let login = Some(LoginOptions { credentials: credentials.clone(), mechanism: None });
             let failure =
-                run_dialogue(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
+                run_transcript(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
             assert_eq!((failure.status().0, failure.phase), (95, Phase::Auth));
         }
     }
@@ -295,7 +295,7 @@ fn capabilities_are_limited() {
     let expected = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
     assert_eq!(fails(&mut opening(true, None), &many(201)), expected);
     let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
-    assert_eq!(facts.mail_capabilities.len(), MAX_KEPT_CAPABILITIES);
+    assert_eq!(facts.mail_capabilities.len(), MAX_FACT_CAPABILITIES);
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn each_reply_counts_for_its_phase() {
         }
         let script: Vec<&str> = session[..=index].iter().map(|(line, _)| *line).collect();
         let mut core = opening(false, login(None));
-        assert_eq!(run_dialogue(&mut core, &script.join("\n")), None);
+        assert_eq!(run_transcript(&mut core, &script.join("\n")), None);
         assert_eq!(core.phase(), *phase, "{line}");
     }
 }
@@ -338,6 +338,6 @@ fn the_login_delay_is_parsed() {
     ] {
         let mut core = opening(true, None);
         done(&mut core, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
-        assert_eq!(core.login_delay(), delay, "{offer}");
+        assert_eq!(core.login_delay_seconds(), delay, "{offer}");
     }
 }

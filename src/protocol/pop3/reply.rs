@@ -7,7 +7,7 @@ const MAX_QUOTED_CHARS: usize = 200;
 
 /// A parsed status line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reply<'a> {
+pub(super) enum StatusLine<'a> {
     /// `+OK`, with the text after it.
     Ok(&'a str),
     /// `-ERR`, with the text after it.
@@ -16,7 +16,7 @@ pub(super) enum Reply<'a> {
     Continue(&'a str),
 }
 
-impl<'a> Reply<'a> {
+impl<'a> StatusLine<'a> {
     /// Parses `line`; `None` when it is not a status line. RFC 1939 requires capitals, but some servers do not use
     /// them.
     pub(super) fn parse(line: &'a str) -> Option<Self> {
@@ -45,21 +45,21 @@ pub(super) fn login_failure(command: &str, text: &str) -> Failure {
     let kind = match code.as_deref() {
         Some("IN-USE") => FailureKind::MailboxLocked,
         Some("LOGIN-DELAY" | "SYS" | "SYS/TEMP" | "SYS/PERM") => FailureKind::TcpReplyUnexpected,
-        None if is_lock(text) => FailureKind::MailboxLocked,
+        None if describes_lock(text) => FailureKind::MailboxLocked,
         _ => FailureKind::LoginRefused,
     };
     Failure::new(Phase::Auth, kind, reply)
 }
 
 /// Whether the server asks to retry later (RFC 2449 8.1.1, RFC 3206 4).
-pub(super) fn is_temporary(text: &str) -> bool {
+pub(super) fn is_temporary_refusal(text: &str) -> bool {
     response_code(text)
         .is_some_and(|code| ["LOGIN-DELAY", "SYS/TEMP"].iter().any(|c| c.eq_ignore_ascii_case(code)))
 }
 
 /// Whether the text means a locked mailbox: servers without response codes use texts like those of RFC 1939 7, such as
 /// `maildrop already locked`. A locked account is something else.
-fn is_lock(text: &str) -> bool {
+fn describes_lock(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let contains_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
     contains_any(&["maildrop", "mail drop", "mailbox"])
@@ -78,7 +78,7 @@ pub(super) fn quote_reply(command: &str, line: &str) -> String {
 }
 
 /// Returns the failure of a server that refused `command`, or sent no valid reply to it.
-pub(super) fn unexpected_reply(phase: Phase, command: &str, line: &str) -> Failure {
+pub(super) fn unexpected_reply_failure(phase: Phase, command: &str, line: &str) -> Failure {
     Failure::new(phase, FailureKind::TcpReplyUnexpected, quote_reply(command, line))
 }
 
@@ -89,13 +89,13 @@ mod tests {
     #[test]
     fn status_lines_are_recognised_by_their_first_word() {
         for (line, reply) in [
-            ("+OK", Some(Reply::Ok(""))),
-            ("+OK 2 320", Some(Reply::Ok("2 320"))),
-            ("+ok lower case", Some(Reply::Ok("lower case"))),
-            ("+OK\ttab", Some(Reply::Ok("tab"))),
-            ("-ERR [AUTH] no", Some(Reply::Err("[AUTH] no"))),
-            ("+ UEFzcw==", Some(Reply::Continue("UEFzcw=="))),
-            ("+", Some(Reply::Continue(""))),
+            ("+OK", Some(StatusLine::Ok(""))),
+            ("+OK 2 320", Some(StatusLine::Ok("2 320"))),
+            ("+ok lower case", Some(StatusLine::Ok("lower case"))),
+            ("+OK\ttab", Some(StatusLine::Ok("tab"))),
+            ("-ERR [AUTH] no", Some(StatusLine::Err("[AUTH] no"))),
+            ("+ UEFzcw==", Some(StatusLine::Continue("UEFzcw=="))),
+            ("+", Some(StatusLine::Continue(""))),
             ("+OKAY", None),
             ("OK", None),
             ("", None),
@@ -103,7 +103,7 @@ mod tests {
             ("* OK IMAP4rev1", None),
             ("220 smtp", None),
         ] {
-            assert_eq!(Reply::parse(line), reply, "{line}");
+            assert_eq!(StatusLine::parse(line), reply, "{line}");
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
         ] {
             assert_eq!(login_failure("PASS", text).kind, kind, "{text}");
         }
-        assert!(is_temporary("[sys/temp] later") && is_temporary("[LOGIN-DELAY]"));
-        assert!(!is_temporary("[SYS/PERM] never") && !is_temporary("later"));
+        assert!(is_temporary_refusal("[sys/temp] later") && is_temporary_refusal("[LOGIN-DELAY]"));
+        assert!(!is_temporary_refusal("[SYS/PERM] never") && !is_temporary_refusal("later"));
     }
 }

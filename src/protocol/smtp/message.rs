@@ -6,25 +6,25 @@ use crate::protocol::line_session::OutgoingLine;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingMessage {
     /// Address of the sender, for MAIL.
-    pub from: String,
+    pub sender: String,
     /// Address of the recipient, for RCPT.
-    pub to: String,
+    pub recipient: String,
     /// Header and body, in ASCII, with any line ends.
-    pub text: String,
+    pub content: String,
 }
 
 impl OutgoingMessage {
     /// Returns the size in bytes as defined by RFC 1870 3: with CR LF line ends, without dot-stuffing.
     #[must_use]
-    pub fn size(&self) -> usize {
-        self.text.lines().map(|line| line.len() + 2).sum()
+    pub fn size_bytes(&self) -> usize {
+        self.content.lines().map(|line| line.len() + 2).sum()
     }
 
     /// Returns the text for DATA (RFC 5321 4.5.2): CR LF line ends, an additional dot before lines that start with one,
     /// and the final dot. The session adds the last CR LF.
     pub(super) fn to_data(&self) -> OutgoingLine {
-        let mut data = String::with_capacity(self.text.len() + 64);
-        for line in self.text.lines() {
+        let mut data = String::with_capacity(self.content.len() + 64);
+        for line in self.content.lines() {
             if line.starts_with('.') {
                 data.push('.');
             }
@@ -32,7 +32,7 @@ impl OutgoingMessage {
             data.push_str("\r\n");
         }
         data.push('.');
-        OutgoingLine::multiline(format!("(a message of {} bytes)", self.size()), data)
+        OutgoingLine::multiline(format!("(a message of {} bytes)", self.size_bytes()), data)
     }
 }
 
@@ -41,14 +41,18 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> OutgoingMessage {
-        OutgoingMessage { from: "a@b.test".to_owned(), to: "c@d.test".to_owned(), text: text.to_owned() }
+        OutgoingMessage {
+            sender: "a@b.test".to_owned(),
+            recipient: "c@d.test".to_owned(),
+            content: text.to_owned(),
+        }
     }
 
     #[test]
     fn dots_are_stuffed_and_line_ends_are_normalised() {
         let message = message("Subject: x\r\n\n.\n..\r\n.a\r\nlast");
         assert_eq!(message.to_data().text(), "Subject: x\r\n\r\n..\r\n...\r\n..a\r\nlast\r\n.");
-        assert_eq!(message.size(), 12 + 2 + 3 + 4 + 4 + 6);
+        assert_eq!(message.size_bytes(), 12 + 2 + 3 + 4 + 4 + 6);
         assert_eq!(message.to_data().redacted(), "(a message of 31 bytes)");
     }
 

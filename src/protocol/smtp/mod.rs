@@ -5,5 +5,5 @@ mod reply;
 mod session;
 
 pub use message::OutgoingMessage;
-pub use reply::{Reply, ReplyParser};
+pub use reply::{SmtpReply, SmtpReplyParser};
 pub use session::{SmtpOptions, SmtpSession};

@@ -5,14 +5,14 @@ const MAX_REPLY_LINES: usize = 100;
 
 /// A complete reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct SmtpReply {
     /// Its code, from 200 to 599.
     pub code: u16,
     /// The texts after the code, line by line.
-    pub texts: Vec<String>,
+    pub lines: Vec<String>,
 }
 
-impl Reply {
+impl SmtpReply {
     /// Whether the command succeeded.
     #[must_use]
     pub fn is_success(&self) -> bool {
@@ -21,37 +21,37 @@ impl Reply {
 }
 
 /// Writes the code once, followed by all lines.
-impl std::fmt::Display for Reply {
+impl std::fmt::Display for SmtpReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.code)?;
-        self.texts.iter().filter(|text| !text.is_empty()).try_for_each(|text| write!(f, " {text}"))
+        self.lines.iter().filter(|text| !text.is_empty()).try_for_each(|text| write!(f, " {text}"))
     }
 }
 
 /// Assembles the lines of a reply.
 #[derive(Debug, Default)]
-pub struct ReplyParser {
+pub struct SmtpReplyParser {
     code: Option<u16>,
-    texts: Vec<String>,
+    lines: Vec<String>,
 }
 
-impl ReplyParser {
+impl SmtpReplyParser {
     /// Adds the next line, without its CR LF; returns the reply when it is complete. Fails with the reason as text.
-    pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, String> {
+    pub fn push_line(&mut self, line: &str) -> Result<Option<SmtpReply>, String> {
         let (code, more, text) = parse_line(line).ok_or_else(|| format!("`{line}` is not an SMTP reply"))?;
         if let Some(first) = self.code.filter(|first| *first != code) {
             return Err(format!("its answer begins with {first} and goes on with `{line}`"));
         }
-        if self.texts.len() == MAX_REPLY_LINES {
+        if self.lines.len() == MAX_REPLY_LINES {
             return Err(format!("its answer has more than {MAX_REPLY_LINES} lines"));
         }
         self.code = Some(code);
-        self.texts.push(text.to_owned());
+        self.lines.push(text.to_owned());
         if more {
             return Ok(None);
         }
         self.code = None;
-        Ok(Some(Reply { code, texts: std::mem::take(&mut self.texts) }))
+        Ok(Some(SmtpReply { code, lines: std::mem::take(&mut self.lines) }))
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
 
     /// Returns the reply of `lines`; `Ok(None)` when it is incomplete.
     fn reply(lines: &[&str]) -> Result<Option<String>, String> {
-        let mut replies = ReplyParser::default();
+        let mut replies = SmtpReplyParser::default();
         let mut last = None;
         for line in lines {
             last = replies.push_line(line)?;

@@ -1,9 +1,9 @@
 //! An SMTP session without sockets.
 
 use super::message::OutgoingMessage;
-use super::reply::{Reply, ReplyParser};
+use super::reply::{SmtpReply, SmtpReplyParser};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase};
-use crate::protocol::auth::{Credentials, Mechanism, SaslExchange, choose_mechanism};
+use crate::protocol::auth::{Credentials, SaslExchange, SaslMechanism, choose_mechanism};
 use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Options of a session.
@@ -18,7 +18,7 @@ pub struct SmtpOptions {
     /// The login, if there is one.
     pub credentials: Option<Credentials>,
     /// The mechanism; `None` leaves the choice to [`choose_mechanism`].
-    pub mechanism: Option<Mechanism>,
+    pub mechanism: Option<SaslMechanism>,
     /// The message to send.
     pub message: Option<OutgoingMessage>,
 }
@@ -27,24 +27,24 @@ pub struct SmtpOptions {
 #[derive(Debug)]
 pub struct SmtpSession {
     options: SmtpOptions,
-    step: SmtpState,
-    secure: bool,
-    replies: ReplyParser,
-    login: Option<SaslExchange>,
+    state: SmtpState,
+    is_encrypted: bool,
+    reply_parser: SmtpReplyParser,
+    sasl_exchange: Option<SaslExchange>,
     /// Whether the message is still sent when no login is offered, or when the login is refused.
     login_is_optional: bool,
     /// The refusal of an optional login.
-    refused_login: Option<Failure>,
+    login_refusal: Option<Failure>,
     /// The first line of the greeting.
     pub banner: String,
     /// The capabilities: the lines of the last reply to EHLO except the first.
     pub capabilities: Vec<String>,
     /// The mechanism of the login, once it was started.
-    pub mechanism: Option<Mechanism>,
+    pub mechanism: Option<SaslMechanism>,
     /// Whether the password was sent without TLS, readable for an eavesdropper.
     pub password_in_clear: bool,
     /// Whether the server accepted the message.
-    pub delivered: bool,
+    pub was_message_accepted: bool,
 }
 
 /// The reply that is waited for.
@@ -64,7 +64,7 @@ enum SmtpState {
 
 impl LineProtocol for SmtpSession {
     fn phase(&self) -> Phase {
-        match self.step {
+        match self.state {
             SmtpState::Greeting => Phase::Banner,
             SmtpState::Ehlo | SmtpState::Helo => Phase::Ehlo,
             SmtpState::Starttls => Phase::Starttls,
@@ -76,11 +76,11 @@ impl LineProtocol for SmtpSession {
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         // The session is complete; the reply to QUIT does not matter.
-        if self.step == SmtpState::Quit {
+        if self.state == SmtpState::Quit {
             return Ok(ProtocolAction::Done);
         }
         let reply = self
-            .replies
+            .reply_parser
             .push_line(line)
             .map_err(|reason| self.failure(FailureKind::ResponseInvalid, reason))?;
         match reply {
@@ -90,10 +90,10 @@ impl LineProtocol for SmtpSession {
     }
 
     fn on_tls_established(&mut self) -> ProtocolAction {
-        self.secure = true;
+        self.is_encrypted = true;
         // RFC 3207 4.2: capabilities from before TLS are void.
         self.capabilities.clear();
-        self.ehlo()
+        self.send_ehlo()
     }
 }
 
@@ -102,18 +102,18 @@ impl SmtpSession {
     #[must_use]
     pub fn new(options: SmtpOptions) -> Self {
         Self {
-            secure: options.implicit_tls,
+            is_encrypted: options.implicit_tls,
             options,
-            step: SmtpState::Greeting,
-            replies: ReplyParser::default(),
-            login: None,
+            state: SmtpState::Greeting,
+            reply_parser: SmtpReplyParser::default(),
+            sasl_exchange: None,
             login_is_optional: false,
-            refused_login: None,
+            login_refusal: None,
             banner: String::new(),
             capabilities: Vec::new(),
             mechanism: None,
             password_in_clear: false,
-            delivered: false,
+            was_message_accepted: false,
         }
     }
 
@@ -125,14 +125,14 @@ impl SmtpSession {
         self
     }
 
-    fn on_reply(&mut self, reply: Reply) -> Result<ProtocolAction, Failure> {
-        match self.step {
+    fn on_reply(&mut self, reply: SmtpReply) -> Result<ProtocolAction, Failure> {
+        match self.state {
             SmtpState::Greeting => {
-                self.banner = reply.texts.first().cloned().unwrap_or_default();
+                self.banner = reply.lines.first().cloned().unwrap_or_default();
                 if reply.code != 220 {
-                    return Err(self.unexpected(format!("it greets with `{reply}`")));
+                    return Err(self.unexpected_reply_failure(format!("it greets with `{reply}`")));
                 }
-                Ok(self.ehlo())
+                Ok(self.send_ehlo())
             }
             // Servers without EHLO reply with 500 or 502; some with 501, 503, 504 or 550.
             SmtpState::Ehlo if reply.code / 100 == 5 => {
@@ -141,7 +141,7 @@ impl SmtpSession {
             }
             SmtpState::Ehlo | SmtpState::Helo => {
                 self.expect_success(&reply)?;
-                self.capabilities = reply.texts.into_iter().skip(1).collect();
+                self.capabilities = reply.lines.into_iter().skip(1).collect();
                 self.on_capabilities()
             }
             SmtpState::Starttls => {
@@ -151,7 +151,8 @@ impl SmtpSession {
             SmtpState::Auth => self.on_auth_reply(&reply),
             SmtpState::Mail => {
                 self.expect_success(&reply)?;
-                let line = self.options.message.as_ref().map(|message| format!("RCPT TO:<{}>", message.to));
+                let line =
+                    self.options.message.as_ref().map(|message| format!("RCPT TO:<{}>", message.recipient));
                 Ok(self.send_command(SmtpState::Rcpt, line.unwrap_or_default()))
             }
             SmtpState::Rcpt => {
@@ -162,7 +163,7 @@ impl SmtpSession {
                 if reply.code != 354 {
                     return Err(self.refusal_failure(&reply));
                 }
-                self.step = SmtpState::MessageSent;
+                self.state = SmtpState::MessageSent;
                 Ok(self
                     .options
                     .message
@@ -171,7 +172,7 @@ impl SmtpSession {
             }
             SmtpState::MessageSent => {
                 self.expect_success(&reply)?;
-                self.delivered = true;
+                self.was_message_accepted = true;
                 Ok(self.send_command(SmtpState::Quit, "QUIT"))
             }
             SmtpState::Quit => Ok(ProtocolAction::Done),
@@ -190,15 +191,15 @@ impl SmtpSession {
         }
     }
 
-    fn ehlo(&mut self) -> ProtocolAction {
+    fn send_ehlo(&mut self) -> ProtocolAction {
         let line = format!("EHLO {}", self.options.ehlo_name);
         self.send_command(SmtpState::Ehlo, line)
     }
 
     /// Continues after the capabilities: TLS first, then the login, then the message.
     fn on_capabilities(&mut self) -> Result<ProtocolAction, Failure> {
-        if !self.secure {
-            if self.capability("STARTTLS").is_some() {
+        if !self.is_encrypted {
+            if self.capability_arguments("STARTTLS").is_some() {
                 return Ok(self.send_command(SmtpState::Starttls, "STARTTLS"));
             }
             if self.options.require_tls {
@@ -206,25 +207,25 @@ impl SmtpSession {
             }
         }
         let Some(credentials) = self.options.credentials.clone() else { return self.deliver() };
-        let offered = self.capability("AUTH").unwrap_or_default().to_owned();
+        let offered = self.capability_arguments("AUTH").unwrap_or_default().to_owned();
         let mechanism =
-            match choose_mechanism(self.options.mechanism, offered.split_whitespace(), self.secure) {
+            match choose_mechanism(self.options.mechanism, offered.split_whitespace(), self.is_encrypted) {
                 Ok(mechanism) => mechanism,
                 Err(_) if self.login_is_optional => return self.deliver(),
                 Err(failure) => return Err(failure),
             };
         self.mechanism = Some(mechanism);
-        self.password_in_clear = !self.secure && mechanism.exposes_password();
+        self.password_in_clear = !self.is_encrypted && mechanism.exposes_password();
         let mut login = SaslExchange::new(mechanism, credentials);
         let line = login.initial_line("AUTH", true);
-        self.login = Some(login);
-        self.step = SmtpState::Auth;
+        self.sasl_exchange = Some(login);
+        self.state = SmtpState::Auth;
         Ok(ProtocolAction::SendLine(line))
     }
 
     /// Returns the arguments of the capability `keyword`. `AUTH=LOGIN` is the form from before RFC 2554, which some
     /// servers still send.
-    fn capability(&self, keyword: &str) -> Option<&str> {
+    fn capability_arguments(&self, keyword: &str) -> Option<&str> {
         self.capabilities.iter().find_map(|line| {
             let (name, rest) = line.split_at_checked(keyword.len())?;
             let ends = rest.is_empty() || rest.starts_with([' ', '=']);
@@ -232,27 +233,27 @@ impl SmtpSession {
         })
     }
 
-    fn on_auth_reply(&mut self, reply: &Reply) -> Result<ProtocolAction, Failure> {
+    fn on_auth_reply(&mut self, reply: &SmtpReply) -> Result<ProtocolAction, Failure> {
         match reply.code {
             334 => {
-                let challenge = reply.texts.first().cloned().unwrap_or_default();
-                let login = self.login.as_mut();
+                let challenge = reply.lines.first().cloned().unwrap_or_default();
+                let login = self.sasl_exchange.as_mut();
                 login.map_or(Ok(ProtocolAction::Done), |login| {
                     login.respond(&challenge).map(ProtocolAction::SendLine)
                 })
             }
             code if code / 100 == 2 => {
-                self.login = None;
+                self.sasl_exchange = None;
                 self.deliver()
             }
             // RFC 4954 6. Other 5xx codes also refuse the password; only 500 to 504 refuse the command.
             432 | 505..=599 => {
                 let user = self.options.credentials.as_ref().map_or("", |credentials| &credentials.user);
-                let method = self.mechanism.map_or("", Mechanism::name);
+                let method = self.mechanism.map_or("", SaslMechanism::sasl_name);
                 let detail = format!("`{user}` by {method}: `{reply}`");
                 let failure = self.failure(FailureKind::LoginRefused, detail);
                 if self.login_is_optional {
-                    self.refused_login = Some(failure);
+                    self.login_refusal = Some(failure);
                     return self.deliver();
                 }
                 Err(failure)
@@ -265,14 +266,14 @@ impl SmtpSession {
         let Some(message) = &self.options.message else {
             return Ok(self.send_command(SmtpState::Quit, "QUIT"));
         };
-        let size = message.size();
-        let mut line = format!("MAIL FROM:<{}>", message.from);
-        self.step = SmtpState::Mail;
-        if let Some(max) = self.capability("SIZE") {
+        let size = message.size_bytes();
+        let mut line = format!("MAIL FROM:<{}>", message.sender);
+        self.state = SmtpState::Mail;
+        if let Some(max) = self.capability_arguments("SIZE") {
             // No value, or 0, means no limit (RFC 1870 3).
             if max.trim().parse::<usize>().is_ok_and(|max| max > 0 && max < size) {
                 let detail = format!("it accepts at most {max} bytes, the message has {size}");
-                return Err(self.unexpected(detail));
+                return Err(self.unexpected_reply_failure(detail));
             }
             line = format!("{line} SIZE={size}");
         }
@@ -280,40 +281,40 @@ impl SmtpSession {
     }
 
     fn send_command(&mut self, step: SmtpState, line: impl Into<String>) -> ProtocolAction {
-        self.step = step;
+        self.state = step;
         ProtocolAction::SendLine(OutgoingLine::new(line))
     }
 
-    fn expect_success(&self, reply: &Reply) -> Result<(), Failure> {
+    fn expect_success(&self, reply: &SmtpReply) -> Result<(), Failure> {
         if reply.is_success() { Ok(()) } else { Err(self.refusal_failure(reply)) }
     }
 
     /// Returns the failure of a refused command.
-    fn refusal_failure(&self, reply: &Reply) -> Failure {
+    fn refusal_failure(&self, reply: &SmtpReply) -> Failure {
         let message = self.options.message.as_ref();
         let envelope = |address: fn(&OutgoingMessage) -> &str| message.map_or("", address);
-        let command = match self.step {
+        let command = match self.state {
             SmtpState::Greeting | SmtpState::Quit => "the connection".to_owned(),
             SmtpState::Ehlo => "`EHLO`".to_owned(),
             SmtpState::Helo => "`HELO`".to_owned(),
             SmtpState::Starttls => "`STARTTLS`, which it offers,".to_owned(),
-            SmtpState::Auth => format!("`AUTH {}`", self.mechanism.map_or("", Mechanism::name)),
-            SmtpState::Mail => format!("`MAIL FROM:<{}>`", envelope(|message| &message.from)),
-            SmtpState::Rcpt => format!("`RCPT TO:<{}>`", envelope(|message| &message.to)),
+            SmtpState::Auth => format!("`AUTH {}`", self.mechanism.map_or("", SaslMechanism::sasl_name)),
+            SmtpState::Mail => format!("`MAIL FROM:<{}>`", envelope(|message| &message.sender)),
+            SmtpState::Rcpt => format!("`RCPT TO:<{}>`", envelope(|message| &message.recipient)),
             SmtpState::Data => "`DATA`".to_owned(),
             SmtpState::MessageSent => "the message".to_owned(),
         };
         let detail = format!("it replies to {command} with `{reply}`");
-        match &self.refused_login {
-            Some(login) if matches!(self.step, SmtpState::Mail | SmtpState::Rcpt) => {
+        match &self.login_refusal {
+            Some(login) if matches!(self.state, SmtpState::Mail | SmtpState::Rcpt) => {
                 let detail = format!("{}; without a login, {detail}", login.detail);
                 Failure { detail, ..login.clone() }
             }
-            _ => self.unexpected(detail),
+            _ => self.unexpected_reply_failure(detail),
         }
     }
 
-    fn unexpected(&self, detail: String) -> Failure {
+    fn unexpected_reply_failure(&self, detail: String) -> Failure {
         self.failure(FailureKind::TcpReplyUnexpected, detail)
     }
 

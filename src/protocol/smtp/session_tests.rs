@@ -1,7 +1,7 @@
 //! Tests of SMTP sessions with scripted dialogues.
 
 use super::*;
-use crate::protocol::dialogue_test::run_dialogue;
+use crate::protocol::dialogue_test::run_transcript;
 
 fn smtp_options() -> SmtpOptions {
     SmtpOptions {
@@ -21,9 +21,9 @@ fn login() -> SmtpOptions {
 
 fn delivery() -> SmtpOptions {
     let message = OutgoingMessage {
-        from: "a@b.test".to_owned(),
-        to: "c@d.test".to_owned(),
-        text: "Subject: x\n\n.hi\n".to_owned(),
+        sender: "a@b.test".to_owned(),
+        recipient: "c@d.test".to_owned(),
+        content: "Subject: x\n\n.hi\n".to_owned(),
     };
     SmtpOptions { message: Some(message), ..smtp_options() }
 }
@@ -31,14 +31,14 @@ fn delivery() -> SmtpOptions {
 /// Runs a script that succeeds, and returns the session.
 fn passes(options: SmtpOptions, script: &str) -> SmtpSession {
     let mut core = SmtpSession::new(options);
-    assert_eq!(run_dialogue(&mut core, script), None);
+    assert_eq!(run_transcript(&mut core, script), None);
     core
 }
 
 /// Runs a script that fails, and returns the failure as `phase status: text`.
 fn fails(options: SmtpOptions, script: &str) -> String {
     let mut core = SmtpSession::new(options);
-    let failure = run_dialogue(&mut core, script).expect("it does not fail");
+    let failure = run_transcript(&mut core, script).expect("it does not fail");
     format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
 }
 
@@ -98,7 +98,7 @@ fn tls_is_used_where_offered_and_earlier_capabilities_are_dropped() {
          * done",
     );
     assert_eq!(core.capabilities, ["AUTH PLAIN LOGIN"]);
-    assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Plain), false));
+    assert_eq!((core.mechanism, core.password_in_clear), (Some(SaslMechanism::Plain), false));
 }
 
 #[test]
@@ -130,13 +130,13 @@ fn logins_proceed_in_turns() {
         + "> AUTH LOGIN\n< 334 VXNlcm5hbWU6\n> dGlt\n< 334 UGFzc3dvcmQ6\n> czNjcmV0\n"
         + end;
     let core = passes(login(), &script);
-    assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Login), true));
+    assert_eq!((core.mechanism, core.password_in_clear), (Some(SaslMechanism::Login), true));
     let script = hello("AUTH=LOGIN CRAM-MD5")
         + "> AUTH CRAM-MD5\n< 334 PDE+\n> dGltIDAyNWVjNDFmNGQ5ZWQxNzdmNThhNTE1MTYwN2Y1NjU5\n"
         + end;
     let core = passes(login(), &script);
-    assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::CramMd5), false));
-    let token = SmtpOptions { mechanism: Some(Mechanism::Xoauth2), ..login() };
+    assert_eq!((core.mechanism, core.password_in_clear), (Some(SaslMechanism::CramMd5), false));
+    let token = SmtpOptions { mechanism: Some(SaslMechanism::Xoauth2), ..login() };
     let script = hello("AUTH XOAUTH2 PLAIN")
         + "> AUTH XOAUTH2 dXNlcj10aW0BYXV0aD1CZWFyZXIgczNjcmV0AQE=\n< 334 eyJzdGF0dXMiOiI0MDEifQ==\n>\n< 535 no";
     assert_eq!(fails(token, &script), "auth 5: `tim` by XOAUTH2: `535 no`");
@@ -163,7 +163,7 @@ fn refused_logins_name_user_and_mechanism() {
         actual,
         "auth 3: it does not offer a login that Vigie supports; it offers no login at all without TLS"
     );
-    let named = SmtpOptions { mechanism: Some(Mechanism::CramMd5), ..login() };
+    let named = SmtpOptions { mechanism: Some(SaslMechanism::CramMd5), ..login() };
     let actual = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
     assert_eq!(actual, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
 }
@@ -178,13 +178,13 @@ fn a_message_is_delivered() {
             "{OFFERED}> MAIL FROM:<a@b.test> SIZE=19\n< 250 ok\n> RCPT TO:<c@d.test>\n< 251 will forward\n> DATA"
         ),
     );
-    assert!(!core.delivered);
+    assert!(!core.was_message_accepted);
     let mut core = core;
     let Ok(ProtocolAction::SendLine(data)) = core.on_line("354 go") else { panic!("no data") };
     assert_eq!(data.text(), "Subject: x\r\n\r\n..hi\r\n.");
     assert_eq!(core.phase(), Phase::Deliver);
-    assert_eq!(run_dialogue(&mut core, "< 250 queued\n> QUIT\n< garbage\n* done"), None);
-    assert!(core.delivered);
+    assert_eq!(run_transcript(&mut core, "< 250 queued\n> QUIT\n< garbage\n* done"), None);
+    assert!(core.was_message_accepted);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_message_can_be_refused_at_every_step() {
         assert!(matches!(core.on_line("354 go"), Ok(ProtocolAction::SendLine(_))));
         let failure = core.on_line(&format!("{code} no")).unwrap_err();
         assert_eq!(failure.detail, format!("it replies to the message with `{code} no`"));
-        assert!(!core.delivered);
+        assert!(!core.was_message_accepted);
     }
     let reply = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));
     assert_eq!(reply, "deliver 3: it replies to `DATA` with `250 what?`");

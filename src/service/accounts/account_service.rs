@@ -15,15 +15,15 @@ use crate::sync::{Mutex, RwLock};
 
 /// Accounts, their users, logins and tokens.
 pub struct AccountService {
-    pub(super) config: Arc<dyn ConfigStore>,
-    pub(super) tokens: Arc<dyn TokenStore>,
+    pub(super) config_store: Arc<dyn ConfigStore>,
+    pub(super) token_store: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) throttle: LoginThrottle,
-    pub(super) failed_logins: Mutex<FailedLoginLimiter>,
+    pub(super) login_throttle: LoginThrottle,
+    pub(super) failed_login_audit: Mutex<FailedLoginLimiter>,
     /// Hash of the host token.
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,
     /// Extended ends of sessions that are not written to the store yet.
-    pub(super) extended_sessions: Mutex<HashMap<TokenHash, Timestamp>>,
+    pub(super) unwritten_session_ends: Mutex<HashMap<TokenHash, Timestamp>>,
 }
 
 impl AccountService {
@@ -31,24 +31,31 @@ impl AccountService {
     #[must_use]
     pub fn new(config: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
         Self {
-            config,
-            tokens,
+            config_store: config,
+            token_store: tokens,
             clock,
-            throttle: LoginThrottle::default(),
-            failed_logins: Mutex::default(),
+            login_throttle: LoginThrottle::default(),
+            failed_login_audit: Mutex::default(),
             host_token_hash: RwLock::default(),
-            extended_sessions: Mutex::default(),
+            unwritten_session_ends: Mutex::default(),
         }
     }
 
     /// Returns the host itself, as an admin of `customer`: the command line and the server.
     #[must_use]
     pub fn host_caller(customer: CustomerId, via: EntryPoint) -> Caller {
-        Caller { customer, user: UserId(0), login: Arc::from("host"), role: Role::Admin, address: None, via }
+        Caller {
+            customer,
+            user_id: UserId(0),
+            login: Arc::from("host"),
+            role: Role::Admin,
+            client_address: None,
+            entry_point: via,
+        }
     }
 }
 
 /// Sets the address of `caller`.
-pub(super) fn with_address(address: IpAddr, caller: Caller) -> Caller {
-    Caller { address: Some(address), ..caller }
+pub(super) fn with_client_address(address: IpAddr, caller: Caller) -> Caller {
+    Caller { client_address: Some(address), ..caller }
 }

@@ -43,11 +43,12 @@ impl AccountService {
             created_at: now,
             created_by: caller.login.to_string(),
             fields: fields.clone(),
-            sealed: None,
+            private_data: None,
         };
-        let mut entry = caller.audit_entry(now, "create", "customer", AuditObject::Created(0), name);
+        let mut entry = caller.audit_entry(now, "create", "customer", AuditObject::CreatedByWrite(0), name);
         entry.after = fields;
-        let created = self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
+        let created =
+            self.config_store.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
         match created {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => Err(name_conflict(name)),
@@ -59,7 +60,7 @@ impl AccountService {
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, ServiceError> {
         require_host(caller)?;
         let all = Pagination { limit: u32::MAX, offset: 0 };
-        Ok(self.config.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
+        Ok(self.config_store.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
     }
 }
 
@@ -68,7 +69,7 @@ fn name_conflict(name: &str) -> ServiceError {
 }
 
 fn require_host(caller: &Caller) -> Result<(), ServiceError> {
-    if caller.user == UserId(0) {
+    if caller.user_id == UserId(0) {
         return Ok(());
     }
     Err(ServiceError::Forbidden(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::account_service::{AccountService, with_address};
+use super::account_service::{AccountService, with_client_address};
 use super::issued_token::IssuedToken;
-use super::password::matches_hash;
-use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
-use super::users::{caller_from_user, is_active, login_key};
+use super::password::password_matches;
+use super::tokens::{ACCESS_TOKEN_SECONDS, SESSION_SECONDS};
+use super::users::{caller_from_user, can_log_in, normalize_login};
 use crate::domain::{CustomerId, Record, RecordKind, Role, UserId};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry, TokenKind};
@@ -22,10 +22,14 @@ impl AccountService {
         password: &str,
         address: IpAddr,
     ) -> Result<IssuedToken, ServiceError> {
-        let user = self.authenticate(username, password, address, EntryPoint::V3).await?;
-        let token = self.issue_token(TokenKind::Access, &user, ACCESS_SECONDS).await?;
-        self.audit_login(&with_address(address, caller_from_user(&user, EntryPoint::V3)?), "login").await?;
-        Ok(IssuedToken { token, expires_in: ACCESS_SECONDS })
+        let user = self.authenticate(username, password, address, EntryPoint::ApiV3).await?;
+        let token = self.issue_token(TokenKind::Access, &user, ACCESS_TOKEN_SECONDS).await?;
+        self.audit_session_event(
+            &with_client_address(address, caller_from_user(&user, EntryPoint::ApiV3)?),
+            "login",
+        )
+        .await?;
+        Ok(IssuedToken { token, expires_in: ACCESS_TOKEN_SECONDS })
     }
 
     /// Logs in for the legacy API. Returns a session, which ends 15 minutes after its last use.
@@ -35,10 +39,13 @@ impl AccountService {
         password: &str,
         address: IpAddr,
     ) -> Result<String, ServiceError> {
-        let user = self.authenticate(login, password, address, EntryPoint::Legacy).await?;
+        let user = self.authenticate(login, password, address, EntryPoint::LegacyApi).await?;
         let session = self.issue_token(TokenKind::Session, &user, SESSION_SECONDS).await?;
-        self.audit_login(&with_address(address, caller_from_user(&user, EntryPoint::Legacy)?), "login")
-            .await?;
+        self.audit_session_event(
+            &with_client_address(address, caller_from_user(&user, EntryPoint::LegacyApi)?),
+            "login",
+        )
+        .await?;
         Ok(session)
     }
 
@@ -50,19 +57,21 @@ impl AccountService {
         address: IpAddr,
         via: EntryPoint,
     ) -> Result<Record, ServiceError> {
-        let key = login_key(login);
-        let attempt =
-            self.throttle.try_begin(&key, address, self.clock.now()).map_err(ServiceError::RateLimited)?;
+        let key = normalize_login(login);
+        let attempt = self
+            .login_throttle
+            .try_admit(&key, address, self.clock.now())
+            .map_err(ServiceError::RateLimited)?;
         let outcome = self.verify_password(key, password).await;
-        let (user, is_correct) = outcome.inspect_err(|_| self.throttle.cancel(&attempt))?;
+        let (user, is_correct) = outcome.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
         match user {
             Some(user) if is_correct => {
-                self.throttle.record_success(&attempt, self.clock.now());
-                if is_active(&user) {
+                self.login_throttle.record_success(&attempt, self.clock.now());
+                if can_log_in(&user) {
                     return Ok(user);
                 }
                 self.audit_failed_login(Some(&user), "locked or disabled", address, via).await;
-                Err(ServiceError::Locked)
+                Err(ServiceError::UserLocked)
             }
             user => {
                 self.audit_failed_login(user.as_ref(), "wrong password", address, via).await;
@@ -77,25 +86,25 @@ impl AccountService {
         key: String,
         password: &str,
     ) -> Result<(Option<Record>, bool), ServiceError> {
-        let user = self.config.record_by_unique(RecordKind::User, key).await?;
+        let user = self.config_store.record_by_unique(RecordKind::User, key).await?;
         let is_correct =
-            matches_hash(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
+            password_matches(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, is_correct))
     }
 
     /// Records that `caller` logged in or out.
-    pub(super) async fn audit_login(
+    pub(super) async fn audit_session_event(
         &self,
         caller: &Caller,
         action: &'static str,
     ) -> Result<(), ServiceError> {
-        let entry = self.login_entry(caller, action);
-        self.config.write_changes(Vec::new(), vec![entry]).await?;
+        let entry = self.session_audit_entry(caller, action);
+        self.config_store.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
-    fn login_entry(&self, caller: &Caller, action: &'static str) -> NewAuditEntry {
-        let object = match caller.user {
+    fn session_audit_entry(&self, caller: &Caller, action: &'static str) -> NewAuditEntry {
+        let object = match caller.user_id {
             UserId(0) => AuditObject::None,
             UserId(id) => AuditObject::Id(id),
         };
@@ -112,7 +121,7 @@ impl AccountService {
         via: EntryPoint,
     ) {
         let now = self.clock.now();
-        let recorded = self.failed_logins.lock().try_record(now);
+        let recorded = self.failed_login_audit.lock().try_audit(now);
         let Some(suppressed) = recorded else {
             tracing::debug!(%address, "failed login not recorded in the audit trail: too many");
             return;
@@ -120,22 +129,22 @@ impl AccountService {
         tracing::info!(%address, via = via.as_str(), why, "login failed");
         let unknown_caller = Caller {
             customer: CustomerId(1),
-            user: UserId(0),
+            user_id: UserId(0),
             login: Arc::from(""),
             role: Role::ReportOnly,
-            address: Some(address),
-            via,
+            client_address: Some(address),
+            entry_point: via,
         };
         let caller = user
             .and_then(|user| caller_from_user(user, via).ok())
-            .map(|caller| with_address(address, caller));
-        let mut entry = self.login_entry(&caller.unwrap_or(unknown_caller), "login_failed");
+            .map(|caller| with_client_address(address, caller));
+        let mut entry = self.session_audit_entry(&caller.unwrap_or(unknown_caller), "login_failed");
         let why = if user.is_some() { why } else { "unknown login" };
         entry.after = Map::from_iter([("why".to_owned(), json!(why))]);
         if suppressed > 0 {
             entry.after.insert("left_out_before".to_owned(), Value::from(suppressed));
         }
-        if let Err(error) = self.config.write_changes(Vec::new(), vec![entry]).await {
+        if let Err(error) = self.config_store.write_changes(Vec::new(), vec![entry]).await {
             tracing::warn!(error_kind = error.kind(), "failed to record a failed login: {error}");
         }
     }

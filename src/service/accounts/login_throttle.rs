@@ -23,8 +23,10 @@ const MAX_COUNTERS: usize = 10_000;
 /// How long an address stays known after a successful login.
 const KNOWN_ADDRESS_TTL: Duration = Duration::from_hours(30 * 24);
 
-const LOGIN_RULE: BackoffRule = BackoffRule { free_failures: 5, max_delay: 60, reset_after: 900 };
-const ADDRESS_RULE: BackoffRule = BackoffRule { free_failures: 20, max_delay: 900, reset_after: 3_600 };
+const LOGIN_RULE: BackoffRule =
+    BackoffRule { free_failures: 5, max_delay_seconds: 60, reset_after_seconds: 900 };
+const ADDRESS_RULE: BackoffRule =
+    BackoffRule { free_failures: 20, max_delay_seconds: 900, reset_after_seconds: 3_600 };
 
 /// Hash of a login: all logins take the same memory, however long.
 type LoginHash = [u8; 32];
@@ -33,51 +35,56 @@ type LoginHash = [u8; 32];
 #[derive(Clone, Copy)]
 struct BackoffRule {
     free_failures: u32,
-    max_delay: u64,
-    reset_after: u64,
+    max_delay_seconds: u64,
+    reset_after_seconds: u64,
 }
 
 #[derive(Clone, Copy)]
 struct FailureCounter {
     failures: u32,
-    last: Timestamp,
+    last_failure: Timestamp,
 }
 
 /// An admitted login attempt; it counts as failed until its success is recorded.
 #[derive(Debug)]
 pub(super) struct LoginAttempt {
-    login: LoginHash,
+    login_hash: LoginHash,
     address: IpAddr,
-    known: bool,
+    is_known_address: bool,
 }
 
 /// Throttles login attempts.
 #[derive(Default)]
 pub(super) struct LoginThrottle {
-    counters: Mutex<Counters>,
+    counters: Mutex<ThrottleCounters>,
 }
 
 #[derive(Default)]
-struct Counters {
-    logins: HashMap<LoginHash, FailureCounter>,
-    pairs: HashMap<(LoginHash, IpAddr), FailureCounter>,
-    addresses: HashMap<IpAddr, FailureCounter>,
-    known_good: HashMap<(LoginHash, IpAddr), Timestamp>,
+struct ThrottleCounters {
+    login_failures: HashMap<LoginHash, FailureCounter>,
+    known_address_failures: HashMap<(LoginHash, IpAddr), FailureCounter>,
+    address_failures: HashMap<IpAddr, FailureCounter>,
+    known_addresses: HashMap<(LoginHash, IpAddr), Timestamp>,
 }
 
 impl LoginThrottle {
     /// Admits an attempt on `login`, or returns the delay in seconds before the next one.
     ///
     /// Counts the attempt as failed at once, so that parallel attempts get no further than sequential ones.
-    pub(super) fn try_begin(
+    pub(super) fn try_admit(
         &self,
         login: &str,
         address: IpAddr,
         now: Timestamp,
     ) -> Result<LoginAttempt, u64> {
-        let (login, address) = (hash_login(login), address_prefix(address));
+        let (login, address) = (hash_login(login), throttled_address(address));
         let mut counters = self.counters.lock();
-        let Counters { logins, pairs, addresses, known_good } = &mut *counters;
+        let ThrottleCounters {
+            login_failures: logins,
+            known_address_failures: pairs,
+            address_failures: addresses,
+            known_addresses: known_good,
+        } = &mut *counters;
         let pair = (login, address);
         let known = known_good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
         let delay = if known {
@@ -95,14 +102,19 @@ impl LoginThrottle {
             count_failure(logins, login, LOGIN_RULE, now);
         }
         count_failure(addresses, address, ADDRESS_RULE, now);
-        Ok(LoginAttempt { login, address, known })
+        Ok(LoginAttempt { login_hash: login, address, is_known_address: known })
     }
 
     /// Records a successful attempt: it no longer counts as failed, and its address is known for this login.
     pub(super) fn record_success(&self, attempt: &LoginAttempt, now: Timestamp) {
-        let LoginAttempt { login, address, known } = attempt;
+        let LoginAttempt { login_hash: login, address, is_known_address: known } = attempt;
         let mut counters = self.counters.lock();
-        let Counters { logins, pairs, addresses, known_good } = &mut *counters;
+        let ThrottleCounters {
+            login_failures: logins,
+            known_address_failures: pairs,
+            address_failures: addresses,
+            known_addresses: known_good,
+        } = &mut *counters;
         if *known {
             pairs.remove(&(*login, *address));
         } else {
@@ -111,20 +123,20 @@ impl LoginThrottle {
         // Only this attempt: an attacker with a valid login must not reset the failures of the address.
         uncount_failure(addresses, address);
         if known_good.len() >= MAX_COUNTERS && !known_good.contains_key(&(*login, *address)) {
-            evict(known_good, |at| (0, *at));
+            evict_lowest_quarter(known_good, |at| (0, *at));
         }
         known_good.insert((*login, *address), now);
     }
 
     /// Uncounts an attempt whose password could not be checked.
-    pub(super) fn cancel(&self, attempt: &LoginAttempt) {
+    pub(super) fn uncount(&self, attempt: &LoginAttempt) {
         let mut counters = self.counters.lock();
-        if attempt.known {
-            uncount_failure(&mut counters.pairs, &(attempt.login, attempt.address));
+        if attempt.is_known_address {
+            uncount_failure(&mut counters.known_address_failures, &(attempt.login_hash, attempt.address));
         } else {
-            uncount_failure(&mut counters.logins, &attempt.login);
+            uncount_failure(&mut counters.login_failures, &attempt.login_hash);
         }
-        uncount_failure(&mut counters.addresses, &attempt.address);
+        uncount_failure(&mut counters.address_failures, &attempt.address);
     }
 }
 
@@ -137,16 +149,17 @@ fn remaining_delay<K: Hash + Eq>(
 ) -> u64 {
     let Some(row) = rows.get_mut(key) else { return 0 };
     // After a clock step back, the delay counts from now rather than from a time in the future.
-    row.last = row.last.min(now);
-    let passed = now.since(row.last);
-    if passed >= Duration::from_secs(rule.reset_after) {
+    row.last_failure = row.last_failure.min(now);
+    let passed = now.since(row.last_failure);
+    if passed >= Duration::from_secs(rule.reset_after_seconds) {
         rows.remove(key);
         return 0;
     }
     if row.failures < rule.free_failures {
         return 0;
     }
-    let pause = 1_u64.checked_shl(row.failures - rule.free_failures).unwrap_or(u64::MAX).min(rule.max_delay);
+    let pause =
+        1_u64.checked_shl(row.failures - rule.free_failures).unwrap_or(u64::MAX).min(rule.max_delay_seconds);
     let left = Duration::from_secs(pause).saturating_sub(passed);
     left.as_secs() + u64::from(left.subsec_nanos() > 0)
 }
@@ -158,13 +171,13 @@ fn count_failure<K: Hash + Eq + Clone>(
     now: Timestamp,
 ) {
     if rows.len() >= MAX_COUNTERS && !rows.contains_key(&key) {
-        rows.retain(|_, row| now.since(row.last) < Duration::from_secs(rule.reset_after));
+        rows.retain(|_, row| now.since(row.last_failure) < Duration::from_secs(rule.reset_after_seconds));
         if rows.len() >= MAX_COUNTERS {
-            evict(rows, |row| (row.failures, row.last));
+            evict_lowest_quarter(rows, |row| (row.failures, row.last_failure));
         }
     }
-    let row = rows.entry(key).or_insert(FailureCounter { failures: 0, last: now });
-    *row = FailureCounter { failures: row.failures.saturating_add(1), last: now };
+    let row = rows.entry(key).or_insert(FailureCounter { failures: 0, last_failure: now });
+    *row = FailureCounter { failures: row.failures.saturating_add(1), last_failure: now };
 }
 
 fn uncount_failure<K: Hash + Eq>(rows: &mut HashMap<K, FailureCounter>, key: &K) {
@@ -177,7 +190,10 @@ fn uncount_failure<K: Hash + Eq>(rows: &mut HashMap<K, FailureCounter>, key: &K)
 }
 
 /// Removes the quarter of `rows` with the lowest rank.
-fn evict<K: Hash + Eq + Clone, V>(rows: &mut HashMap<K, V>, weight: impl Fn(&V) -> (u32, Timestamp)) {
+fn evict_lowest_quarter<K: Hash + Eq + Clone, V>(
+    rows: &mut HashMap<K, V>,
+    weight: impl Fn(&V) -> (u32, Timestamp),
+) {
     let mut all: Vec<_> = rows.iter().map(|(key, row)| (weight(row), key.clone())).collect();
     all.sort_unstable_by_key(|(weight, _)| *weight);
     for (_, key) in all.into_iter().take(MAX_COUNTERS / 4) {
@@ -192,7 +208,7 @@ fn hash_login(login: &str) -> LoginHash {
 }
 
 /// Reduces an address to its counter key: an IPv6 subscriber has a /64, which counts as one address.
-fn address_prefix(address: IpAddr) -> IpAddr {
+fn throttled_address(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
         v4 @ IpAddr::V4(_) => v4,
@@ -217,41 +233,41 @@ mod tests {
         let mut now = 0_i64;
         for expected in [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60_u32] {
             if expected > 0 {
-                let delay = throttle.try_begin("anna", ip("192.0.2.1"), at(now)).unwrap_err();
+                let delay = throttle.try_admit("anna", ip("192.0.2.1"), at(now)).unwrap_err();
                 assert_eq!(delay, u64::from(expected));
                 let early = at(now + i64::from(expected)) - Duration::from_micros(1);
-                assert_eq!(throttle.try_begin("anna", ip("192.0.2.1"), early).unwrap_err(), 1);
+                assert_eq!(throttle.try_admit("anna", ip("192.0.2.1"), early).unwrap_err(), 1);
             }
             now += i64::from(expected);
-            throttle.try_begin("anna", ip("192.0.2.1"), at(now)).unwrap();
+            throttle.try_admit("anna", ip("192.0.2.1"), at(now)).unwrap();
         }
         // A refused attempt does not extend the delay, and the counters reset in time.
-        assert!(throttle.try_begin("anna", ip("192.0.2.2"), at(now + 59)).is_err());
-        assert!(throttle.try_begin("bert", ip("192.0.2.2"), at(now + 59)).is_ok());
+        assert!(throttle.try_admit("anna", ip("192.0.2.2"), at(now + 59)).is_err());
+        assert!(throttle.try_admit("bert", ip("192.0.2.2"), at(now + 59)).is_ok());
         for _ in 0..5 {
-            assert!(throttle.try_begin("anna", ip("192.0.2.3"), at(now + 900)).is_ok());
+            assert!(throttle.try_admit("anna", ip("192.0.2.3"), at(now + 900)).is_ok());
         }
     }
 
     #[test]
     fn strangers_do_not_lock_out_the_owner() {
         let throttle = LoginThrottle::default();
-        let owner = throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap();
+        let owner = throttle.try_admit("anna", ip("192.0.2.1"), at(0)).unwrap();
         throttle.record_success(&owner, at(0));
         for host in 0..200 {
-            let _ = throttle.try_begin("anna", ip(&format!("198.51.100.{host}")), at(host));
+            let _ = throttle.try_admit("anna", ip(&format!("198.51.100.{host}")), at(host));
         }
-        assert!(throttle.try_begin("anna", ip("198.51.100.250"), at(200)).is_err(), "a stranger may go on");
-        let again = throttle.try_begin("anna", ip("192.0.2.1"), at(200)).expect("the owner is kept out");
+        assert!(throttle.try_admit("anna", ip("198.51.100.250"), at(200)).is_err(), "a stranger may go on");
+        let again = throttle.try_admit("anna", ip("192.0.2.1"), at(200)).expect("the owner is kept out");
         throttle.record_success(&again, at(200));
         // Guesses from a known address are throttled all the same.
-        let fails = (0..30).filter(|_| throttle.try_begin("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
+        let fails = (0..30).filter(|_| throttle.try_admit("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
         assert_eq!(fails, 5);
         let later = at(200) + KNOWN_ADDRESS_TTL;
         for host in 0..6 {
-            let _ = throttle.try_begin("anna", ip(&format!("203.0.113.{host}")), later);
+            let _ = throttle.try_admit("anna", ip(&format!("203.0.113.{host}")), later);
         }
-        assert!(throttle.try_begin("anna", ip("192.0.2.1"), later).is_err(), "known for longer than 30 days");
+        assert!(throttle.try_admit("anna", ip("192.0.2.1"), later).is_err(), "known for longer than 30 days");
     }
 
     #[test]
@@ -259,44 +275,49 @@ mod tests {
         let throttle = LoginThrottle::default();
         let mut admitted = 0;
         for n in 0..100 {
-            let mine = throttle.try_begin("mallory", ip("2001:db8::1"), at(0));
+            let mine = throttle.try_admit("mallory", ip("2001:db8::1"), at(0));
             if let Ok(attempt) = &mine {
                 throttle.record_success(attempt, at(0));
             }
             let other = ip(&format!("2001:db8::{n:x}"));
-            admitted += usize::from(throttle.try_begin(&format!("login {n}"), other, at(0)).is_ok());
+            admitted += usize::from(throttle.try_admit(&format!("login {n}"), other, at(0)).is_ok());
         }
         assert_eq!(admitted, 20);
-        assert!(throttle.try_begin("anna", ip("2001:db8:0:1::1"), at(0)).is_ok(), "another network");
+        assert!(throttle.try_admit("anna", ip("2001:db8:0:1::1"), at(0)).is_ok(), "another network");
     }
 
     #[test]
     fn a_clock_that_is_set_back_does_not_extend_a_delay() {
         let throttle = LoginThrottle::default();
         for _ in 0..5 {
-            throttle.try_begin("anna", ip("192.0.2.1"), at(100_000)).unwrap();
+            throttle.try_admit("anna", ip("192.0.2.1"), at(100_000)).unwrap();
         }
-        assert_eq!(throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap_err(), 1);
-        assert!(throttle.try_begin("anna", ip("192.0.2.1"), at(1)).is_ok());
+        assert_eq!(throttle.try_admit("anna", ip("192.0.2.1"), at(0)).unwrap_err(), 1);
+        assert!(throttle.try_admit("anna", ip("192.0.2.1"), at(1)).is_ok());
     }
 
     #[test]
     fn memory_is_bounded_and_the_most_failures_are_kept() {
         let throttle = LoginThrottle::default();
         for _ in 0..5 {
-            throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap();
+            throttle.try_admit("anna", ip("192.0.2.1"), at(0)).unwrap();
         }
         for n in 0..u32::try_from(2 * MAX_COUNTERS).unwrap() {
             let [_, high, middle, low] = n.to_be_bytes();
             let address = IpAddr::from([10, high, middle, low]);
-            let attempt = throttle.try_begin(&format!("login {n}"), address, at(0)).unwrap();
+            let attempt = throttle.try_admit(&format!("login {n}"), address, at(0)).unwrap();
             if n % 2 == 0 {
                 throttle.record_success(&attempt, at(0));
-                throttle.try_begin(&format!("login {n}"), address, at(0)).unwrap();
+                throttle.try_admit(&format!("login {n}"), address, at(0)).unwrap();
             }
         }
         let counters = throttle.counters.lock();
-        let Counters { logins, pairs, addresses, known_good } = &*counters;
+        let ThrottleCounters {
+            login_failures: logins,
+            known_address_failures: pairs,
+            address_failures: addresses,
+            known_addresses: known_good,
+        } = &*counters;
         let sizes = [logins.len(), pairs.len(), addresses.len(), known_good.len()];
         assert!(sizes.iter().all(|size| *size <= MAX_COUNTERS), "{sizes:?}");
         assert_eq!(logins[&hash_login("anna")].failures, 5);
@@ -306,9 +327,9 @@ mod tests {
     fn cancelled_attempts_do_not_count() {
         let throttle = LoginThrottle::default();
         for _ in 0..100 {
-            let attempt = throttle.try_begin("anna", ip("192.0.2.1"), at(0)).unwrap();
-            throttle.cancel(&attempt);
+            let attempt = throttle.try_admit("anna", ip("192.0.2.1"), at(0)).unwrap();
+            throttle.uncount(&attempt);
         }
-        assert!(throttle.counters.lock().logins.is_empty());
+        assert!(throttle.counters.lock().login_failures.is_empty());
     }
 }

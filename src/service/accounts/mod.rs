@@ -12,5 +12,5 @@ mod users;
 
 pub use account_service::AccountService;
 pub use issued_token::IssuedToken;
-pub use password::{generate_password, hash_password, validate_login, validate_password};
-pub use users::{UserChangeGuard, authorize_user_change, login_key};
+pub use password::{generate_password, hash_password, login_error, password_error};
+pub use users::{UserChangeGuard, authorize_user_change, normalize_login};

@@ -13,14 +13,14 @@ use crate::syntax::node::Position;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 /// Fewest characters of a password.
-const MIN_CHARS: usize = 8;
+const MIN_PASSWORD_CHARS: usize = 8;
 /// Most characters of a password (interface.md sets no limit; long enough for any passphrase).
-const MAX_CHARS: usize = 1024;
+const MAX_PASSWORD_CHARS: usize = 1024;
 /// Hashes computed at once. Each takes 19 MiB (argon2id, 2 passes, the OWASP minimum) and about 30 ms of a
 /// core, which checks need too.
 const MAX_CONCURRENT_HASHES: usize = 2;
 /// Hashes queued for computation; further callers get an error.
-const MAX_WAITING_HASHES: usize = 64;
+const MAX_QUEUED_HASHES: usize = 64;
 /// Hash used for a login that does not exist, so that checking it takes as long.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlz$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -29,7 +29,7 @@ const READABLE_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// Returns why a new password is invalid; the error never contains it.
 #[must_use]
-pub fn validate_password(password: &str) -> Option<ValidationError> {
+pub fn password_error(password: &str) -> Option<ValidationError> {
     if password == MASK {
         let message = format!("`{MASK}` masks a secret and is not a valid password");
         return Some(ValidationError::new(
@@ -40,16 +40,18 @@ pub fn validate_password(password: &str) -> Option<ValidationError> {
         ));
     }
     let length = password.chars().count();
-    if (MIN_CHARS..=MAX_CHARS).contains(&length) {
+    if (MIN_PASSWORD_CHARS..=MAX_PASSWORD_CHARS).contains(&length) {
         return None;
     }
-    let message = format!("a password has {MIN_CHARS} to {MAX_CHARS} characters, this one has {length}");
+    let message = format!(
+        "a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters, this one has {length}"
+    );
     Some(ValidationError::new(ValidationErrorKind::Length, "password", Position::default(), message))
 }
 
 /// Returns why the login of a new user is invalid.
 #[must_use]
-pub fn validate_login(login: &str) -> Option<ValidationError> {
+pub fn login_error(login: &str) -> Option<ValidationError> {
     let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || c == ':';
     let length = login.chars().count();
     if (1..=255).contains(&length) && !login.contains(is_forbidden) {
@@ -62,7 +64,7 @@ pub fn validate_login(login: &str) -> Option<ValidationError> {
 /// Computes the hash to store as private data of a user (PHC string), on a blocking thread.
 pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
     let password = Zeroizing::new(password.to_owned());
-    let hash = run_blocking(move || {
+    let hash = run_hashing(move || {
         argon2::Argon2::default().hash_password(password.as_bytes()).map(|h| h.to_string())
     });
     hash.await?.map(String::into_bytes).map_err(|error| {
@@ -72,13 +74,13 @@ pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
 }
 
 /// Whether `password` has this hash. Without a hash, it takes the same time and returns false.
-pub(super) async fn matches_hash(password: &str, hash: Option<&[u8]>) -> Result<bool, ServiceError> {
-    if password.chars().count() > MAX_CHARS {
+pub(super) async fn password_matches(password: &str, hash: Option<&[u8]>) -> Result<bool, ServiceError> {
+    if password.chars().count() > MAX_PASSWORD_CHARS {
         return Ok(false);
     }
     let password = Zeroizing::new(password.to_owned());
     let known = hash.and_then(|hash| std::str::from_utf8(hash).ok()).map(str::to_owned);
-    run_blocking(move || {
+    run_hashing(move || {
         let matches = |hash: &str| {
             let hash = PasswordHash::new(hash)?;
             Argon2::default().verify_password(password.as_bytes(), &hash)
@@ -101,12 +103,12 @@ pub fn generate_password() -> String {
 }
 
 /// Runs `work` on a blocking thread, few at once to bound memory.
-async fn run_blocking<T: Send + 'static>(
+async fn run_hashing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ServiceError> {
-    static TURNS: OnceLock<(Semaphore, Semaphore)> = OnceLock::new();
-    let (queue, permits) = TURNS.get_or_init(|| {
-        (Semaphore::new(MAX_WAITING_HASHES + MAX_CONCURRENT_HASHES), Semaphore::new(MAX_CONCURRENT_HASHES))
+    static QUEUE_AND_PERMITS: OnceLock<(Semaphore, Semaphore)> = OnceLock::new();
+    let (queue, permits) = QUEUE_AND_PERMITS.get_or_init(|| {
+        (Semaphore::new(MAX_QUEUED_HASHES + MAX_CONCURRENT_HASHES), Semaphore::new(MAX_CONCURRENT_HASHES))
     });
     let _queued = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
     // Moved into the work: a cancelled caller must not free the permit of work that still runs.
@@ -136,14 +138,14 @@ mod tests {
             ("x".repeat(1025), false),
             (MASK.to_owned(), false),
         ] {
-            let error = validate_password(&password);
+            let error = password_error(&password);
             assert_eq!(error.is_none(), is_valid, "{password}");
             assert!(error.is_none_or(|error| password == MASK || !error.to_string().contains(&password)));
         }
         for (login, is_valid) in
             [("", false), ("anna@example.test", true), ("a b", false), ("a:b", false), ("a\n", false)]
         {
-            assert_eq!(validate_login(login).is_none(), is_valid, "{login:?}");
+            assert_eq!(login_error(login).is_none(), is_valid, "{login:?}");
         }
     }
 
@@ -151,10 +153,10 @@ mod tests {
     async fn a_hash_is_argon2id_and_fits_its_password_alone() {
         let hash = hash_password("correct horse").await.unwrap();
         assert!(hash.starts_with(b"$argon2id$v=19$m=19456,t=2,p=1$"), "{}", String::from_utf8_lossy(&hash));
-        assert_eq!(matches_hash("correct horse", Some(&hash)).await, Ok(true));
-        assert_eq!(matches_hash("correct horsf", Some(&hash)).await, Ok(false));
-        assert_eq!(matches_hash("correct horse", None).await, Ok(false));
-        assert_eq!(matches_hash("correct horse", Some(b"no hash")).await, Ok(false));
+        assert_eq!(password_matches("correct horse", Some(&hash)).await, Ok(true));
+        assert_eq!(password_matches("correct horsf", Some(&hash)).await, Ok(false));
+        assert_eq!(password_matches("correct horse", None).await, Ok(false));
+        assert_eq!(password_matches("correct horse", Some(b"no hash")).await, Ok(false));
         assert!(PasswordHash::new(DUMMY_HASH).is_ok(), "an unknown login would take no time");
     }
 
@@ -162,7 +164,7 @@ mod tests {
     fn generated_passwords_are_long_enough_and_differ() {
         let generated = generate_password();
         assert_eq!((generated.len(), generated.split('-').count()), (23, 4));
-        assert!(validate_password(&generated).is_none());
+        assert!(password_error(&generated).is_none());
         assert_ne!(generated, generate_password());
     }
 }

@@ -8,9 +8,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
-use super::account_service::{AccountService, with_address};
+use super::account_service::{AccountService, with_client_address};
 use super::issued_token::TokenHash;
-use super::users::{caller_from_user, is_active, login_key};
+use super::users::{caller_from_user, can_log_in, normalize_login};
 use crate::catalog::record_settings::settings_from_record;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::TokenPurge;
@@ -19,21 +19,21 @@ use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
 
 /// Lifetime of an access token (behaviour.md 1 "Token").
-pub(super) const ACCESS_SECONDS: u64 = 3_600;
+pub(super) const ACCESS_TOKEN_SECONDS: u64 = 3_600;
 /// Lifetime of a session after its last use (behaviour.md 2).
 pub(super) const SESSION_SECONDS: u64 = 900;
 /// Extensions of a session are stored at most this often.
-const EXTEND_WRITE_INTERVAL: Duration = Duration::from_mins(1);
+const SESSION_WRITE_INTERVAL: Duration = Duration::from_mins(1);
 /// Most session extensions kept in memory; further ones are stored at once.
 const MAX_UNWRITTEN_EXTENSIONS: usize = 10_000;
 /// Longest token in bytes that is looked up; longer ones were never issued.
-const MAX_TOKEN_CHARS: usize = 128;
+const MAX_TOKEN_BYTES: usize = 128;
 /// Separates the host token from the id of the account to act for.
 const ACCOUNT_SEPARATOR: char = '~';
 
 impl TokenPurge for AccountService {
     fn purge_tokens(&self) -> StoreFuture<'_, u64> {
-        Box::pin(self.remove_expired())
+        Box::pin(self.remove_expired_tokens())
     }
 }
 
@@ -42,15 +42,15 @@ impl AccountService {
     ///
     /// The host token authenticates for account 1, or with `~` and an id appended, for the account of that id.
     pub async fn authenticate_bearer(&self, token: &str, address: IpAddr) -> Result<Caller, ServiceError> {
-        if let Some(caller) = self.authenticate_host(token).await? {
-            return Ok(with_address(address, caller));
+        if let Some(caller) = self.authenticate_host_token(token).await? {
+            return Ok(with_client_address(address, caller));
         }
         let found = self
             .find_token(TokenKind::Access, token)
             .await?
-            .filter(|(token, user)| self.clock.now() < token.expires_at && is_active(user));
-        let (_, user) = found.ok_or_else(login_expired)?;
-        Ok(with_address(address, caller_from_user(&user, EntryPoint::V3)?))
+            .filter(|(token, user)| self.clock.now() < token.expires_at && can_log_in(user));
+        let (_, user) = found.ok_or_else(invalid_login_error)?;
+        Ok(with_client_address(address, caller_from_user(&user, EntryPoint::ApiV3)?))
     }
 
     /// Returns the caller of `session` of `login`; extends the session.
@@ -60,48 +60,50 @@ impl AccountService {
         session: &str,
         address: IpAddr,
     ) -> Result<Caller, ServiceError> {
-        let (token, user) = self.find_token(TokenKind::Session, session).await?.ok_or_else(login_expired)?;
+        let (token, user) =
+            self.find_token(TokenKind::Session, session).await?.ok_or_else(invalid_login_error)?;
         let now = self.clock.now();
-        let extended = self.extended_sessions.lock().get(&token.hash).copied();
+        let extended = self.unwritten_session_ends.lock().get(&token.hash).copied();
         let expires_at = extended.map_or(token.expires_at, |extended| extended.max(token.expires_at));
         if now >= expires_at
-            || login_key(login) != login_key(settings_from_record::<UserSettings<'_>>(&user)?.login)
+            || normalize_login(login)
+                != normalize_login(settings_from_record::<UserSettings<'_>>(&user)?.login)
         {
-            return Err(login_expired());
+            return Err(invalid_login_error());
         }
-        if !is_active(&user) {
-            return Err(ServiceError::Locked);
+        if !can_log_in(&user) {
+            return Err(ServiceError::UserLocked);
         }
         self.extend_session(&token, now + Duration::from_secs(SESSION_SECONDS)).await?;
-        Ok(with_address(address, caller_from_user(&user, EntryPoint::Legacy)?))
+        Ok(with_client_address(address, caller_from_user(&user, EntryPoint::LegacyApi)?))
     }
 
     /// Revokes the access token that `caller` sent; the host token stays valid.
     pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), ServiceError> {
-        if caller.user == UserId(0) {
+        if caller.user_id == UserId(0) {
             return Ok(());
         }
-        self.tokens.revoke(hash_token(token)).await?;
-        self.audit_login(caller, "logout").await
+        self.token_store.revoke(hash_token(token)).await?;
+        self.audit_session_event(caller, "logout").await
     }
 
     /// Creates the host token, which gives full access for as long as this process runs, and returns it. The server
     /// writes it to a file that only its user can read. The previous one becomes invalid.
     #[must_use]
     pub fn renew_host_token(&self) -> String {
-        let token = new_token();
+        let token = generate_token();
         *self.host_token_hash.write() = Some(hash_token(&token));
         token.to_string()
     }
 
     /// Removes expired tokens and sessions; returns how many.
-    pub async fn remove_expired(&self) -> Result<u64, StoreError> {
-        let extended = std::mem::take(&mut *self.extended_sessions.lock());
+    pub async fn remove_expired_tokens(&self) -> Result<u64, StoreError> {
+        let extended = std::mem::take(&mut *self.unwritten_session_ends.lock());
         let now = self.clock.now();
         for (hash, expires_at) in extended.into_iter().filter(|(_, expires_at)| *expires_at > now) {
-            self.tokens.extend(hash, expires_at).await?;
+            self.token_store.extend(hash, expires_at).await?;
         }
-        self.tokens.remove_expired(now).await
+        self.token_store.remove_expired(now).await
     }
 
     /// Issues a token for `user`, whose password was verified, that lives for `seconds`.
@@ -111,13 +113,15 @@ impl AccountService {
         user: &Record,
         seconds: u64,
     ) -> Result<String, ServiceError> {
-        let (token, issued_at) = (new_token(), self.clock.now());
+        let (token, issued_at) = (generate_token(), self.clock.now());
         let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(seconds));
-        self.tokens.insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
+        self.token_store
+            .insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at })
+            .await?;
         // A new password revokes all tokens, including one issued for the old password in the meantime.
-        let current = self.config.record(RecordKind::User, user.id).await?;
+        let current = self.config_store.record(RecordKind::User, user.id).await?;
         if current.is_none_or(|current| current.private_data != user.private_data) {
-            self.tokens.revoke(hash).await?;
+            self.token_store.revoke(hash).await?;
             return Err(ServiceError::InvalidCredentials);
         }
         Ok(token.to_string())
@@ -129,18 +133,18 @@ impl AccountService {
         kind: TokenKind,
         token: &str,
     ) -> Result<Option<(StoredToken, Record)>, ServiceError> {
-        if token.len() > MAX_TOKEN_CHARS {
+        if token.len() > MAX_TOKEN_BYTES {
             return Ok(None);
         }
-        let Some(token) = self.tokens.token(hash_token(token)).await?.filter(|token| token.kind == kind)
+        let Some(token) = self.token_store.token(hash_token(token)).await?.filter(|token| token.kind == kind)
         else {
             return Ok(None);
         };
-        let user = self.config.record(RecordKind::User, token.user.0).await?;
+        let user = self.config_store.record(RecordKind::User, token.user.0).await?;
         Ok(user.map(|user| (token, user)))
     }
 
-    async fn authenticate_host(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
+    async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
         let (secret, customer) = match token.split_once(ACCOUNT_SEPARATOR) {
             Some((secret, number)) => (secret, number.parse().ok().map(CustomerId)),
             None => (token, Some(CustomerId(1))),
@@ -150,11 +154,11 @@ impl AccountService {
             constant_time::verify_slices_are_equal(&expected, &hash_token(secret)).is_ok()
         };
         let Some(customer) =
-            customer.filter(|_| token.len() <= MAX_TOKEN_CHARS && expected.is_some_and(fits))
+            customer.filter(|_| token.len() <= MAX_TOKEN_BYTES && expected.is_some_and(fits))
         else {
             return Ok(None);
         };
-        if self.config.record(RecordKind::Customer, customer.0).await?.is_none() {
+        if self.config_store.record(RecordKind::Customer, customer.0).await?.is_none() {
             return Err(ServiceError::NotFound);
         }
         Ok(Some(Self::host_caller(customer, EntryPoint::Cli)))
@@ -163,20 +167,20 @@ impl AccountService {
     /// Extends a session; in the store at most once a minute, otherwise in memory.
     async fn extend_session(&self, token: &StoredToken, expires_at: Timestamp) -> Result<(), ServiceError> {
         {
-            let mut extended = self.extended_sessions.lock();
+            let mut extended = self.unwritten_session_ends.lock();
             let has_space = extended.len() < MAX_UNWRITTEN_EXTENSIONS || extended.contains_key(&token.hash);
-            if expires_at.since(token.expires_at) < EXTEND_WRITE_INTERVAL && has_space {
+            if expires_at.since(token.expires_at) < SESSION_WRITE_INTERVAL && has_space {
                 extended.insert(token.hash, expires_at);
                 return Ok(());
             }
             extended.remove(&token.hash);
         }
-        Ok(self.tokens.extend(token.hash, expires_at).await?)
+        Ok(self.token_store.extend(token.hash, expires_at).await?)
     }
 }
 
 /// Generates 256 random bits as text.
-fn new_token() -> Zeroizing<String> {
+fn generate_token() -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0; 32]);
     // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(bytes.as_mut_slice()).is_err() {}
@@ -189,6 +193,6 @@ fn hash_token(token: &str) -> TokenHash {
     hash
 }
 
-fn login_expired() -> ServiceError {
+fn invalid_login_error() -> ServiceError {
     ServiceError::Unauthenticated("The login is invalid or expired; log in again".to_owned())
 }

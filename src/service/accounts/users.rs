@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::account_service::AccountService;
-use super::password::{generate_password, hash_password, validate_login, validate_password};
+use super::password::{generate_password, hash_password, login_error, password_error};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{CustomerId, Permission, Record, RecordKind, Revision, Role, UserId};
 use crate::schema::typed::record::{UserSettings, parse_record_fields};
@@ -21,7 +21,7 @@ static USER_CHANGE_LOCK: Mutex<()> = Mutex::const_new(());
 
 /// Returns the form of a login for lookups, which is unique over all accounts.
 #[must_use]
-pub fn login_key(login: &str) -> String {
+pub fn normalize_login(login: &str) -> String {
     login.trim().to_lowercase()
 }
 
@@ -29,7 +29,7 @@ pub fn login_key(login: &str) -> String {
 #[must_use = "keep it until the change is written"]
 #[derive(Debug)]
 pub struct UserChangeGuard {
-    _held: MutexGuard<'static, ()>,
+    _lock: MutexGuard<'static, ()>,
 }
 
 /// Authorizes `caller` to change the user `before` (`None` for a new one) to the fields `after` (`None` to remove
@@ -44,14 +44,14 @@ pub async fn authorize_user_change(
 ) -> Result<UserChangeGuard, ServiceError> {
     let held = USER_CHANGE_LOCK.lock().await;
     let is_own_password =
-        before.is_some_and(|user| UserId(user.id) == caller.user && after == Some(&user.fields));
+        before.is_some_and(|user| UserId(user.id) == caller.user_id && after == Some(&user.fields));
     if is_own_password {
-        return Ok(UserChangeGuard { _held: held });
+        return Ok(UserChangeGuard { _lock: held });
     }
-    caller.require_right(Permission::Administer)?;
+    caller.require_permission(Permission::Administer)?;
     let admin = Role::Admin.name();
     let (was, becomes) =
-        (before.map(settings_from_record).transpose()?, after.map(user_settings).transpose()?);
+        (before.map(settings_from_record).transpose()?, after.map(parse_user_settings).transpose()?);
     let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role_name == admin);
     let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
     if (was_admin || becomes_admin) && !caller.role.allows(Permission::ManageAdmins) {
@@ -65,14 +65,14 @@ pub async fn authorize_user_change(
     }
     if let Some((user, was)) = before.zip(was).filter(|(_, was)| is_active_admin(was))
         && !becomes.is_some_and(|becomes| is_active_admin(&becomes))
-        && !has_other_admin(config, user).await?
+        && !has_other_active_admin(config, user).await?
     {
         let login = was.login;
         return Err(ServiceError::Conflict(format!(
             "`{login}` is the last {admin} of the account who can log in"
         )));
     }
-    Ok(UserChangeGuard { _held: held })
+    Ok(UserChangeGuard { _lock: held })
 }
 
 /// Whether the user is an ADMIN who can log in.
@@ -81,11 +81,11 @@ fn is_active_admin(user: &UserSettings<'_>) -> bool {
 }
 
 /// Reads the settings of a user to be stored.
-fn user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, ServiceError> {
+fn parse_user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, ServiceError> {
     parse_record_fields(fields).map_err(ServiceError::from)
 }
 
-async fn has_other_admin(config: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
+async fn has_other_active_admin(config: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
     let users = config
         .records(RecordFilter::new(RecordKind::User).for_customer(user.customer), ALL_ROWS)
         .await?
@@ -97,7 +97,7 @@ async fn has_other_admin(config: &dyn ConfigStore, user: &Record) -> Result<bool
 }
 
 /// Whether `user` may log in.
-pub(super) fn is_active(user: &Record) -> bool {
+pub(super) fn can_log_in(user: &Record) -> bool {
     settings_or_skip(user).is_some_and(|user: UserSettings<'_>| user.can_log_in())
 }
 
@@ -106,17 +106,17 @@ pub(super) fn caller_from_user(user: &Record, via: EntryPoint) -> Result<Caller,
     let known: UserSettings<'_> = settings_from_record(user)?;
     let role = known.role().map_err(|error| {
         tracing::error!(user = user.id, error = %error, "user ignored: unknown role");
-        ServiceError::Locked
+        ServiceError::UserLocked
     })?;
     let (user_id, login) = (UserId(user.id), Arc::from(known.login));
-    Ok(Caller { customer: user.customer, user: user_id, login, role, address: None, via })
+    Ok(Caller { customer: user.customer, user_id, login, role, client_address: None, entry_point: via })
 }
 
 impl AccountService {
     /// Creates the user `admin` of account 1 when there is no user yet; returns the password if one was generated.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
         let one = Pagination { limit: 1, offset: 0 };
-        if self.config.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
+        if self.config_store.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
             return Ok(None);
         }
         let generated = password.is_none().then(generate_password);
@@ -136,7 +136,7 @@ impl AccountService {
         password: &str,
     ) -> Result<UserId, ServiceError> {
         self.require_account_access(caller, customer).await?;
-        let errors: Vec<_> = validate_login(login).into_iter().chain(validate_password(password)).collect();
+        let errors: Vec<_> = login_error(login).into_iter().chain(password_error(password)).collect();
         if !errors.is_empty() {
             return Err(errors.into());
         }
@@ -146,21 +146,21 @@ impl AccountService {
             return Err(ServiceError::NotFound);
         };
         let private = Some(hash_password(password).await?);
-        let _permit = authorize_user_change(&*self.config, caller, None, Some(&fields)).await?;
+        let _permit = authorize_user_change(&*self.config_store, caller, None, Some(&fields)).await?;
         let now = self.clock.now();
-        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::Created(0), login);
+        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::CreatedByWrite(0), login);
         (entry.customer, entry.after) = (customer, fields.clone());
         let record = NewRecord {
             kind: RecordKind::User,
             customer: Some(customer),
             parent_id: None,
-            unique_key: Some(login_key(login)),
+            unique_key: Some(normalize_login(login)),
             created_at: now,
             created_by: caller.login.to_string(),
             fields,
-            sealed: private,
+            private_data: private,
         };
-        match self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
+        match self.config_store.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
             Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => {
                 Err(ServiceError::Conflict(format!("The login `{login}` is already in use")))
@@ -171,10 +171,10 @@ impl AccountService {
 
     /// Returns the users of `customer`, ordered by id.
     pub async fn users(&self, caller: &Caller, customer: CustomerId) -> Result<Vec<Record>, ServiceError> {
-        caller.require_right(Permission::Administer)?;
+        caller.require_permission(Permission::Administer)?;
         self.require_account_access(caller, customer).await?;
         Ok(self
-            .config
+            .config_store
             .records(RecordFilter::new(RecordKind::User).for_customer(customer), ALL_ROWS)
             .await?
             .items)
@@ -187,16 +187,16 @@ impl AccountService {
         login: &str,
         password: &str,
     ) -> Result<(), ServiceError> {
-        if let Some(error) = validate_password(password) {
+        if let Some(error) = password_error(password) {
             return Err(vec![error].into());
         }
         let private = hash_password(password).await?;
         let user = self.find_user(caller, login).await?;
         let fields = user.fields.clone();
-        let _permit = authorize_user_change(&*self.config, caller, Some(&user), Some(&fields)).await?;
+        let _permit = authorize_user_change(&*self.config_store, caller, Some(&user), Some(&fields)).await?;
         let after = Record { private_data: Some(private), ..user.clone() };
         let shown = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
-        self.update_user(caller, user.revision, after, shown).await
+        self.update_user_and_revoke_tokens(caller, user.revision, after, shown).await
     }
 
     /// Enables or disables a user and revokes its tokens.
@@ -204,15 +204,17 @@ impl AccountService {
         let user = self.find_user(caller, login).await?;
         let mut after = user.clone();
         after.fields.insert("enabled".to_owned(), json!(enabled));
-        let _permit = authorize_user_change(&*self.config, caller, Some(&user), Some(&after.fields)).await?;
+        let _permit =
+            authorize_user_change(&*self.config_store, caller, Some(&user), Some(&after.fields)).await?;
         if after.fields == user.fields {
             return Ok(());
         }
         let shown = |value: bool| Map::from_iter([("enabled".to_owned(), json!(value))]);
-        self.update_user(caller, user.revision, after, (shown(!enabled), shown(enabled))).await
+        self.update_user_and_revoke_tokens(caller, user.revision, after, (shown(!enabled), shown(enabled)))
+            .await
     }
 
-    async fn update_user(
+    async fn update_user_and_revoke_tokens(
         &self,
         caller: &Caller,
         expected: Revision,
@@ -226,14 +228,14 @@ impl AccountService {
         (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
         let revoke = ConfigChange::RevokeTokens(UserId(after.id));
         let update = ConfigChange::UpdateRecord { record: Box::new(after), expected };
-        self.config.write_changes(vec![update, revoke], vec![entry]).await?;
+        self.config_store.write_changes(vec![update, revoke], vec![entry]).await?;
         Ok(())
     }
 
     /// Returns the user with this login, of the caller's account; the host may access all accounts.
     async fn find_user(&self, caller: &Caller, login: &str) -> Result<Record, ServiceError> {
-        let user = self.config.record_by_unique(RecordKind::User, login_key(login)).await?;
-        user.filter(|user| caller.user == UserId(0) || user.customer == caller.customer)
+        let user = self.config_store.record_by_unique(RecordKind::User, normalize_login(login)).await?;
+        user.filter(|user| caller.user_id == UserId(0) || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }
 
@@ -243,8 +245,9 @@ impl AccountService {
         caller: &Caller,
         customer: CustomerId,
     ) -> Result<(), ServiceError> {
-        let is_allowed = caller.customer == customer || caller.user == UserId(0);
-        let exists = is_allowed && self.config.record(RecordKind::Customer, customer.0).await?.is_some();
+        let is_allowed = caller.customer == customer || caller.user_id == UserId(0);
+        let exists =
+            is_allowed && self.config_store.record(RecordKind::Customer, customer.0).await?.is_some();
         if exists { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

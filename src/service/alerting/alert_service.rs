@@ -18,13 +18,13 @@ pub struct AlertServiceDependencies {
     /// Stores notifications.
     pub outbox: Arc<dyn Outbox>,
     /// Stores the audit trail.
-    pub config: Arc<dyn ConfigStore>,
+    pub config_store: Arc<dyn ConfigStore>,
     /// Controls the alert engine and the delivery.
     pub alert_control: Arc<dyn AlertControl>,
     /// The monitors.
-    pub monitors: Arc<MonitorCache>,
+    pub monitor_cache: Arc<MonitorCache>,
     /// Supplies account data.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -42,7 +42,7 @@ impl AlertService {
     }
 
     /// Records an action of `caller` in the audit trail.
-    pub(super) async fn audit(
+    pub(super) async fn write_audit_entry(
         &self,
         caller: &Caller,
         action: &'static str,
@@ -52,12 +52,12 @@ impl AlertService {
     ) -> Result<(), ServiceError> {
         let now = self.dependencies.clock.now();
         let entry = caller.audit_entry(now, action, object, AuditObject::Id(id), name);
-        self.dependencies.config.write_changes(Vec::new(), vec![entry]).await?;
+        self.dependencies.config_store.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
     /// Returns the monitor of the caller's account with this id.
     pub(super) fn own_monitor(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
-        self.dependencies.monitors.get_for_customer(caller.customer, MonitorId(monitor))
+        self.dependencies.monitor_cache.get_for_customer(caller.customer, MonitorId(monitor))
     }
 }

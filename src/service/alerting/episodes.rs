@@ -21,7 +21,7 @@ impl AlertService {
         filter: EpisodeFilter,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        caller.require_right(Permission::View)?;
+        caller.require_permission(Permission::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.alert_store.episodes(filter, page).await?;
         let shown = |stored| match episode_to_json(stored) {
@@ -36,7 +36,7 @@ impl AlertService {
 
     /// Returns one episode with its notifications.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, ServiceError> {
-        caller.require_right(Permission::View)?;
+        caller.require_permission(Permission::View)?;
         let found = self.dependencies.alert_store.episode(caller.customer, id).await?;
         let mut shown = episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
@@ -47,12 +47,12 @@ impl AlertService {
     }
 
     /// Acknowledges an open episode: its errors are no longer notified, its end still is.
-    pub async fn acknowledge(
+    pub async fn acknowledge_episode(
         &self,
         caller: &Caller,
         id: EpisodeId,
     ) -> Result<Map<String, Value>, ServiceError> {
-        caller.require_right(Permission::Edit)?;
+        caller.require_permission(Permission::Edit)?;
         let found = self
             .dependencies
             .alert_store
@@ -80,7 +80,7 @@ impl AlertService {
         // Also sent if it was acknowledged before, since the alert engine may have missed that.
         self.dependencies.alert_control.acknowledge_episode(found.monitor_id, id).await?;
         if acknowledged {
-            self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
+            self.write_audit_entry(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }
         Ok(episode_to_json(&current)?)
     }

@@ -20,8 +20,8 @@ impl AlertService {
         filter: NotificationFilter,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        caller.require_right(Permission::View)?;
-        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        caller.require_permission(Permission::View)?;
+        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.outbox.notifications(filter, page).await?;
         let known = recipients_by_id(&facts);
@@ -39,8 +39,12 @@ impl AlertService {
     }
 
     /// Sends a dead notification again.
-    pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
-        caller.require_right(Permission::Edit)?;
+    pub async fn retry_notification(
+        &self,
+        caller: &Caller,
+        id: i64,
+    ) -> Result<Map<String, Value>, ServiceError> {
+        caller.require_permission(Permission::Edit)?;
         // Checks that it belongs to the account before its state is revealed.
         self.notification(caller, id).await?;
         let now = self.dependencies.clock.now();
@@ -49,7 +53,7 @@ impl AlertService {
             return Err(ServiceError::Conflict(message.to_owned()));
         }
         self.dependencies.alert_control.wake_delivery();
-        self.audit(caller, "retry", "notification", id, "").await?;
+        self.write_audit_entry(caller, "retry", "notification", id, "").await?;
         self.notification(caller, id).await
     }
 }

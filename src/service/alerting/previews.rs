@@ -16,7 +16,7 @@ use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFICATION};
 use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, parse_request_fields};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::service::resources::{body_of, conflict_error, template};
+use crate::service::resources::{body_of, field_conflict_error, template};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
@@ -28,18 +28,18 @@ impl AlertService {
         caller: &Caller,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
-        caller.require_right(Permission::Edit)?;
+        caller.require_permission(Permission::Edit)?;
         let fields = body_of(&TEST_NOTIFICATION, body)?;
-        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
         let mut errors = Vec::new();
         let request: TestAlertRequest = parse_request(&TEST_NOTIFICATION, &fields)?;
         let id = request.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: recipient `{id}` does not exist");
-            errors.push(conflict_error(body, "recipient_id", message).with_value(id.to_string()));
+            errors.push(field_conflict_error(body, "recipient_id", message).with_value(id.to_string()));
         }
         let monitor =
-            self.named_monitor(caller, parse_request(&TEST_NOTIFICATION, &fields)?, body, &mut errors);
+            self.requested_monitor(caller, parse_request(&TEST_NOTIFICATION, &fields)?, body, &mut errors);
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
@@ -48,7 +48,7 @@ impl AlertService {
         let notification_id =
             self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
         self.dependencies.alert_control.wake_delivery();
-        self.audit(caller, "test", RecordKind::Recipient.name(), id, "").await?;
+        self.write_audit_entry(caller, "test", RecordKind::Recipient.name(), id, "").await?;
         Ok(SavedObject { id: notification_id, revision: 1, ..SavedObject::default() })
     }
 
@@ -58,15 +58,15 @@ impl AlertService {
         caller: &Caller,
         body: &Node,
     ) -> Result<Map<String, Value>, ServiceError> {
-        caller.require_right(Permission::Edit)?;
+        caller.require_permission(Permission::Edit)?;
         let fields = body_of(&TEMPLATE_PREVIEW, body)?;
         let mut errors = Vec::new();
         let monitor =
-            self.named_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut errors);
+            self.requested_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut errors);
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
-        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
         let template = crate::pipeline::template_from_fields(&fields)?;
         let kind = template.kind.unwrap_or(NotificationKind::SiteError);
         let method = template.method.unwrap_or(NotificationMethod::MailHtml);
@@ -82,7 +82,7 @@ impl AlertService {
     }
 
     /// Returns the monitor that the request names.
-    fn named_monitor(
+    fn requested_monitor(
         &self,
         caller: &Caller,
         example: PreviewRequest,
@@ -93,7 +93,7 @@ impl AlertService {
         let found = self.own_monitor(caller, id);
         if found.is_none() {
             let message = format!("`monitor_id`: monitor `{id}` does not exist");
-            errors.push(conflict_error(body, "monitor_id", message).with_value(id.to_string()));
+            errors.push(field_conflict_error(body, "monitor_id", message).with_value(id.to_string()));
         }
         found
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::phases::{phase_label, total_us};
+use super::phases::{phase_label, sum_us};
 use crate::domain::{Attempt, CheckResult, HttpFacts, Phase, Phases, WarningKind};
 
 /// One attempt.
@@ -11,7 +11,7 @@ pub struct AttemptView<'a> {
     /// 1, or 2 for the retry.
     pub number: u8,
     /// Whether the check has several attempts, which are then shown with headings.
-    pub is_one_of_several: bool,
+    pub has_other_attempts: bool,
     /// Label of the phase that it failed in; `None` when it passed.
     pub failed_phase: Option<String>,
     /// How long it took.
@@ -26,7 +26,7 @@ pub struct AttemptView<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HopView<'a> {
     /// The hop; `None` without redirects.
-    pub title: Option<HopTitle<'a>>,
+    pub heading: Option<HopHeading<'a>>,
     /// Time from the start of the attempt to the start of the hop.
     pub offset_us: u64,
     /// Its phases.
@@ -35,7 +35,7 @@ pub struct HopView<'a> {
 
 /// Heading of a hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HopTitle<'a> {
+pub struct HopHeading<'a> {
     /// Its position, from 1.
     pub number: usize,
     /// The requested URL.
@@ -43,7 +43,7 @@ pub struct HopTitle<'a> {
     /// Status code of the redirect; `None` for the last hop, whose response is among the facts.
     pub http_status: Option<u16>,
     /// Address of the server that redirected.
-    pub address: Option<SocketAddr>,
+    pub server_address: Option<SocketAddr>,
 }
 
 /// Returns the attempts of `result`. A single one without phases and warnings is left out.
@@ -67,11 +67,11 @@ fn attempt_view<'a>(
     is_one_of_several: bool,
     http: Option<&'a HttpFacts>,
 ) -> AttemptView<'a> {
-    let whole = || vec![HopView { title: None, offset_us: 0, phases: attempt.phases }];
+    let whole = || vec![HopView { heading: None, offset_us: 0, phases: attempt.phases }];
     let notes = attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObject);
     AttemptView {
         number: attempt.number,
-        is_one_of_several,
+        has_other_attempts: is_one_of_several,
         failed_phase: attempt.failure.as_ref().map(|failure| phase_label(failure.phase)),
         total_us: attempt.total_us,
         hops: http.map_or_else(whole, |http| hop_views(http, &attempt.phases)),
@@ -84,14 +84,14 @@ fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
     let mut hops = Vec::new();
     for (index, hop) in http.redirects.iter().enumerate() {
         let (http_status, address) = (Some(hop.http_status), hop.address);
-        let title = HopTitle { number: index + 1, url: &hop.url, http_status, address };
-        hops.push(HopView { title: Some(title), offset_us, phases: hop.phases });
-        offset_us += total_us(&hop.phases);
+        let title = HopHeading { number: index + 1, url: &hop.url, http_status, server_address: address };
+        hops.push(HopView { heading: Some(title), offset_us, phases: hop.phases });
+        offset_us += sum_us(&hop.phases);
         rest = subtract_phases(&rest, &hop.phases);
     }
     let number = http.redirects.len() + 1;
-    let title = HopTitle { number, url: &http.url, http_status: None, address: None };
-    hops.push(HopView { title: Some(title), offset_us, phases: rest });
+    let title = HopHeading { number, url: &http.url, http_status: None, server_address: None };
+    hops.push(HopView { heading: Some(title), offset_us, phases: rest });
     hops
 }
 

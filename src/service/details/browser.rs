@@ -35,13 +35,13 @@ pub struct BrowserStepView<'a> {
     /// Status code of the last document loaded in it.
     pub http_status: Option<u16>,
     /// Metrics of the last page; `None` when no page was loaded.
-    pub metrics: Option<Vec<Metric>>,
+    pub metrics: Option<Vec<PageMetric>>,
     /// Its actions, in order.
     pub actions: Vec<ActionView<'a>>,
     /// The requests, in order.
     pub objects: Vec<ObjectView<'a>>,
     /// Number of requests beyond those in `objects`.
-    pub unlisted: usize,
+    pub unlisted_objects: usize,
     /// JavaScript errors and console messages.
     pub console: Vec<ConsoleLine<'a>>,
 }
@@ -54,23 +54,23 @@ pub struct ActionView<'a> {
     /// Whether it did not fail.
     pub passed: bool,
     /// Whether it was skipped, being optional.
-    pub skipped: bool,
+    pub was_skipped: bool,
     /// How long it took.
     pub total_us: u64,
 }
 
 /// A metric of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Metric {
+pub struct PageMetric {
     /// Its name, in lower case.
     pub label: &'static str,
     /// Its value.
-    pub value: MetricValue,
+    pub value: PageMetricValue,
 }
 
-/// The value of a [`Metric`].
+/// The value of a [`PageMetric`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MetricValue {
+pub enum PageMetricValue {
     /// A time, in microseconds.
     Micros(u64),
     /// A number without a unit.
@@ -117,32 +117,32 @@ impl<'a> BrowserStepView<'a> {
             metrics: step.timing.as_ref().map(page_metrics),
             actions: step.actions.iter().map(ActionView::new).collect(),
             objects: step.objects.iter().map(ObjectView::new).collect(),
-            unlisted: step.unlisted_objects as usize,
+            unlisted_objects: step.unlisted_objects as usize,
             console: step.console.iter().map(ConsoleLine::new).collect(),
         }
     }
 
     /// Returns how many requests are hidden when at most `shown` of them are shown.
     #[must_use]
-    pub fn hidden_objects(&self, shown: usize) -> usize {
-        self.objects.len().saturating_sub(shown) + self.unlisted
+    pub fn hidden_object_count(&self, shown: usize) -> usize {
+        self.objects.len().saturating_sub(shown) + self.unlisted_objects
     }
 }
 
 impl<'a> ActionView<'a> {
     fn new(result: &'a ActionResult) -> Self {
         let ActionResult { action, skipped, total_us, .. } = result;
-        Self { name: action, passed: result.status == Status::OK, skipped: *skipped, total_us: *total_us }
+        Self { name: action, passed: result.status == Status::OK, was_skipped: *skipped, total_us: *total_us }
     }
 }
 
-impl Metric {
+impl PageMetric {
     /// Formats label and value, with times formatted by `duration`.
     #[must_use]
-    pub fn format(&self, duration: impl Fn(u64) -> String) -> String {
+    pub fn format_with(&self, duration: impl Fn(u64) -> String) -> String {
         match self.value {
-            MetricValue::Micros(micros) => format!("{} {}", self.label, duration(micros)),
-            MetricValue::Ratio(ratio) => format!("{} {ratio:.3}", self.label),
+            PageMetricValue::Micros(micros) => format!("{} {}", self.label, duration(micros)),
+            PageMetricValue::Ratio(ratio) => format!("{} {ratio:.3}", self.label),
         }
     }
 }
@@ -156,7 +156,7 @@ impl<'a> ConsoleLine<'a> {
 }
 
 /// Returns the metrics that are present, in chronological order.
-fn page_metrics(timing: &PageTiming) -> Vec<Metric> {
+fn page_metrics(timing: &PageTiming) -> Vec<PageMetric> {
     let phase = |phase: Phase| timing.phases.micros(phase).map(u64::from);
     let times = [
         ("first byte", phase(Phase::FirstByte)),
@@ -166,7 +166,7 @@ fn page_metrics(timing: &PageTiming) -> Vec<Metric> {
         ("document", phase(Phase::DomLoad)),
         ("load", phase(Phase::PageLoad)),
     ];
-    let times = times.into_iter().filter_map(|(label, time)| Some((label, MetricValue::Micros(time?))));
-    let shift = timing.layout_shift.map(|shift| ("layout shift", MetricValue::Ratio(shift)));
-    times.chain(shift).map(|(label, value)| Metric { label, value }).collect()
+    let times = times.into_iter().filter_map(|(label, time)| Some((label, PageMetricValue::Micros(time?))));
+    let shift = timing.layout_shift.map(|shift| ("layout shift", PageMetricValue::Ratio(shift)));
+    times.chain(shift).map(|(label, value)| PageMetric { label, value }).collect()
 }

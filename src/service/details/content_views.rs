@@ -14,9 +14,9 @@ pub struct ContentViewView<'a> {
     /// Time from the start of its first part to the end of its last.
     pub total_us: u64,
     /// Number of objects that belong to it.
-    pub objects: u32,
+    pub object_count: u32,
     /// Their decoded size in bytes.
-    pub bytes: u64,
+    pub decoded_bytes: u64,
     /// The deciding reason.
     pub reason: Option<String>,
 }
@@ -28,8 +28,8 @@ impl<'a> ContentViewView<'a> {
             passed: view.status == Status::OK,
             status: view.status,
             total_us: view.total_us,
-            objects: view.objects,
-            bytes: view.bytes,
+            object_count: view.objects,
+            decoded_bytes: view.bytes,
             reason: view.failures.first().map(ToString::to_string),
         }
     }

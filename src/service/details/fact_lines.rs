@@ -20,40 +20,40 @@ pub struct FactLine {
 /// Returns all facts of `result`, in display order.
 #[must_use]
 pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
-    let mut lines = FactLines(Vec::new());
-    lines.address(result);
+    let mut lines = FactLineBuilder(Vec::new());
+    lines.push_address(result);
     if let Some(http) = &result.facts.http {
-        lines.http(http);
+        lines.push_http(http);
     }
     if let Some(tls) = &result.facts.tls {
-        lines.tls(tls, result.started_at);
+        lines.push_tls(tls, result.started_at);
     }
     if let Some(dns) = &result.facts.dns {
-        lines.dns(dns);
+        lines.push_dns(dns);
     }
     if let Some(ping) = &result.facts.ping {
-        lines.ping(ping);
+        lines.push_ping(ping);
     }
     if let Some(mail) = &result.facts.mail {
-        lines.mail(mail);
+        lines.push_mail(mail);
     }
     if let Some(trip) = &result.facts.round_trip {
-        lines.round_trip_mail(trip);
+        lines.push_round_trip_mail(trip);
     }
     if let Some(ftp) = &result.facts.ftp {
-        lines.ftp(ftp);
+        lines.push_ftp(ftp);
     }
     lines.0
 }
 
-struct FactLines(Vec<FactLine>);
+struct FactLineBuilder(Vec<FactLine>);
 
-impl FactLines {
+impl FactLineBuilder {
     fn push(&mut self, label: &'static str, value: impl Into<String>) {
         self.0.push(FactLine { label, value: value.into() });
     }
 
-    fn address(&mut self, result: &CheckResult) {
+    fn push_address(&mut self, result: &CheckResult) {
         let used = result.address.map(format_peer);
         let others: Vec<String> = (result.facts.resolved.iter())
             .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
@@ -66,7 +66,7 @@ impl FactLines {
         }
     }
 
-    fn http(&mut self, http: &HttpFacts) {
+    fn push_http(&mut self, http: &HttpFacts) {
         let reason = http.http_reason.as_deref().map_or(String::new(), |reason| format!(" {reason}"));
         let mut value = format!(
             "{} {}{reason}, {} bytes",
@@ -83,18 +83,18 @@ impl FactLines {
         self.push("response", value);
     }
 
-    fn tls(&mut self, tls: &TlsFacts, at: Timestamp) {
+    fn push_tls(&mut self, tls: &TlsFacts, at: Timestamp) {
         let parts: Vec<&str> =
             [&tls.tls_version, &tls.tls_cipher].into_iter().flatten().map(String::as_str).collect();
         if !parts.is_empty() {
             self.push("tls", parts.join(", "));
         }
         for (index, certificate) in tls.certificates.iter().enumerate() {
-            self.certificate(if index == 0 { "certificate" } else { "issuer" }, certificate, at);
+            self.push_certificate(if index == 0 { "certificate" } else { "issuer" }, certificate, at);
         }
     }
 
-    fn certificate(&mut self, label: &'static str, certificate: &Certificate, at: Timestamp) {
+    fn push_certificate(&mut self, label: &'static str, certificate: &Certificate, at: Timestamp) {
         let day = certificate.not_after.to_string().chars().take(10).collect::<String>();
         let life = match days_between(at, certificate.not_after) {
             1 => format!("1 day left (until {day})"),
@@ -110,7 +110,7 @@ impl FactLines {
         }
     }
 
-    fn dns(&mut self, dns: &DnsFacts) {
+    fn push_dns(&mut self, dns: &DnsFacts) {
         let rcode = if dns.rcode.is_empty() { "no reply" } else { &dns.rcode };
         let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
         for (is_set, note) in [
@@ -136,7 +136,7 @@ impl FactLines {
         }
     }
 
-    fn mail(&mut self, mail: &MailFacts) {
+    fn push_mail(&mut self, mail: &MailFacts) {
         if !mail.mail_banner.is_empty() {
             self.push("greeting", &mail.mail_banner);
         }
@@ -154,7 +154,7 @@ impl FactLines {
         }
     }
 
-    fn round_trip_mail(&mut self, trip: &RoundTripFacts) {
+    fn push_round_trip_mail(&mut self, trip: &RoundTripFacts) {
         self.push("message", &trip.message_id);
         let legs = [
             ("sent in", trip.trip_send_us),
@@ -167,9 +167,9 @@ impl FactLines {
         if !legs.is_empty() {
             self.push("trip", legs.join(", "));
         }
-        let mut polls = format!("polled {}", times_text(trip.mailbox_polls));
+        let mut polls = format!("polled {}", format_times(trip.mailbox_polls));
         if trip.mailbox_locked > 0 {
-            let _ = write!(polls, ", found locked {}", times_text(trip.mailbox_locked));
+            let _ = write!(polls, ", found locked {}", format_times(trip.mailbox_locked));
         }
         if trip.deleted_stale > 0 {
             let _ = write!(polls, ", {} leftover messages of earlier checks deleted", trip.deleted_stale);
@@ -177,7 +177,7 @@ impl FactLines {
         self.push("polls", polls);
     }
 
-    fn ping(&mut self, ping: &PingFacts) {
+    fn push_ping(&mut self, ping: &PingFacts) {
         let value = format!(
             "{} of {} received, {} % lost ({} socket)",
             ping.received, ping.sent, ping.loss_percent, ping.socket
@@ -200,7 +200,7 @@ impl FactLines {
         }
     }
 
-    fn ftp(&mut self, ftp: &FtpFacts) {
+    fn push_ftp(&mut self, ftp: &FtpFacts) {
         if !ftp.ftp_banner.is_empty() {
             self.push("greeting", &ftp.ftp_banner);
         }
@@ -231,6 +231,6 @@ fn format_round_trip(micros: u64) -> String {
     if micros < 10_000 { format!("{:.3} ms", micros as f64 / 1e3) } else { format_duration(micros) }
 }
 
-fn times_text(count: u32) -> String {
+fn format_times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

@@ -9,9 +9,9 @@ pub struct ObjectView<'a> {
     /// Its URL.
     pub url: &'a str,
     /// Whether it belongs to another site than the page.
-    pub third_party: bool,
+    pub is_third_party: bool,
     /// Whether Vigie blocked the request.
-    pub blocked: bool,
+    pub was_blocked: bool,
     /// Status code of the response; `None` when there was none.
     pub http_status: Option<u16>,
     /// Time from the start of the page to the request.
@@ -21,29 +21,29 @@ pub struct ObjectView<'a> {
     /// Its phases.
     pub phases: Phases,
     /// Decoded size in bytes.
-    pub bytes: u64,
+    pub decoded_bytes: u64,
     /// Why it failed to load.
-    pub reason: Option<String>,
+    pub failure_reason: Option<String>,
 }
 
 impl<'a> ObjectView<'a> {
     pub(super) fn new(object: &'a PageObject) -> Self {
         Self {
             url: &object.url,
-            third_party: object.third_party,
-            blocked: object.blocked,
+            is_third_party: object.third_party,
+            was_blocked: object.blocked,
             http_status: http_status_from_stored(object.http_status),
             started_us: object.started_us,
             total_us: object.total_us,
             phases: object.phases,
-            bytes: object.body_bytes,
-            reason: object.failure.as_ref().map(ToString::to_string),
+            decoded_bytes: object.body_bytes,
+            failure_reason: object.failure.as_ref().map(ToString::to_string),
         }
     }
 }
 
 /// Returns the time that a waterfall of `objects` spans, in microseconds; never 0.
 #[must_use]
-pub fn waterfall_span(objects: &[ObjectView<'_>]) -> u64 {
+pub fn waterfall_span_us(objects: &[ObjectView<'_>]) -> u64 {
     objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1).max(1)
 }

@@ -9,13 +9,13 @@ pub struct PageView<'a> {
     /// Time from the request of the page until the last object was loaded.
     pub total_us: u64,
     /// Decoded size of the page and all objects, in bytes.
-    pub bytes: u64,
+    pub decoded_bytes: u64,
     /// Number of objects that failed to load.
-    pub failed: usize,
+    pub failed_count: usize,
     /// Number of objects of other sites.
-    pub third_party: usize,
+    pub third_party_count: usize,
     /// Number of objects beyond the limit, which were not loaded.
-    pub unlisted: usize,
+    pub unlisted_objects: usize,
     /// The objects, in the order in which they were found.
     pub objects: Vec<ObjectView<'a>>,
     /// How they differ from the last passing run at the location.
@@ -41,9 +41,9 @@ pub struct ObjectChangeView<'a> {
     /// URL of the object.
     pub url: &'a str,
     /// Decoded size before, in bytes; 0 for a new one.
-    pub before: u64,
+    pub bytes_before: u64,
     /// Decoded size now, in bytes; 0 for a missing one.
-    pub now: u64,
+    pub bytes_now: u64,
 }
 
 impl<'a> PageView<'a> {
@@ -51,10 +51,10 @@ impl<'a> PageView<'a> {
         let objects: Vec<_> = page.objects.iter().map(ObjectView::new).collect();
         Self {
             total_us: page.total_us,
-            bytes: page.bytes,
-            failed: objects.iter().filter(|object| object.reason.is_some()).count(),
-            third_party: objects.iter().filter(|object| object.third_party).count(),
-            unlisted: page.unlisted_objects as usize,
+            decoded_bytes: page.bytes,
+            failed_count: objects.iter().filter(|object| object.failure_reason.is_some()).count(),
+            third_party_count: objects.iter().filter(|object| object.is_third_party).count(),
+            unlisted_objects: page.unlisted_objects as usize,
             objects,
             changes: page.changes.iter().map(ObjectChangeView::new).collect(),
         }
@@ -69,13 +69,13 @@ impl<'a> ObjectChangeView<'a> {
             _ => ObjectChangeKind::Resized,
         };
         let (before, now) = (change.before.unwrap_or_default(), change.now.unwrap_or_default());
-        Self { kind, url: &change.url, before, now }
+        Self { kind, url: &change.url, bytes_before: before, bytes_now: now }
     }
 
     /// Formats the change as a sentence, with `url` as displayed and sizes formatted by `bytes`.
     #[must_use]
     pub fn format(&self, url: &str, bytes: impl Fn(u64) -> String) -> String {
-        let (before, now) = (bytes(self.before), bytes(self.now));
+        let (before, now) = (bytes(self.bytes_before), bytes(self.bytes_now));
         match self.kind {
             ObjectChangeKind::New => format!("new: {url}, {now} bytes"),
             ObjectChangeKind::Missing => format!("missing: {url}, {before} bytes before"),

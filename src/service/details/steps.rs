@@ -20,11 +20,11 @@ pub struct StepView<'a> {
     /// Its phases.
     pub phases: Phases,
     /// Its last request. `None` without requests, and for a browser step, whose page is in `browser`.
-    pub request: Option<RequestView<'a>>,
+    pub last_request: Option<RequestView<'a>>,
     /// Why it failed, the deciding reason first.
     pub reasons: Vec<String>,
     /// Names of the variables that it set.
-    pub variables: &'a [String],
+    pub set_variables: &'a [String],
     /// Browser details.
     pub browser: Option<BrowserStepView<'a>>,
 }
@@ -39,7 +39,7 @@ pub struct RequestView<'a> {
     /// Status code of the response; `None` when there was none.
     pub http_status: Option<u16>,
     /// Number of requests of the step before it.
-    pub earlier: usize,
+    pub earlier_requests: usize,
 }
 
 impl<'a> StepView<'a> {
@@ -53,9 +53,9 @@ impl<'a> StepView<'a> {
             status: step.status,
             total_us: step.total_us,
             phases: step.phases,
-            request,
+            last_request: request,
             reasons: step.failures.iter().map(ToString::to_string).collect(),
-            variables: &step.variables,
+            set_variables: &step.variables,
             browser,
         }
     }
@@ -66,6 +66,6 @@ impl<'a> RequestView<'a> {
         let (last, earlier) = exchanges.split_last()?;
         let HttpExchange { method, url, http_status, .. } = last;
         let http_status = http_status_from_stored(*http_status);
-        Some(Self { method, url, http_status, earlier: earlier.len() })
+        Some(Self { method, url, http_status, earlier_requests: earlier.len() })
     }
 }

@@ -4,7 +4,7 @@ use crate::domain::{CheckResult, Outcome};
 
 /// Describes the status codes of `result`; empty when it is ok.
 #[must_use]
-pub fn status_text(result: &CheckResult) -> String {
+pub fn status_description(result: &CheckResult) -> String {
     match (result.outcome, result.warning_status) {
         (Outcome::Ok, _) => String::new(),
         (_, Some(status)) => format!("status {} after {status} ({})", result.status, status.text()),
@@ -27,7 +27,7 @@ pub fn deciding_reason(result: &CheckResult) -> String {
 
 /// Removes exchanges, browser objects and console messages, most of the size of a result, for long lists.
 #[must_use]
-pub fn without_bodies(mut result: CheckResult) -> CheckResult {
+pub fn without_exchanges_and_objects(mut result: CheckResult) -> CheckResult {
     result.details.exchanges.clear();
     for step in &mut result.details.steps {
         step.exchanges.clear();

@@ -6,11 +6,11 @@ use crate::schema::{Monitor, Origin};
 use crate::service::caller::{Caller, ServiceError};
 
 /// The revision that a caller wants to change; `None` for any.
-pub type IfMatch = Option<Revision>;
+pub type ExpectedRevision = Option<Revision>;
 
 /// Returns the monitor `id` of the caller's account. A monitor of another account gives the same error as one that
 /// does not exist.
-pub(super) fn find_own(
+pub(super) fn find_own_monitor(
     monitors: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
@@ -18,15 +18,15 @@ pub(super) fn find_own(
     monitors.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
 }
 
-/// Like [`find_own`], for a change: refuses monitors defined in files and revisions other than `if_match`.
-pub(super) fn find_changeable(
+/// Like [`find_own_monitor`], for a change: refuses monitors defined in files and revisions other than `if_match`.
+pub(super) fn find_changeable_monitor(
     monitors: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
-    if_match: IfMatch,
+    if_match: ExpectedRevision,
 ) -> Result<Monitor, ServiceError> {
-    let monitor = find_own(monitors, caller, id)?;
-    require_changeable(&monitor)?;
+    let monitor = find_own_monitor(monitors, caller, id)?;
+    require_not_file_managed(&monitor)?;
     match if_match {
         Some(expected) if expected != monitor.revision => Err(ServiceError::PreconditionFailed),
         _ => Ok(monitor),
@@ -34,7 +34,7 @@ pub(super) fn find_changeable(
 }
 
 /// Refuses monitors defined in files.
-pub(super) fn require_changeable(monitor: &Monitor) -> Result<(), ServiceError> {
+pub(super) fn require_not_file_managed(monitor: &Monitor) -> Result<(), ServiceError> {
     match &monitor.origin {
         Origin::File { key } => Err(ServiceError::Forbidden(format!(
             "This monitor is managed by a file on the server (key `{key}`); change it there"

@@ -9,8 +9,8 @@ use super::audit_fields::{changed_document_fields, created_fields, removed_field
 use super::bulk_change::ErrorCollector;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::save_all;
-use super::validation_context::AccountValidation;
+use super::save::save_changes;
+use super::validation_context::AccountValidationContext;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::reader::{InputFormat, SecretSource};
 use crate::schema::validate::validate_new_with_secrets;
@@ -32,7 +32,7 @@ pub struct ApplyEntry {
     /// Its key, unique over the files.
     pub key: String,
     /// Its type.
-    pub kind: MonitorType,
+    pub monitor_type: MonitorType,
     /// Its fields.
     pub body: Node,
 }
@@ -81,24 +81,24 @@ pub async fn apply(
     options: ApplyOptions,
 ) -> Result<Vec<AppliedChange>, ServiceError> {
     let _lock = context.lock_exclusive().await;
-    let validation = AccountValidation::new(context, caller).await?;
+    let validation = AccountValidationContext::new(context, caller).await?;
     let customer = caller.customer;
     let all = context
         .dependencies
-        .monitors
+        .monitor_cache
         .list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
     let decided =
         tokio::task::spawn_blocking(move || decide_all(customer, &validation, &entries, all, options.prune));
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let decisions = decided.await.map_err(stopped)??;
     let (steps, mut changes): (Vec<_>, Vec<_>) =
-        decisions.into_iter().map(|decision| (decision.monitor_change, decision.change)).unzip();
+        decisions.into_iter().map(|decision| (decision.monitor_change, decision.applied_change)).unzip();
     if options.dry_run {
         return Ok(changes);
     }
     let (indexes, steps): (Vec<usize>, Vec<MonitorChange>) =
         steps.into_iter().enumerate().filter_map(|(index, step)| Some((index, step?))).unzip();
-    let saved = save_all(context, caller, steps).await?;
+    let saved = save_changes(context, caller, steps).await?;
     for (index, monitor) in indexes.into_iter().zip(saved) {
         changes[index].id = Some(monitor.id);
     }
@@ -109,44 +109,45 @@ pub async fn apply(
 struct ApplyDecision {
     /// `None` when it is up to date.
     monitor_change: Option<MonitorChange>,
-    change: AppliedChange,
+    applied_change: AppliedChange,
 }
 
 /// The existing monitors of an account.
 struct ExistingMonitors {
     /// Created or taken over by an earlier apply, by key.
-    applied: HashMap<Arc<str>, Monitor>,
+    applied_by_key: HashMap<Arc<str>, Monitor>,
     /// Created through an API.
-    api: HashMap<MonitorId, Monitor>,
+    api_created_by_id: HashMap<MonitorId, Monitor>,
 }
 
 impl ExistingMonitors {
     fn from_monitors(all: Vec<Monitor>) -> Self {
-        let mut existing = Self { applied: HashMap::new(), api: HashMap::new() };
+        let mut existing = Self { applied_by_key: HashMap::new(), api_created_by_id: HashMap::new() };
         for monitor in all {
             match monitor.origin.clone() {
-                Origin::Applied { key } => drop(existing.applied.insert(key, monitor)),
-                Origin::Api => drop(existing.api.insert(monitor.id, monitor)),
+                Origin::Applied { key } => drop(existing.applied_by_key.insert(key, monitor)),
+                Origin::Api => drop(existing.api_created_by_id.insert(monitor.id, monitor)),
                 Origin::File { .. } => {}
             }
         }
         existing
     }
 
-    fn get(&self, key: &str) -> Option<&Monitor> {
-        let from_api = || self.api.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
-        self.applied.get(key).or_else(from_api)
+    fn find_for_key(&self, key: &str) -> Option<&Monitor> {
+        let from_api =
+            || self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
+        self.applied_by_key.get(key).or_else(from_api)
     }
 }
 
 fn decide_all(
     customer: CustomerId,
-    validation: &AccountValidation,
+    validation: &AccountValidationContext,
     entries: &[ApplyEntry],
     all: Vec<Monitor>,
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
-    let context = validation.schema_context();
+    let context = validation.validation_context();
     // Quotas of plans depend on all changes of this call together, so they are checked when saving.
     let plans: Option<Vec<BillingPlan>> = context
         .billing_plans
@@ -159,37 +160,37 @@ fn decide_all(
         if !keys.insert(applied.key.as_str()) {
             faults.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` is used more than once");
         }
-        let old = existing.get(&applied.key);
-        check_account(customer, applied, &who, &mut faults);
-        if let Some(old) = old.filter(|old| old.monitor_type() != applied.kind) {
+        let old = existing.find_for_key(&applied.key);
+        validate_customer_field(customer, applied, &who, &mut faults);
+        if let Some(old) = old.filter(|old| old.monitor_type() != applied.monitor_type) {
             let message =
                 format!("`type` must stay `{}`; give the new monitor another key", old.monitor_type());
             faults.add(&who, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
         match validate_new_with_secrets(
-            applied.kind,
+            applied.monitor_type,
             InputFormat::File,
             &applied.body,
             &context,
-            &reject_files,
+            &reject_secret_files,
             ENVELOPE_FIELDS,
         ) {
-            Ok(accepted) => decisions.push(decide(applied, old, accepted.document, accepted.warnings)),
+            Ok(accepted) => decisions.push(decide_entry(applied, old, accepted.document, accepted.warnings)),
             Err(errors) => faults.add_all(&who, errors),
         }
     }
-    faults.finish()?;
+    faults.into_result()?;
     if prune {
         let mut removed: Vec<_> =
-            existing.applied.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
+            existing.applied_by_key.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
         removed.sort_by_key(|(_, monitor)| monitor.id);
         decisions.extend(removed.into_iter().map(|(key, old)| decide_removal(&key, old)));
     }
     Ok(decisions)
 }
 
-fn decide(
+fn decide_entry(
     applied: &ApplyEntry,
     old: Option<&Monitor>,
     document: MonitorDocument,
@@ -199,9 +200,9 @@ fn decide(
     let origin = Origin::Applied { key: Arc::from(key.as_str()) };
     let Some(old) = old else {
         let (before, after) = (Map::new(), created_fields(&document));
-        let step = MonitorChange::Create { action: "create", origin, document: Arc::new(document) };
+        let step = MonitorChange::Create { audit_action: "create", origin, document: Arc::new(document) };
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
-        return ApplyDecision { monitor_change: Some(step), change };
+        return ApplyDecision { monitor_change: Some(step), applied_change: change };
     };
     let is_unchanged = *old.document == document;
     let (before, after) =
@@ -209,15 +210,15 @@ fn decide(
     let action = if is_unchanged { "none" } else { "change" };
     let (taken_over, metadata) = (old.origin != origin, (*old.metadata).clone());
     let step = (taken_over || action == "change").then(|| MonitorChange::Update {
-        action: if taken_over { "adopt" } else { "change" },
+        audit_action: if taken_over { "adopt" } else { "change" },
         old: Box::new(old.clone()),
         document: Arc::new(document),
         metadata,
-        origin: taken_over.then_some(origin),
+        new_origin: taken_over.then_some(origin),
     });
     ApplyDecision {
         monitor_change: step,
-        change: AppliedChange { key, id: Some(old.id), action, before, after, warnings },
+        applied_change: AppliedChange { key, id: Some(old.id), action, before, after, warnings },
     }
 }
 
@@ -230,11 +231,19 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
         after: Map::new(),
         warnings: Vec::new(),
     };
-    ApplyDecision { monitor_change: Some(MonitorChange::Remove { old: Box::new(old) }), change }
+    ApplyDecision {
+        monitor_change: Some(MonitorChange::Remove { old: Box::new(old) }),
+        applied_change: change,
+    }
 }
 
 /// Checks that an entry names no other account than the caller's.
-fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: &mut ErrorCollector) {
+fn validate_customer_field(
+    customer: CustomerId,
+    applied: &ApplyEntry,
+    who: &str,
+    faults: &mut ErrorCollector,
+) {
     if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
         let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
         faults.add(who, ValidationErrorKind::Conflict, "customer", message);
@@ -242,6 +251,6 @@ fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: 
 }
 
 /// Refuses files and variables: the client resolves them on its own host before it sends their contents.
-fn reject_files(_: SecretSource<'_>) -> Result<String, String> {
+fn reject_secret_files(_: SecretSource<'_>) -> Result<String, String> {
     Err("the server does not read files and variables for clients; send the value".to_owned())
 }

@@ -7,7 +7,7 @@ use crate::domain::to_hex;
 use crate::schema::{Monitor, MonitorDocument, SecretMode};
 
 /// Longest text in characters that the audit trail contains in full; longer ones become their length and SHA-256.
-const MAX_SHOWN_CHARS: usize = 2000;
+const MAX_FULL_TEXT_CHARS: usize = 2000;
 
 /// Returns the fields of a new monitor.
 pub(in crate::service) fn created_fields(document: &MonitorDocument) -> Map<String, Value> {
@@ -62,7 +62,7 @@ pub(in crate::service) fn abbreviate(value: Value) -> Value {
         _ => return value,
     };
     let characters = text.chars().count();
-    if characters <= MAX_SHOWN_CHARS {
+    if characters <= MAX_FULL_TEXT_CHARS {
         return value;
     }
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_long_text_becomes_its_length_and_hash() {
-        let (short, long) = ("é".repeat(MAX_SHOWN_CHARS), "é".repeat(MAX_SHOWN_CHARS + 1));
+        let (short, long) = ("é".repeat(MAX_FULL_TEXT_CHARS), "é".repeat(MAX_FULL_TEXT_CHARS + 1));
         assert_eq!(abbreviate(Value::from(short.clone())), Value::from(short));
         let abbreviated = abbreviate(Value::from(long));
         assert!(abbreviated.as_str().unwrap().starts_with("2001 characters, SHA-256 "), "{abbreviated}");

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::access::require_changeable;
+use super::access::require_not_file_managed;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::save_all;
-use super::validation_context::AccountValidation;
+use super::save::save_changes;
+use super::validation_context::AccountValidationContext;
 use crate::domain::{MonitorId, Permission};
 use crate::schema::Monitor;
 use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
@@ -20,10 +20,10 @@ use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Most errors, and most warnings, in one response; a last entry says how many more there are.
-const MAX_FAULTS: usize = 100;
+const MAX_LISTED_ERRORS: usize = 100;
 
 /// Reads the fields of `body` according to `table`, or returns all its errors.
-pub(super) fn request_fields(
+pub(super) fn read_request_body(
     table: &'static FieldTable,
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {
@@ -33,7 +33,7 @@ pub(super) fn request_fields(
 }
 
 /// Returns the ids under `monitors`, without duplicates.
-pub(super) fn monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
+pub(super) fn requested_monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
     let mut unique = HashSet::new();
     let ids = fields.get("monitors").and_then(Value::as_array).into_iter().flatten();
     ids.filter_map(Value::as_i64).filter(|id| unique.insert(*id)).map(MonitorId).collect()
@@ -43,18 +43,18 @@ pub(super) fn monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
 #[derive(Debug, Default)]
 pub(super) struct ErrorCollector {
     errors: Vec<ValidationError>,
-    suppressed: usize,
+    unlisted_count: usize,
 }
 
 impl ErrorCollector {
     /// Adds `errors` of `who`, such as ``monitor `7` ``.
     pub(super) fn add_all(&mut self, who: &str, errors: impl IntoIterator<Item = ValidationError>) {
         for mut error in errors {
-            if self.errors.len() < MAX_FAULTS {
+            if self.errors.len() < MAX_LISTED_ERRORS {
                 error.message = format!("{who}: {}", error.message);
                 self.errors.push(error);
             } else {
-                self.suppressed += 1;
+                self.unlisted_count += 1;
             }
         }
     }
@@ -71,9 +71,9 @@ impl ErrorCollector {
     }
 
     /// Fails when there are errors.
-    pub(super) fn finish(mut self) -> Result<(), ServiceError> {
-        if self.suppressed > 0 {
-            let message = format!("{} more errors are not listed", self.suppressed);
+    pub(super) fn into_result(mut self) -> Result<(), ServiceError> {
+        if self.unlisted_count > 0 {
+            let message = format!("{} more errors are not listed", self.unlisted_count);
             self.errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
@@ -96,7 +96,7 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, and for an id that is not the account's or a file's;
 /// [`ServiceError::Invalid`] with each monitor that cannot be changed; errors of the store.
-pub(super) async fn change_many(
+pub(super) async fn change_monitors(
     context: &MonitorContext,
     caller: &Caller,
     action: &'static str,
@@ -104,15 +104,15 @@ pub(super) async fn change_many(
     mut change: impl FnMut(
         &Monitor,
         &Map<String, Value>,
-        &AccountValidation,
+        &AccountValidationContext,
         &mut ErrorCollector,
     ) -> Option<ValidatedDocument>
     + Send
     + 'static,
 ) -> Result<Vec<String>, ServiceError> {
     let _lock = context.lock_exclusive().await;
-    let validation = AccountValidation::new(context, caller).await?;
-    let olds = changeable_monitors(context, caller, &monitor_ids(&fields))?;
+    let validation = AccountValidationContext::new(context, caller).await?;
+    let olds = changeable_monitors(context, caller, &requested_monitor_ids(&fields))?;
     let outcome = tokio::task::spawn_blocking(move || {
         let (mut steps, mut faults) = (Vec::with_capacity(olds.len()), ErrorCollector::default());
         let mut warnings = Vec::new();
@@ -122,21 +122,21 @@ pub(super) async fn change_many(
                 warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
                 let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
                 steps.push(MonitorChange::Update {
-                    action,
+                    audit_action: action,
                     old: Box::new(old),
                     document,
                     metadata,
-                    origin: None,
+                    new_origin: None,
                 });
             }
         }
-        faults.finish().map(|()| (steps, warnings))
+        faults.into_result().map(|()| (steps, warnings))
     });
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let (steps, mut warnings) = outcome.await.map_err(stopped)??;
-    save_all(context, caller, steps).await?;
-    if let Some(more) = warnings.len().checked_sub(MAX_FAULTS).filter(|more| *more > 0) {
-        warnings.truncate(MAX_FAULTS);
+    save_changes(context, caller, steps).await?;
+    if let Some(more) = warnings.len().checked_sub(MAX_LISTED_ERRORS).filter(|more| *more > 0) {
+        warnings.truncate(MAX_LISTED_ERRORS);
         warnings.push(format!("{more} more warnings are not listed"));
     }
     Ok(warnings)
@@ -148,14 +148,14 @@ fn changeable_monitors(
     caller: &Caller,
     ids: &[MonitorId],
 ) -> Result<Vec<Monitor>, ServiceError> {
-    caller.require_right(Permission::Edit)?;
+    caller.require_permission(Permission::Edit)?;
     ids.iter()
         .map(|id| {
-            let monitor = context.dependencies.monitors.get_for_customer(caller.customer, *id);
+            let monitor = context.dependencies.monitor_cache.get_for_customer(caller.customer, *id);
             let monitor = monitor.ok_or_else(|| {
                 ServiceError::Forbidden(format!("Monitor `{id}` does not exist; nothing was changed"))
             })?;
-            match require_changeable(&monitor) {
+            match require_not_file_managed(&monitor) {
                 Err(ServiceError::Forbidden(reason)) => {
                     Err(ServiceError::Forbidden(format!("Monitor `{id}`: {reason}; nothing was changed")))
                 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::bulk_change::{ErrorCollector, change_many, monitor_label, request_fields};
+use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
 use super::monitor_context::MonitorContext;
-use super::validation_context::AccountValidation;
+use super::validation_context::AccountValidationContext;
 use crate::domain::constant_time_eq;
 use crate::schema::field::{Field, FieldType};
 use crate::schema::table::FieldTable;
@@ -26,7 +26,7 @@ pub async fn bulk_edit_passwords(
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
-    let fields = request_fields(&PASSWORD_BULK_EDIT, body)?;
+    let fields = read_request_body(&PASSWORD_BULK_EDIT, body)?;
     let request: ReplaceTextRequest<'_> = parse_request_fields(&PASSWORD_BULK_EDIT, &fields)?;
     let masked: Vec<ValidationError> =
         [("current_value", request.current_value), ("new_value", request.new_value)]
@@ -41,13 +41,13 @@ pub async fn bulk_edit_passwords(
     if !masked.is_empty() {
         return Err(ServiceError::Invalid(masked));
     }
-    change_many(context, caller, "bulk-edit-passwords", fields, replace_in_monitor).await
+    change_monitors(context, caller, "bulk-edit-passwords", fields, replace_secrets_in_monitor).await
 }
 
-fn replace_in_monitor(
+fn replace_secrets_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
-    _: &AccountValidation,
+    _: &AccountValidationContext,
     collector: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
     let request: ReplaceTextRequest<'_> = match parse_request_fields(&PASSWORD_BULK_EDIT, fields) {
@@ -58,18 +58,18 @@ fn replace_in_monitor(
         }
     };
     let mut replacer = SecretReplacer {
-        current: request.current_value,
-        new: request.new_value,
-        found: 0,
+        old_secret: request.current_value,
+        new_secret: request.new_value,
+        replaced_count: 0,
         errors: Vec::new(),
     };
     let mut values = old.document.to_stored(SecretMode::Revealed);
     replacer.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
-    if replacer.found == 0 {
+    if replacer.replaced_count == 0 {
         let message = "none of its secrets equals `current_value`";
         collector.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
-    let is_valid = replacer.found > 0 && replacer.errors.is_empty();
+    let is_valid = replacer.replaced_count > 0 && replacer.errors.is_empty();
     collector.add_all(&monitor_label(old.id), replacer.errors);
     match MonitorDocument::new(old.monitor_type(), values) {
         // Saving has no warnings about passwords.
@@ -83,9 +83,9 @@ fn replace_in_monitor(
 
 /// Replaces a secret by another.
 struct SecretReplacer<'a> {
-    current: &'a str,
-    new: &'a str,
-    found: usize,
+    old_secret: &'a str,
+    new_secret: &'a str,
+    replaced_count: usize,
     errors: Vec<ValidationError>,
 }
 
@@ -109,10 +109,10 @@ impl SecretReplacer<'_> {
                     }
                 }
             }
-            (kind, Value::String(text)) if field.secret && constant_time_eq(text, self.current) => {
-                self.found += 1;
+            (kind, Value::String(text)) if field.secret && constant_time_eq(text, self.old_secret) => {
+                self.replaced_count += 1;
                 match kind {
-                    FieldType::Text { max, .. } if self.new.chars().count() > *max => {
+                    FieldType::Text { max, .. } if self.new_secret.chars().count() > *max => {
                         let message = format!("`{path}` must have at most {max} characters");
                         self.errors.push(ValidationError::new(
                             ValidationErrorKind::Length,
@@ -121,7 +121,7 @@ impl SecretReplacer<'_> {
                             message,
                         ));
                     }
-                    FieldType::Text { format, .. } if !format.matches(self.new) => {
+                    FieldType::Text { format, .. } if !format.matches(self.new_secret) => {
                         let message = format!("`{path}` must be {}", format.requirement());
                         self.errors.push(ValidationError::new(
                             ValidationErrorKind::Format,
@@ -130,7 +130,7 @@ impl SecretReplacer<'_> {
                             message,
                         ));
                     }
-                    _ => self.new.clone_into(text),
+                    _ => self.new_secret.clone_into(text),
                 }
             }
             _ => {}

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bulk_change::{ErrorCollector, change_many, monitor_label, request_fields};
+use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
 use super::monitor_context::MonitorContext;
-use super::validation_context::AccountValidation;
+use super::validation_context::AccountValidationContext;
 use crate::domain::MonitorType;
 use crate::schema::field::FieldType;
 use crate::schema::reader::InputFormat;
@@ -19,7 +19,7 @@ use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
 /// Most bytes by which the scripts of one call may grow together.
-const MAX_GROWTH_BYTES: usize = 256 * 1024 * 1024;
+const MAX_TOTAL_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 
 /// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes `new_value`; the
 /// result must parse. Values of protected variables are not searched.
@@ -32,21 +32,21 @@ pub async fn bulk_edit_scripts(
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
-    let fields = request_fields(&SCRIPT_BULK_EDIT, body)?;
+    let fields = read_request_body(&SCRIPT_BULK_EDIT, body)?;
     let mut total_growth = 0;
     let change = move |old: &Monitor,
                        fields: &Map<String, Value>,
-                       validation: &AccountValidation,
+                       validation: &AccountValidationContext,
                        faults: &mut ErrorCollector| {
-        replace_in_monitor(old, fields, validation, &mut total_growth, faults)
+        replace_in_script(old, fields, validation, &mut total_growth, faults)
     };
-    change_many(context, caller, "bulk-edit-scripts", fields, change).await
+    change_monitors(context, caller, "bulk-edit-scripts", fields, change).await
 }
 
-fn replace_in_monitor(
+fn replace_in_script(
     old: &Monitor,
     fields: &Map<String, Value>,
-    validation: &AccountValidation,
+    validation: &AccountValidationContext,
     total_growth: &mut usize,
     faults: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
@@ -88,7 +88,7 @@ fn replace_in_monitor(
         );
         return None;
     }
-    if *total_growth > MAX_GROWTH_BYTES {
+    if *total_growth > MAX_TOTAL_GROWTH_BYTES {
         let message =
             "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
         faults.add(&who, ValidationErrorKind::Length, "new_value", message);
@@ -96,7 +96,7 @@ fn replace_in_monitor(
     }
     let before = script;
     let script = before.replace(current, new);
-    if let Some(problem) = script_error(old.monitor_type(), &before, &script) {
+    if let Some(problem) = script_parse_error(old.monitor_type(), &before, &script) {
         faults.add(
             &who,
             ValidationErrorKind::Format,
@@ -106,7 +106,7 @@ fn replace_in_monitor(
         return None;
     }
     let body = Node::from(json!({"script": script}));
-    match validate::validate_change(&old.document, InputFormat::V3, &body, &validation.schema_context()) {
+    match validate::validate_change(&old.document, InputFormat::V3, &body, &validation.validation_context()) {
         Ok(accepted) => Some(accepted),
         Err(errors) => {
             faults.add_all(&who, errors);
@@ -116,10 +116,10 @@ fn replace_in_monitor(
 }
 
 /// Returns why the script no longer parses or runs, where saving it would only warn.
-fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
+fn script_parse_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
     let error = match kind {
         MonitorType::BrowserScript => {
-            ScriptSummary::parse(script).err().or_else(|| new_script_error(before, script))
+            ScriptSummary::parse(script).err().or_else(|| newly_introduced_error(before, script))
         }
         MonitorType::Api => check_well_formed(script).err(),
         _ => None,
@@ -128,7 +128,7 @@ fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String>
 }
 
 /// Returns the first error of a script that was runnable before.
-fn new_script_error(before: &str, script: &str) -> Option<ScriptError> {
+fn newly_introduced_error(before: &str, script: &str) -> Option<ScriptError> {
     let error = Script::parse(script).err()?.into_iter().next();
     error.filter(|_| Script::parse(before).is_ok())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::audit_fields::{changed_fields, created_fields, removed_fields};
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorDependencies;
-use super::monitor_secrets::seal_secrets;
+use super::monitor_secrets::encrypt_secrets;
 use super::plan_quota::QuotaReservation;
 use crate::domain::{MonitorId, Revision, Timestamp};
 use crate::pipeline::PlanError;
@@ -29,12 +29,12 @@ enum ChangeOutcome {
 #[derive(Default)]
 pub(super) struct ChangeSet {
     outcomes: Vec<ChangeOutcome>,
-    writes: Vec<ConfigChange>,
-    audit: Vec<NewAuditEntry>,
-    created: usize,
+    store_changes: Vec<ConfigChange>,
+    audit_entries: Vec<NewAuditEntry>,
+    created_count: usize,
     /// Writes that restore the old documents if the planner stops before it plans the changes.
-    rollback: Vec<ConfigChange>,
-    rollback_audit: Vec<NewAuditEntry>,
+    rollback_changes: Vec<ConfigChange>,
+    rollback_audit_entries: Vec<NewAuditEntry>,
 }
 
 impl ChangeSet {
@@ -46,46 +46,46 @@ impl ChangeSet {
         now: Timestamp,
     ) {
         match step {
-            MonitorChange::Create { action, origin, document } => {
+            MonitorChange::Create { audit_action, origin, document } => {
                 let entry = caller.audit_entry(
                     now,
-                    action,
+                    audit_action,
                     "monitor",
-                    AuditObject::Created(self.created),
+                    AuditObject::CreatedByWrite(self.created_count),
                     monitor_name(&document),
                 );
-                self.audit.push(NewAuditEntry { after: created_fields(&document), ..entry });
-                self.created += 1;
-                self.create(dependencies, caller, origin, document, now);
+                self.audit_entries.push(NewAuditEntry { after: created_fields(&document), ..entry });
+                self.created_count += 1;
+                self.push_create(dependencies, caller, origin, document, now);
             }
-            MonitorChange::Update { action, old, document, metadata, origin } => {
+            MonitorChange::Update { audit_action, old, document, metadata, new_origin } => {
                 let is_unchanged =
                     *old.document == *document && old.metadata.paused_until == metadata.paused_until;
-                if is_unchanged && origin.is_none() {
+                if is_unchanged && new_origin.is_none() {
                     self.outcomes.push(ChangeOutcome::Unchanged(*old));
                     return;
                 }
-                let mut next = next_version(caller, &old, document, metadata, now);
-                next.origin = origin.unwrap_or(next.origin);
+                let mut next = next_revision(caller, &old, document, metadata, now);
+                next.origin = new_origin.unwrap_or(next.origin);
                 let entry = caller.audit_entry(
                     now,
-                    action,
+                    audit_action,
                     "monitor",
                     AuditObject::Id(old.id.0),
                     monitor_name(&next.document),
                 );
                 let (before, after) = changed_fields(&old, &next);
                 let (undone_before, undone_after) = (after.clone(), before.clone());
-                let undo = undo_entry(entry.clone());
-                self.rollback_audit.push(NewAuditEntry {
+                let undo = rollback_audit_entry(entry.clone());
+                self.rollback_audit_entries.push(NewAuditEntry {
                     before: undone_before,
                     after: undone_after,
                     ..undo
                 });
-                self.audit.push(NewAuditEntry { before, after, ..entry });
-                self.writes.push(update_write(dependencies, &next, old.revision));
+                self.audit_entries.push(NewAuditEntry { before, after, ..entry });
+                self.store_changes.push(update_change(dependencies, &next, old.revision));
                 let restored = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
-                self.rollback.push(update_write(dependencies, &restored, next.revision));
+                self.rollback_changes.push(update_change(dependencies, &restored, next.revision));
                 self.outcomes.push(ChangeOutcome::Updated(next, *old));
             }
             MonitorChange::Remove { old } => {
@@ -96,14 +96,14 @@ impl ChangeSet {
                     AuditObject::Id(old.id.0),
                     monitor_name(&old.document),
                 );
-                self.audit.push(NewAuditEntry { before: removed_fields(&old.document), ..entry });
-                self.writes.push(ConfigChange::RemoveMonitor { id: old.id, expected: old.revision });
+                self.audit_entries.push(NewAuditEntry { before: removed_fields(&old.document), ..entry });
+                self.store_changes.push(ConfigChange::RemoveMonitor { id: old.id, expected: old.revision });
                 self.outcomes.push(ChangeOutcome::Removed(*old));
             }
         }
     }
 
-    fn create(
+    fn push_create(
         &mut self,
         dependencies: &MonitorDependencies,
         caller: &Caller,
@@ -121,13 +121,13 @@ impl ChangeSet {
             record_script_change(&mut metadata, caller, now);
         }
         let customer = caller.customer;
-        self.writes.push(ConfigChange::CreateMonitor(NewMonitor {
+        self.store_changes.push(ConfigChange::CreateMonitor(NewMonitor {
             customer,
             origin: origin.clone(),
             modified_at: now,
-            authorship: metadata.clone(),
+            metadata: metadata.clone(),
             document: Arc::clone(&document),
-            sealed: seal_secrets(&dependencies.vault, customer, &document),
+            sealed_secrets: encrypt_secrets(&dependencies.keyring, customer, &document),
         }));
         self.outcomes.push(ChangeOutcome::Created(Monitor {
             id: MonitorId(0),
@@ -146,11 +146,12 @@ impl ChangeSet {
         caller: &Caller,
         mut reserved: QuotaReservation,
     ) -> Result<Vec<Monitor>, ServiceError> {
-        let (writes, audit) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.audit));
+        let (writes, audit) =
+            (std::mem::take(&mut self.store_changes), std::mem::take(&mut self.audit_entries));
         if !writes.is_empty() {
             // Checks that the planner still runs before anything is stored.
-            dependencies.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
-            let ids = dependencies.config.write_changes(writes, audit).await?;
+            dependencies.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped_error)?;
+            let ids = dependencies.config_store.write_changes(writes, audit).await?;
             self.assign_ids(ids);
         }
         let (mut upserts, mut removed) = (Vec::new(), Vec::new());
@@ -170,11 +171,11 @@ impl ChangeSet {
                 && !upserts.is_empty()
             {
                 self.roll_back(dependencies, caller).await;
-                return Err(planner_stopped(error));
+                return Err(planner_stopped_error(error));
             }
         }
-        reserved.release_with(|| dependencies.monitors.apply(upserts, &removed));
-        Ok(self.outcomes.into_iter().map(ChangeOutcome::monitor).collect())
+        reserved.release_with(|| dependencies.monitor_cache.apply(upserts, &removed));
+        Ok(self.outcomes.into_iter().map(ChangeOutcome::into_monitor).collect())
     }
 
     fn assign_ids(&mut self, ids: Vec<i64>) {
@@ -189,12 +190,19 @@ impl ChangeSet {
 
     /// Rolls back the stored changes, except removals, since the planner stopped meanwhile.
     async fn roll_back(self, dependencies: &MonitorDependencies, caller: &Caller) {
-        let (mut undo, mut audit, mut restored) = (self.rollback, self.rollback_audit, Vec::new());
+        let (mut undo, mut audit, mut restored) =
+            (self.rollback_changes, self.rollback_audit_entries, Vec::new());
         for outcome in self.outcomes {
             match outcome {
                 ChangeOutcome::Created(monitor) => {
                     let (id, at) = (AuditObject::Id(monitor.id.0), monitor.modified_at);
-                    audit.push(undo_entry(caller.audit_entry(at, "undo", "monitor", id, monitor.name())));
+                    audit.push(rollback_audit_entry(caller.audit_entry(
+                        at,
+                        "undo",
+                        "monitor",
+                        id,
+                        monitor.name(),
+                    )));
                     undo.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
                 }
                 ChangeOutcome::Updated(next, old) => {
@@ -203,8 +211,8 @@ impl ChangeSet {
                 ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => {}
             }
         }
-        match dependencies.config.write_changes(undo, audit).await {
-            Ok(_) => dependencies.monitors.apply(restored, &[]),
+        match dependencies.config_store.write_changes(undo, audit).await {
+            Ok(_) => dependencies.monitor_cache.apply(restored, &[]),
             Err(error) => {
                 tracing::error!(error = %error, "a change was stored during shutdown; it takes effect at the next start");
             }
@@ -213,7 +221,7 @@ impl ChangeSet {
 }
 
 impl ChangeOutcome {
-    fn monitor(self) -> Monitor {
+    fn into_monitor(self) -> Monitor {
         match self {
             Self::Created(monitor)
             | Self::Updated(monitor, _)
@@ -224,7 +232,7 @@ impl ChangeOutcome {
 }
 
 /// Returns the next revision of `old`, with `document` and `metadata`.
-fn next_version(
+fn next_revision(
     caller: &Caller,
     old: &Monitor,
     document: Arc<MonitorDocument>,
@@ -251,16 +259,16 @@ fn record_script_change(metadata: &mut MonitorMetadata, caller: &Caller, now: Ti
 }
 
 /// Builds the write of a new revision. Secrets of a monitor defined in a file stay in the file.
-fn update_write(dependencies: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
+fn update_change(dependencies: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
     let sealed = match monitor.origin {
         Origin::File { .. } => None,
-        _ => seal_secrets(&dependencies.vault, monitor.customer, &monitor.document),
+        _ => encrypt_secrets(&dependencies.keyring, monitor.customer, &monitor.document),
     };
-    let stored = StoredMonitor { monitor: monitor.clone(), sealed };
+    let stored = StoredMonitor { monitor: monitor.clone(), sealed_secrets: sealed };
     ConfigChange::UpdateMonitor { monitor: Box::new(stored), expected }
 }
 
-fn undo_entry(entry: NewAuditEntry) -> NewAuditEntry {
+fn rollback_audit_entry(entry: NewAuditEntry) -> NewAuditEntry {
     NewAuditEntry { entry_point: EntryPoint::Server.as_str(), action: "undo", ..entry }
 }
 
@@ -268,6 +276,6 @@ fn monitor_name(document: &MonitorDocument) -> &str {
     document.name()
 }
 
-fn planner_stopped(error: PlanError) -> ServiceError {
+fn planner_stopped_error(error: PlanError) -> ServiceError {
     ServiceError::Unavailable(error.to_string())
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::access::{IfMatch, find_changeable, find_own};
+use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::{save_all, saved_object};
-use super::validation_context::AccountValidation;
+use super::save::{save_changes, saved_object};
+use super::validation_context::AccountValidationContext;
 use crate::domain::{MonitorId, MonitorType};
 use crate::schema::reader::InputFormat;
 use crate::schema::validate;
@@ -25,15 +25,17 @@ pub async fn convert_to_steps(
     caller: &Caller,
     id: MonitorId,
     kind: MonitorType,
-    if_match: IfMatch,
+    if_match: ExpectedRevision,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_exclusive().await;
-    let validation = AccountValidation::new(context, caller).await?;
+    let validation = AccountValidationContext::new(context, caller).await?;
     let is_stepped = matches!(kind, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
-    if !is_stepped || find_own(&context.dependencies.monitors, caller, id)?.monitor_type() != kind {
+    if !is_stepped
+        || find_own_monitor(&context.dependencies.monitor_cache, caller, id)?.monitor_type() != kind
+    {
         return Err(ServiceError::NotFound);
     }
-    let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
+    let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
     let document = &old.document;
     let Some(url) = document.url().filter(|_| !document.has_api_steps()) else {
         return Err(ServiceError::Conflict("This monitor has API steps already".to_owned()));
@@ -51,11 +53,16 @@ pub async fn convert_to_steps(
         document,
         InputFormat::V3,
         &Node::from(body),
-        &validation.schema_context(),
+        &validation.validation_context(),
     )?;
     let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
-    let step =
-        MonitorChange::Update { action: "convert-api", old: Box::new(old), document, metadata, origin: None };
-    let monitors = save_all(context, caller, vec![step]).await?;
+    let step = MonitorChange::Update {
+        audit_action: "convert-api",
+        old: Box::new(old),
+        document,
+        metadata,
+        new_origin: None,
+    };
+    let monitors = save_changes(context, caller, vec![step]).await?;
     saved_object(&monitors, accepted.warnings)
 }

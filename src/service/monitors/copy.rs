@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::access::find_own;
-use super::bulk_change::request_fields;
+use super::access::find_own_monitor;
+use super::bulk_change::read_request_body;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::{save_all, saved_object};
-use super::validation_context::AccountValidation;
+use super::save::{save_changes, saved_object};
+use super::validation_context::AccountValidationContext;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_CLONE;
@@ -29,16 +29,16 @@ const MAX_NAME_CHARS: usize = 255;
 /// # Errors
 /// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`];
 /// errors of the store.
-pub async fn copy(
+pub async fn copy_monitor(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_shared().await;
-    let validation = AccountValidation::new(context, caller).await?;
-    let old = find_own(&context.dependencies.monitors, caller, id)?;
-    let fields = request_fields(&MONITOR_CLONE, body)?;
+    let validation = AccountValidationContext::new(context, caller).await?;
+    let old = find_own_monitor(&context.dependencies.monitor_cache, caller, id)?;
+    let fields = read_request_body(&MONITOR_CLONE, body)?;
     let request: CloneRequest<'_> = parse_request_fields(&MONITOR_CLONE, &fields)?;
     let name = match request.name {
         Some(name) => name.to_owned(),
@@ -46,12 +46,12 @@ pub async fn copy(
     };
     let named = Node::from(json!({"name": name}));
     let accepted =
-        validate::validate_change(&old.document, InputFormat::V3, &named, &validation.schema_context())?;
+        validate::validate_change(&old.document, InputFormat::V3, &named, &validation.validation_context())?;
     let document = Arc::new(accepted.document);
-    let monitors = save_all(
+    let monitors = save_changes(
         context,
         caller,
-        vec![MonitorChange::Create { action: "clone", origin: Origin::Api, document }],
+        vec![MonitorChange::Create { audit_action: "clone", origin: Origin::Api, document }],
     )
     .await?;
     if let Some(copy) = monitors.first() {
@@ -72,7 +72,7 @@ async fn copy_performance_alerts(
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found =
-        context.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        context.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
     let now = context.dependencies.clock.now();
     let new = |record: Record| {
         ConfigChange::CreateRecord(NewRecord {
@@ -83,12 +83,12 @@ async fn copy_performance_alerts(
             created_at: now,
             created_by: caller.login.to_string(),
             fields: record.fields,
-            sealed: None,
+            private_data: None,
         })
     };
     let alerts: Vec<ConfigChange> = found.items.into_iter().map(new).collect();
     if !alerts.is_empty() {
-        context.dependencies.config.write_changes(alerts, Vec::new()).await?;
+        context.dependencies.config_store.write_changes(alerts, Vec::new()).await?;
     }
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::{save_all, saved_object};
-use super::validation_context::AccountValidation;
+use super::save::{save_changes, saved_object};
+use super::validation_context::AccountValidationContext;
 use crate::domain::MonitorType;
 use crate::schema::reader::InputFormat;
 use crate::schema::{Origin, validate};
@@ -25,10 +25,10 @@ pub async fn create(
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_shared().await;
-    let validation = AccountValidation::new(context, caller).await?;
-    let accepted = validate::validate_new(kind, form, body, &validation.schema_context())?;
+    let validation = AccountValidationContext::new(context, caller).await?;
+    let accepted = validate::validate_new(kind, form, body, &validation.validation_context())?;
     let document = Arc::new(accepted.document);
-    let step = MonitorChange::Create { action: "create", origin: Origin::Api, document };
-    let monitors = save_all(context, caller, vec![step]).await?;
+    let step = MonitorChange::Create { audit_action: "create", origin: Origin::Api, document };
+    let monitors = save_changes(context, caller, vec![step]).await?;
     saved_object(&monitors, accepted.warnings)
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::access::{IfMatch, find_changeable, find_own};
+use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::{save_all, saved_object};
-use super::validation_context::AccountValidation;
+use super::save::{save_changes, saved_object};
+use super::validation_context::AccountValidationContext;
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
 use crate::schema::reader::InputFormat;
@@ -28,23 +28,28 @@ pub async fn patch(
     kind: Option<MonitorType>,
     form: InputFormat,
     body: &Node,
-    if_match: IfMatch,
+    if_match: ExpectedRevision,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_exclusive().await;
-    let validation = AccountValidation::new(context, caller).await?;
+    let validation = AccountValidationContext::new(context, caller).await?;
     if kind.is_some_and(|kind| {
-        find_own(&context.dependencies.monitors, caller, id)
+        find_own_monitor(&context.dependencies.monitor_cache, caller, id)
             .is_ok_and(|existing| existing.monitor_type() != kind)
     }) {
         return Err(ServiceError::NotFound);
     }
-    let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
-    let accepted = validate::validate_change(&old.document, form, body, &validation.schema_context())?;
-    let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, validation.facts())?);
+    let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
+    let accepted = validate::validate_change(&old.document, form, body, &validation.validation_context())?;
+    let document = Arc::new(without_echoed_locations(&old, accepted.document, body, validation.account())?);
     let metadata = (*old.metadata).clone();
-    let step =
-        MonitorChange::Update { action: "change", old: Box::new(old), document, metadata, origin: None };
-    let monitors = save_all(context, caller, vec![step]).await?;
+    let step = MonitorChange::Update {
+        audit_action: "change",
+        old: Box::new(old),
+        document,
+        metadata,
+        new_origin: None,
+    };
+    let monitors = save_changes(context, caller, vec![step]).await?;
     saved_object(&monitors, accepted.warnings)
 }
 
@@ -56,19 +61,19 @@ pub async fn delete(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
-    if_match: IfMatch,
+    if_match: ExpectedRevision,
 ) -> Result<(), ServiceError> {
-    caller.require_right(Permission::Edit)?;
+    caller.require_permission(Permission::Edit)?;
     let _lock = context.lock_exclusive().await;
-    let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
-    save_all(context, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
+    let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
+    save_changes(context, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
     Ok(())
 }
 
 /// Unsets locations that the client only sent back: a monitor without its own locations is returned with
 /// those of its account, which it must continue to use. `monitor_uses_own_locations` in the body marks an object that
 /// was read before, unlike a patch written by hand.
-fn without_echoed_defaults(
+fn without_echoed_locations(
     old: &Monitor,
     document: MonitorDocument,
     body: &Node,

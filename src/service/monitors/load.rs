@@ -1,7 +1,7 @@
 //! Loads monitors from the store at the start.
 
 use super::monitor_context::MonitorContext;
-use super::monitor_secrets::open_secrets;
+use super::monitor_secrets::decrypt_secrets;
 use super::pause::register_pauses;
 use crate::schema::{Monitor, Origin};
 use crate::store::{StoreError, StoredMonitor};
@@ -12,13 +12,13 @@ use crate::vault::VaultError;
 /// # Errors
 /// Errors of the store, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
 pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
-    let stored = context.dependencies.config.stored_monitors().await?;
-    open_monitors(context, stored).await
+    let stored = context.dependencies.config_store.stored_monitors().await?;
+    decrypt_and_cache_monitors(context, stored).await
 }
 
 /// Like [`load_monitors`], for monitors read already. A monitor with damaged secrets is left out, and an
 /// error is logged.
-pub async fn open_monitors(
+pub async fn decrypt_and_cache_monitors(
     context: &MonitorContext,
     stored: Vec<StoredMonitor>,
 ) -> Result<Vec<Monitor>, StoreError> {
@@ -28,7 +28,7 @@ pub async fn open_monitors(
         if matches!(stored.monitor.origin, Origin::File { .. }) {
             continue;
         }
-        match open_secrets(&context.dependencies.vault, stored) {
+        match decrypt_secrets(&context.dependencies.keyring, stored) {
             Ok(monitor) => monitors.push(monitor),
             Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
                 return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
@@ -39,6 +39,6 @@ pub async fn open_monitors(
         }
     }
     register_pauses(context, &monitors);
-    context.dependencies.monitors.apply(monitors.clone(), &[]);
+    context.dependencies.monitor_cache.apply(monitors.clone(), &[]);
     Ok(monitors)
 }

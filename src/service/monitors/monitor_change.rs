@@ -10,7 +10,7 @@ pub(super) enum MonitorChange {
     /// A new monitor of the caller's account.
     Create {
         /// Action in the audit trail: `create`, `clone`, …
-        action: &'static str,
+        audit_action: &'static str,
         /// [`Origin::Api`] or [`Origin::Applied`].
         origin: Origin,
         /// Its fields, secrets revealed.
@@ -19,7 +19,7 @@ pub(super) enum MonitorChange {
     /// A new revision of a monitor. Without a difference nothing is stored, and the revision stays the same.
     Update {
         /// Action in the audit trail: `change`, `bulk-edit`, …
-        action: &'static str,
+        audit_action: &'static str,
         /// The current revision in the monitor cache.
         old: Box<Monitor>,
         /// Its new fields, secrets revealed.
@@ -27,7 +27,7 @@ pub(super) enum MonitorChange {
         /// Its new metadata; [`super::save::save_all`] sets who changed it and its script.
         metadata: MonitorMetadata,
         /// Its new origin, if that changes: a new revision even when nothing else differs.
-        origin: Option<Origin>,
+        new_origin: Option<Origin>,
     },
     /// The removal of a monitor.
     Remove {

@@ -6,7 +6,7 @@ use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 use super::last_run::LastRunLookup;
 use super::pause_ends::PauseEnds;
-use super::plan_quota::PlanQuota;
+use super::plan_quota::PendingPlanCounts;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{CustomerId, MonitorId};
@@ -19,15 +19,15 @@ use crate::vault::Keyring;
 #[derive(Clone)]
 pub struct MonitorDependencies {
     /// Stores changes.
-    pub config: Arc<dyn ConfigStore>,
+    pub config_store: Arc<dyn ConfigStore>,
     /// All monitors in memory.
-    pub monitors: Arc<MonitorCache>,
+    pub monitor_cache: Arc<MonitorCache>,
     /// Supplies account data.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Plans monitors.
     pub planner: Arc<dyn Planner>,
     /// Encrypts their secrets.
-    pub vault: Arc<Keyring>,
+    pub keyring: Arc<Keyring>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -37,63 +37,68 @@ pub struct MonitorDependencies {
 pub struct MonitorContext {
     pub(super) dependencies: MonitorDependencies,
     /// Quota reserved by creates in progress.
-    pub(super) plan_quota: PlanQuota,
+    pub(super) plan_quota: PendingPlanCounts,
     /// Ends of pauses.
-    pub(super) pauses: PauseEnds,
+    pub(super) pause_ends: PauseEnds,
     /// Supplies `script_status`.
-    pub(super) last_runs: Option<Arc<dyn LastRunLookup>>,
+    pub(super) last_run_lookup: Option<Arc<dyn LastRunLookup>>,
 }
 
 impl MonitorContext {
     /// Creates the context.
     #[must_use]
     pub fn new(dependencies: MonitorDependencies) -> Self {
-        Self { dependencies, plan_quota: PlanQuota::default(), pauses: PauseEnds::default(), last_runs: None }
+        Self {
+            dependencies,
+            plan_quota: PendingPlanCounts::default(),
+            pause_ends: PauseEnds::default(),
+            last_run_lookup: None,
+        }
     }
 
     /// Adds a lookup of the last runs of scripts.
     #[must_use]
-    pub fn with_last_runs(mut self, runs: Arc<dyn LastRunLookup>) -> Self {
-        self.last_runs = Some(runs);
+    pub fn with_last_run_lookup(mut self, runs: Arc<dyn LastRunLookup>) -> Self {
+        self.last_run_lookup = Some(runs);
         self
     }
 
     /// Returns all monitors in memory.
     #[must_use]
-    pub fn monitors(&self) -> &Arc<MonitorCache> {
-        &self.dependencies.monitors
+    pub fn monitor_cache(&self) -> &Arc<MonitorCache> {
+        &self.dependencies.monitor_cache
     }
 
     /// Returns the monitor `id` of the account `customer`.
     #[must_use]
     pub fn find(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
-        self.dependencies.monitors.get_for_customer(customer, id)
+        self.dependencies.monitor_cache.get_for_customer(customer, id)
     }
 
     /// Returns the first `max` matching monitors by id, from `start` on.
     pub fn list_from(&self, start: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
-        self.dependencies.monitors.list_from(start, max, fits)
+        self.dependencies.monitor_cache.list_from(start, max, fits)
     }
 
     /// Returns how many monitors match, and the id of the match after `skip` others.
-    pub fn count_matching(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
-        self.dependencies.monitors.count_matching(skip, fits)
+    pub fn count_and_find(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+        self.dependencies.monitor_cache.count_and_find(skip, fits)
     }
 
     /// Returns the account cache.
     #[must_use]
-    pub fn accounts(&self) -> &Arc<AccountCache> {
-        &self.dependencies.accounts
+    pub fn account_cache(&self) -> &Arc<AccountCache> {
+        &self.dependencies.account_cache
     }
 
     /// Locks all monitors against changes; monitors may be created concurrently.
     pub(super) async fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
-        self.dependencies.monitors.lock_shared().await
+        self.dependencies.monitor_cache.lock_shared().await
     }
 
     /// Locks all monitors against other changes, from reading until storing. Loading monitors from files into
     /// the cache holds this lock too.
     pub async fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
-        self.dependencies.monitors.lock_exclusive().await
+        self.dependencies.monitor_cache.lock_exclusive().await
     }
 }

@@ -30,10 +30,10 @@ pub async fn monitors_to_json(
     if monitors.is_empty() {
         return Ok(Vec::new());
     }
-    let facts = context.dependencies.accounts.facts(caller.customer).await?;
+    let facts = context.dependencies.account_cache.facts(caller.customer).await?;
     let now = context.dependencies.clock.now();
     let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
-    let blackouts = future_blackouts(&blackouts, &facts, now);
+    let blackouts = unended_blackouts(&blackouts, &facts, now);
     let agreements = ids_by_monitor(&records_of_monitors(context, caller, RecordKind::Sla, monitors).await?);
     let alerts =
         ids_by_monitor(&records_of_monitors(context, caller, RecordKind::PerformanceAlert, monitors).await?);
@@ -42,17 +42,17 @@ pub async fn monitors_to_json(
         let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
         let json = MonitorJson {
             monitor,
-            facts: &facts,
+            account: &facts,
             caller,
-            last: last_script_run(context, monitor),
-            script,
+            last_script_run: last_script_run(context, monitor),
+            script_summary: script,
             now,
-            blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
-            agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
-            has_alerts: !alerts.is_empty(),
-            is_raised: alerts
-                .iter()
-                .any(|alert| context.dependencies.accounts.active_performance_alerts().is_active(*alert)),
+            blackout_ids: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
+            sla_id: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
+            has_performance_alerts: !alerts.is_empty(),
+            has_active_performance_alert: alerts.iter().any(|alert| {
+                context.dependencies.account_cache.active_performance_alerts().is_active(*alert)
+            }),
         };
         json.to_json()
     };
@@ -71,14 +71,16 @@ pub async fn monitor_or_view_to_json(
     caller: &Caller,
     id: i64,
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
-    let monitors = &context.dependencies.monitors;
+    let monitors = &context.dependencies.monitor_cache;
     let mut is_view = false;
     let mut found = monitors.get_for_customer(caller.customer, MonitorId(id));
-    if found.is_none() && context.dependencies.config.customer_for_monitor(MonitorId(id)).await?.is_none() {
+    if found.is_none()
+        && context.dependencies.config_store.customer_for_monitor(MonitorId(id)).await?.is_none()
+    {
         let has_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
         found = monitors
-            .count_matching(0, has_view)
+            .count_and_find(0, has_view)
             .1
             .and_then(|first| monitors.get_for_customer(caller.customer, first));
         is_view = found.is_some();
@@ -106,17 +108,22 @@ async fn records_of_monitors(
         parent_ids: monitors.iter().map(|monitor| monitor.id.0).collect(),
         ..RecordFilter::new(kind).for_customer(caller.customer)
     };
-    Ok(context.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+    Ok(context
+        .dependencies
+        .config_store
+        .records(filter, Pagination { limit: u32::MAX, offset: 0 })
+        .await?
+        .items)
 }
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.
 fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
-    let runs = context.last_runs.as_ref()?;
+    let runs = context.last_run_lookup.as_ref()?;
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
 }
 
 /// Returns the ids of blackouts that have not ended, by monitor.
-fn future_blackouts(
+fn unended_blackouts(
     records: &[Record],
     facts: &AccountFacts,
     now: Timestamp,
@@ -150,19 +157,19 @@ fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
 /// A monitor with the data of its JSON object.
 struct MonitorJson<'a> {
     monitor: &'a Monitor,
-    facts: &'a AccountFacts,
+    account: &'a AccountFacts,
     caller: &'a Caller,
-    last: Option<MonitorState>,
+    last_script_run: Option<MonitorState>,
     /// `None` for types without a script, and for a script that cannot be parsed.
-    script: Option<ScriptSummary>,
+    script_summary: Option<ScriptSummary>,
     now: Timestamp,
     /// Ids of its blackouts that have not ended.
-    blackouts: Vec<i64>,
+    blackout_ids: Vec<i64>,
     /// Id of its service level agreement.
-    agreement: Option<i64>,
+    sla_id: Option<i64>,
     /// Whether it has performance alerts, and whether one is active.
-    has_alerts: bool,
-    is_raised: bool,
+    has_performance_alerts: bool,
+    has_active_performance_alert: bool,
 }
 
 impl MonitorJson<'_> {
@@ -190,31 +197,37 @@ impl MonitorJson<'_> {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
             "paused_until" => json!(format_utc(monitor.paused_until(self.now)?)),
-            "home_location" if own.is_none() => json!(self.facts.location_pool(monitor).first()?),
+            "home_location" if own.is_none() => json!(self.account.location_pool(monitor).first()?),
             "locations" => self.locations(own),
-            "custom_properties" => self.properties(own),
-            "ssl_cert_name" => json!(self.certificate()?.name),
-            "ssl_cert_format" => json!(self.certificate()?.format),
-            "blackout_ids" => json!(self.blackouts),
-            "has_sla" => json!(self.agreement.is_some()),
-            "sla_id" => json!(self.agreement),
-            "has_performance_alerts" => json!(self.has_alerts),
-            "has_active_performance_alerts" => json!(self.is_raised),
+            "custom_properties" => self.custom_properties(own),
+            "ssl_cert_name" => json!(self.client_certificate()?.name),
+            "ssl_cert_format" => json!(self.client_certificate()?.format),
+            "blackout_ids" => json!(self.blackout_ids),
+            "has_sla" => json!(self.sla_id.is_some()),
+            "sla_id" => json!(self.sla_id),
+            "has_performance_alerts" => json!(self.has_performance_alerts),
+            "has_active_performance_alerts" => json!(self.has_active_performance_alert),
             // An object shown by the id of a view overrides this.
             "is_content_view" => json!(false),
-            "has_mobile_locations" => json!(self.facts.mobile_location_count(monitor) > 0),
-            "mobile_location_count" => json!(self.facts.mobile_location_count(monitor)),
-            "mobile_type" => json!(self.facts.mobile_profile(monitor)),
+            "has_mobile_locations" => json!(self.account.mobile_location_count(monitor) > 0),
+            "mobile_location_count" => json!(self.account.mobile_location_count(monitor)),
+            "mobile_type" => json!(self.account.mobile_profile(monitor)),
             "last_modified" => json!(format_utc(monitor.modified_at)),
             "script_created" => json!(format_utc(metadata.script_created?)),
             "script_modified" => json!(format_utc(metadata.script_modified?)),
             "script_modified_by_user" => json!(metadata.script_modified_by),
-            "transaction_steps" => json!(self.script.as_ref()?.step_count),
-            "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.action_count)),
-            "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptSummary::is_transaction)),
+            "transaction_steps" => json!(self.script_summary.as_ref()?.step_count),
+            "transaction_events" => {
+                json!(self.script_summary.as_ref().map_or(0, |script| script.action_count))
+            }
+            "is_transaction" => {
+                json!(self.script_summary.as_ref().is_some_and(ScriptSummary::is_transaction))
+            }
             "script_status" => json!(self.script_status()),
             "script_replayed_successfully" => json!(
-                self.last.as_ref().is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))
+                self.last_script_run
+                    .as_ref()
+                    .is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))
             ),
             _ => return None,
         })
@@ -230,18 +243,18 @@ impl MonitorJson<'_> {
         if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
             return own.cloned().unwrap_or_else(|| json!([]));
         }
-        let shown = |id: i64| match self.facts.locations.get(&id) {
+        let shown = |id: i64| match self.account.locations.get(&id) {
             Some(known) => json!({"id": id, "name": known.name, "region": known.region}),
             // The location was removed since.
             None => json!({"id": id, "name": "", "region": 0}),
         };
-        self.facts.location_pool(self.monitor).into_iter().map(shown).collect()
+        self.account.location_pool(self.monitor).into_iter().map(shown).collect()
     }
 
-    fn properties(&self, own: Option<&Value>) -> Value {
+    fn custom_properties(&self, own: Option<&Value>) -> Value {
         let shown = |entry: &Value| {
             let (id, value_id) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
-            let known = self.facts.properties.get(&id);
+            let known = self.account.properties.get(&id);
             let value = known.and_then(|property| property.values.get(&value_id));
             let name = known.map(|property| property.name.as_str()).unwrap_or_default();
             let value = value.map(String::as_str).unwrap_or_default();
@@ -250,12 +263,12 @@ impl MonitorJson<'_> {
         own.and_then(Value::as_array).into_iter().flatten().filter_map(shown).collect()
     }
 
-    fn certificate(&self) -> Option<&crate::catalog::CertificateSummary> {
-        self.facts.certificates.get(&self.monitor.document.client_certificate_id()?)
+    fn client_certificate(&self) -> Option<&crate::catalog::CertificateSummary> {
+        self.account.certificates.get(&self.monitor.document.client_certificate_id()?)
     }
 
     fn script_status(&self) -> String {
-        match &self.last {
+        match &self.last_script_run {
             None => "Never played".to_owned(),
             Some(last) if last.status.0 == 0 => last.outcome.to_string(),
             Some(last) => format!("{}: {} {}", last.outcome, last.status.0, last.status.text()),

@@ -11,7 +11,7 @@ use crate::store::{StoredMonitor, seal_context};
 use crate::vault::{Keyring, VaultError};
 
 /// Encrypts the secrets of `document` for the account; `None` when it has none.
-pub(super) fn seal_secrets(
+pub(super) fn encrypt_secrets(
     vault: &Keyring,
     customer: CustomerId,
     document: &MonitorDocument,
@@ -21,8 +21,8 @@ pub(super) fn seal_secrets(
 }
 
 /// Decrypts the secrets of `stored_monitor`.
-pub(super) fn open_secrets(vault: &Keyring, stored_monitor: StoredMonitor) -> Result<Monitor, VaultError> {
-    let StoredMonitor { mut monitor, sealed } = stored_monitor;
+pub(super) fn decrypt_secrets(vault: &Keyring, stored_monitor: StoredMonitor) -> Result<Monitor, VaultError> {
+    let StoredMonitor { mut monitor, sealed_secrets: sealed } = stored_monitor;
     let Some(sealed) = sealed else { return Ok(monitor) };
     let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;
     let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::AuthenticationFailed)?;

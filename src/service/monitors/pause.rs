@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::access::find_own;
+use super::access::find_own_monitor;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
-use super::save::{save_all, saved_object};
+use super::save::{save_changes, saved_object};
 use crate::domain::{MonitorId, Permission, Timestamp};
 use crate::schema::{Monitor, MonitorMetadata};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
@@ -16,13 +16,13 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 ///
 /// # Errors
 /// [`ServiceError::NotFound`], [`ServiceError::Invalid`] when `until` is not in the future; errors of the store.
-pub async fn pause(
+pub async fn pause_monitor(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
     until: Timestamp,
 ) -> Result<SavedObject, ServiceError> {
-    caller.require_right(Permission::Edit)?;
+    caller.require_permission(Permission::Edit)?;
     if until <= context.dependencies.clock.now() {
         let message = format!("`until` must be in the future, not `{until}`");
         let error = ValidationError::new(ValidationErrorKind::Range, "until", Position::default(), message);
@@ -35,12 +35,12 @@ pub async fn pause(
 ///
 /// # Errors
 /// [`ServiceError::NotFound`]; errors of the store.
-pub async fn resume(
+pub async fn resume_monitor(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
 ) -> Result<SavedObject, ServiceError> {
-    caller.require_right(Permission::Edit)?;
+    caller.require_permission(Permission::Edit)?;
     let now = context.dependencies.clock.now();
     // Stores the end of the pause: earlier slots must not count as missed, not even after a restart.
     set_paused_until(context, caller, id, "resume", now).await
@@ -54,7 +54,7 @@ async fn set_paused_until(
     until: Timestamp,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_exclusive().await;
-    let old = find_own(&context.dependencies.monitors, caller, id)?;
+    let old = find_own_monitor(&context.dependencies.monitor_cache, caller, id)?;
     let now = context.dependencies.clock.now();
     let is_paused = old.metadata.paused_until.is_some_and(|until| until > now);
     if action == "resume" && !is_paused {
@@ -62,26 +62,36 @@ async fn set_paused_until(
     }
     let metadata = MonitorMetadata { paused_until: Some(until), ..(*old.metadata).clone() };
     let document = Arc::clone(&old.document);
-    let step = MonitorChange::Update { action, old: Box::new(old), document, metadata, origin: None };
-    let monitors = save_all(context, caller, vec![step]).await?;
+    let step = MonitorChange::Update {
+        audit_action: action,
+        old: Box::new(old),
+        document,
+        metadata,
+        new_origin: None,
+    };
+    let monitors = save_changes(context, caller, vec![step]).await?;
     register_pauses(context, &monitors);
     saved_object(&monitors, Vec::new())
 }
 
-/// Registers the pauses of `monitors` for [`resume_due`].
+/// Registers the pauses of `monitors` for [`resume_due_monitors`].
 pub fn register_pauses(context: &MonitorContext, monitors: &[Monitor]) {
-    context.pauses.register(monitors, context.dependencies.clock.now());
+    context.pause_ends.register(monitors, context.dependencies.clock.now());
 }
 
 /// Plans the monitors whose pause is over; called about once a second.
-pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
-    let due = context.pauses.take_due(now);
+pub async fn resume_due_monitors(context: &MonitorContext, now: Timestamp) {
+    let due = context.pause_ends.take_due(now);
     if due.is_empty() {
         return;
     }
     let _lock = context.lock_exclusive().await;
     let monitor = |(until, id): (Timestamp, MonitorId)| {
-        context.dependencies.monitors.get(id).filter(|monitor| monitor.metadata.paused_until == Some(until))
+        context
+            .dependencies
+            .monitor_cache
+            .get(id)
+            .filter(|monitor| monitor.metadata.paused_until == Some(until))
     };
     let resumed: Vec<Monitor> = due.into_iter().filter_map(monitor).collect();
     if !resumed.is_empty()

@@ -15,11 +15,11 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Counts monitors being created, by account and plan.
 #[derive(Clone, Default)]
-pub(super) struct PlanQuota(Arc<Mutex<PendingCounts>>);
+pub(super) struct PendingPlanCounts(Arc<Mutex<CountByPlan>>);
 
-type PendingCounts = HashMap<(CustomerId, String), usize>;
+type CountByPlan = HashMap<(CustomerId, String), usize>;
 
-impl PlanQuota {
+impl PendingPlanCounts {
     /// Returns the plans of the settings with the account's number of monitors under each, for the validation context.
     pub(super) fn plans_with_usage(
         &self,
@@ -46,7 +46,7 @@ impl PlanQuota {
         steps: &[MonitorChange],
     ) -> Result<QuotaReservation, ServiceError> {
         let mut reservation =
-            QuotaReservation { pending: self.clone(), customer, counts: BTreeMap::default() };
+            QuotaReservation { pending: self.clone(), customer, count_by_plan: BTreeMap::default() };
         let Some(plans) = &facts.common.plans else { return Ok(reservation) };
         let mut pending = self.0.lock();
         for (code, count) in demand_by_plan(steps) {
@@ -67,7 +67,7 @@ impl PlanQuota {
                 return Err(ServiceError::Invalid(vec![error.with_value(code)]));
             }
             *pending_count += count;
-            reservation.counts.insert(code, count);
+            reservation.count_by_plan.insert(code, count);
         }
         drop(pending);
         Ok(reservation)
@@ -93,9 +93,9 @@ fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
 
 /// Reserved quota, released when dropped.
 pub(super) struct QuotaReservation {
-    pending: PlanQuota,
+    pending: PendingPlanCounts,
     customer: CustomerId,
-    counts: BTreeMap<String, usize>,
+    count_by_plan: BTreeMap<String, usize>,
 }
 
 impl QuotaReservation {
@@ -103,7 +103,7 @@ impl QuotaReservation {
     pub(super) fn release_with(&mut self, monitor_cache: impl FnOnce()) {
         let mut pending = self.pending.0.lock();
         monitor_cache();
-        release(&mut pending, self.customer, std::mem::take(&mut self.counts));
+        release(&mut pending, self.customer, std::mem::take(&mut self.count_by_plan));
     }
 }
 
@@ -113,7 +113,7 @@ impl Drop for QuotaReservation {
     }
 }
 
-fn release(pending: &mut PendingCounts, customer: CustomerId, places: BTreeMap<String, usize>) {
+fn release(pending: &mut CountByPlan, customer: CustomerId, places: BTreeMap<String, usize>) {
     for (code, count) in places {
         let key = (customer, code);
         if let Some(pending_count) = pending.get_mut(&key) {

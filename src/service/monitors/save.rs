@@ -13,14 +13,15 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 /// # Errors
 /// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors of
 /// the store. Nothing was changed then.
-pub(super) async fn save_all(
+pub(super) async fn save_changes(
     context: &MonitorContext,
     caller: &Caller,
     steps: Vec<MonitorChange>,
 ) -> Result<Vec<Monitor>, ServiceError> {
     let dependencies = &context.dependencies;
-    let facts = dependencies.accounts.facts(caller.customer).await?;
-    let reservation = context.plan_quota.reserve(&dependencies.monitors, caller.customer, &facts, &steps)?;
+    let facts = dependencies.account_cache.facts(caller.customer).await?;
+    let reservation =
+        context.plan_quota.reserve(&dependencies.monitor_cache, caller.customer, &facts, &steps)?;
     let now = dependencies.clock.now();
     let mut changes = ChangeSet::default();
     for (index, step) in steps.into_iter().enumerate() {

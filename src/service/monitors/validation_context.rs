@@ -9,30 +9,33 @@ use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::service::caller::{Caller, ServiceError};
 
 /// The context that monitors are validated against: the account of the caller, as it is now.
-pub(super) struct AccountValidation {
-    facts: Arc<AccountFacts>,
+pub(super) struct AccountValidationContext {
+    account: Arc<AccountFacts>,
     plans: Option<Vec<BillingPlan>>,
     role: Role,
 }
 
-impl AccountValidation {
+impl AccountValidationContext {
     /// Reads the context for monitors of `caller`; fails for callers that may not edit. Call it while the lock is held,
     /// so that the usage of plans does not change.
     pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
-        caller.require_right(Permission::Edit)?;
-        let facts = context.dependencies.accounts.facts(caller.customer).await?;
+        caller.require_permission(Permission::Edit)?;
+        let facts = context.dependencies.account_cache.facts(caller.customer).await?;
         let plans =
-            context.plan_quota.plans_with_usage(&context.dependencies.monitors, caller.customer, &facts);
-        Ok(Self { facts, plans, role: caller.role })
+            context.plan_quota.plans_with_usage(&context.dependencies.monitor_cache, caller.customer, &facts);
+        Ok(Self { account: facts, plans, role: caller.role })
     }
 
     /// Returns the account data.
-    pub(super) fn facts(&self) -> &AccountFacts {
-        &self.facts
+    pub(super) fn account(&self) -> &AccountFacts {
+        &self.account
     }
 
     /// Returns the context for the schema rules.
-    pub(super) fn schema_context(&self) -> ValidationContext<'_> {
-        ValidationContext { billing_plans: self.plans.as_deref(), ..self.facts.validation_context(self.role) }
+    pub(super) fn validation_context(&self) -> ValidationContext<'_> {
+        ValidationContext {
+            billing_plans: self.plans.as_deref(),
+            ..self.account.validation_context(self.role)
+        }
     }
 }

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_error, merged_fields};
+use super::record_draft::{RecordDraft, field_conflict_error, merged_fields};
 use crate::domain::Record;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::caller::ServiceError;
@@ -30,7 +30,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
         errors.push(error.with_value(zone));
     }
     if body.get("default_locations").is_some() {
-        check_locations(cx, &fields, body, &mut errors);
+        validate_default_locations(cx, &fields, body, &mut errors);
     }
     if errors.is_empty() {
         Ok(RecordDraft::from_record(old, fields))
@@ -44,7 +44,7 @@ fn is_time_zone(name: &str) -> bool {
     TimeZone::get(name).is_ok_and(|zone| zone.iana_name().is_some())
 }
 
-fn check_locations(
+fn validate_default_locations(
     cx: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
@@ -55,13 +55,13 @@ fn check_locations(
         list.into_iter().flatten().filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
     for (index, id) in ids.iter().enumerate() {
         let path = format!("default_locations[{index}].id");
-        if !cx.facts.locations.contains_key(id) {
+        if !cx.account.locations.contains_key(id) {
             errors.push(
-                conflict_error(body, &path, format!("`{path}`: location `{id}` does not exist"))
+                field_conflict_error(body, &path, format!("`{path}`: location `{id}` does not exist"))
                     .with_value(id.to_string()),
             );
         } else if ids[..index].contains(id) {
-            errors.push(conflict_error(
+            errors.push(field_conflict_error(
                 body,
                 &path,
                 format!("`{path}`: location `{id}` is in the list already"),

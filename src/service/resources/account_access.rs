@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::resource_service::ResourceService;
+use super::resource_service::RecordService;
 use crate::domain::{Location, RecordKind, Revision};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-impl ResourceService {
+impl RecordService {
     /// Returns the account: `GET /account`.
     pub async fn account(&self, caller: &Caller) -> Result<(Map<String, Value>, Revision), ServiceError> {
         self.get(caller, RecordKind::Customer, caller.customer.0).await
@@ -28,7 +28,7 @@ impl ResourceService {
 
     /// Returns the time zone of window times of the caller's account.
     pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, ServiceError> {
-        Ok(self.dependencies.accounts.facts(caller.customer).await?.time_zone.clone())
+        Ok(self.dependencies.account_cache.facts(caller.customer).await?.time_zone.clone())
     }
 
     /// Returns the locations that the caller's account may use, by id.
@@ -36,6 +36,6 @@ impl ResourceService {
         &self,
         caller: &Caller,
     ) -> Result<BTreeMap<i64, Location>, ServiceError> {
-        Ok(self.dependencies.accounts.facts(caller.customer).await?.locations.clone())
+        Ok(self.dependencies.account_cache.facts(caller.customer).await?.locations.clone())
     }
 }

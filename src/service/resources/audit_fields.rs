@@ -24,7 +24,7 @@ pub(super) fn changed_fields(
         // Every role that may view reads the audit trail, but only editors may see webhook addresses in full.
         let is_address = table.name == RECIPIENT.name && field.name == "recipient";
         let hidden =
-            |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked_address);
+            |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked_webhook_url);
         let shown = |value: &Value| match hidden(value) {
             Some(hidden) => json!(hidden),
             None if field.secret => json!(MASK),

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::resource_service::ResourceService;
+use super::resource_service::RecordService;
 use crate::catalog::json_object::into_object;
 use crate::catalog::timestamp_format::format_utc;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
 
-impl ResourceService {
+impl RecordService {
     /// Returns the audit trail of the caller's account, newest first.
     pub async fn audit_trail(
         &self,
@@ -17,14 +17,17 @@ impl ResourceService {
         filter: AuditFilter,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        caller.require_right(Permission::View)?;
+        caller.require_permission(Permission::View)?;
         let filter = AuditFilter { customer: Some(caller.customer), ..filter };
-        let found = self.dependencies.config.audit(filter, page).await?;
-        Ok(Paginated { total: found.total, items: found.items.into_iter().map(audit_row_to_json).collect() })
+        let found = self.dependencies.config_store.audit(filter, page).await?;
+        Ok(Paginated {
+            total: found.total,
+            items: found.items.into_iter().map(audit_entry_to_json).collect(),
+        })
     }
 }
 
-fn audit_row_to_json(row: AuditEntry) -> Map<String, Value> {
+fn audit_entry_to_json(row: AuditEntry) -> Map<String, Value> {
     into_object(json!({
         "id": row.id,
         "at": format_utc(row.at),

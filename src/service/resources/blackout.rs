@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_error, invalid};
+use super::record_draft::{RecordDraft, field_conflict_error, invalid_request};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::catalog::timestamp_format::to_local;
 use crate::domain::{MonitorId, Record};
@@ -13,7 +13,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let read = blackout::validate_new(body, to_local(cx.now, &cx.facts.time_zone));
+    let read = blackout::validate_new(body, to_local(cx.now, &cx.account.time_zone));
     let (mut fields, mut errors) = match read {
         Ok(fields) => (fields, Vec::new()),
         Err(errors) => (Map::new(), errors),
@@ -21,30 +21,31 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let assoc = body.get("assoc_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     let kind = body.get("type").and_then(Node::as_text).unwrap_or_default();
     if let Some(assoc) = assoc
-        && let Some(message) = unknown_subject(cx, kind, assoc)
+        && let Some(message) = unknown_subject_message(cx, kind, assoc)
     {
-        errors.push(conflict_error(body, "assoc_id", message).with_value(assoc.to_string()));
+        errors.push(field_conflict_error(body, "assoc_id", message).with_value(assoc.to_string()));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
     }
     fields.remove("assoc_id");
-    set_defaults(&mut fields);
+    default_to_one_time(&mut fields);
     Ok(RecordDraft { parent_id: assoc, ..RecordDraft::new(fields) })
 }
 
 /// Returns an error message if the monitor or recipient `assoc` does not exist.
-fn unknown_subject(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
+fn unknown_subject_message(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
     if kind == "Notifier" {
-        let known = cx.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
+        let known = cx.account.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
         return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
     }
-    let known = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(assoc)).is_some();
+    let known =
+        cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(assoc)).is_some();
     (!known).then(|| format!("`assoc_id`: monitor `{assoc}` does not exist"))
 }
 
 /// Sets `persistent` if it is absent, since lists are filtered by it.
-pub(super) fn set_defaults(fields: &mut Map<String, Value>) {
+pub(super) fn default_to_one_time(fields: &mut Map<String, Value>) {
     fields.entry("persistent").or_insert(json!(false));
 }
 
@@ -59,7 +60,7 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
     let mut fields = blackout::validate_change(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and create another";
-        return Err(invalid(conflict_error(body, "assoc_id", message)));
+        return Err(invalid_request(field_conflict_error(body, "assoc_id", message)));
     }
     Ok(RecordDraft::from_record(old, fields))
 }
@@ -74,6 +75,6 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
 
 /// Whether it occurs once and is over.
 pub(super) fn is_past(cx: &RecordContext<'_>, blackout: &Record) -> bool {
-    let now = to_local(cx.now, &cx.facts.time_zone);
+    let now = to_local(cx.now, &cx.account.time_zone);
     settings_or_skip(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::resource_kind::resource_kind;
-use super::resource_service::ResourceService;
+use super::resource_kind::record_definition;
+use super::resource_service::RecordService;
 use crate::catalog::contacts;
 use crate::catalog::timestamp_format::{format_utc, format_window_time};
 use crate::domain::{RecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
-impl ResourceService {
+impl RecordService {
     /// Returns the first `max` occurrences of the blackout `id` that end after `after` (default: now).
     pub async fn blackout_occurrences(
         &self,
@@ -18,13 +18,13 @@ impl ResourceService {
         after: Option<Timestamp>,
         max: usize,
     ) -> Result<Vec<Map<String, Value>>, ServiceError> {
-        let kind = resource_kind(RecordKind::Blackout);
-        caller.require_right(kind.view_right)?;
+        let kind = record_definition(RecordKind::Blackout);
+        caller.require_permission(kind.view_permission)?;
         let cx = self.context(caller, kind).await?;
         let record = self.find_visible(&cx, id).await?;
         let Some(blackout) = contacts::blackout_from_record(&record) else { return Ok(Vec::new()) };
-        let found = cx.facts.calendar.occurrences(&blackout, after.unwrap_or(cx.now), max);
-        let zone = &cx.facts.time_zone;
+        let found = cx.account.calendar.occurrences(&blackout, after.unwrap_or(cx.now), max);
+        let zone = &cx.account.time_zone;
         let shown = |(from, thru): (Timestamp, Timestamp)| {
             [
                 ("from_date", format_window_time(from, zone)),

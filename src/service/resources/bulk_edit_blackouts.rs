@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::audit_fields;
-use super::blackout::{is_past, set_defaults};
+use super::blackout::{default_to_one_time, is_past};
 use super::record_context::RecordContext;
-use super::record_draft::{conflict_error, invalid};
-use super::resource_kind::resource_kind;
-use super::resource_service::ResourceService;
+use super::record_draft::{field_conflict_error, invalid_request};
+use super::resource_kind::record_definition;
+use super::resource_service::RecordService;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::timestamp_format::to_local;
 use crate::domain::{MonitorId, Record, RecordKind};
@@ -21,22 +21,22 @@ use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Paginati
 use crate::syntax::node::Node;
 
 /// Most blackouts that one call creates or removes.
-const MAX_BLACKOUTS: usize = 100_000;
+const MAX_BLACKOUTS_PER_EDIT: usize = 100_000;
 
 /// The store query is filtered by monitor only up to this number of monitors.
-const FILTER_BY_MONITOR_MAX: usize = 500;
+const MAX_MONITORS_IN_FILTER: usize = 500;
 
-impl ResourceService {
+impl RecordService {
     /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
-        let kind = resource_kind(RecordKind::Blackout);
-        caller.require_right(kind.edit_right)?;
+        let kind = record_definition(RecordKind::Blackout);
+        caller.require_permission(kind.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         // The monitors must not be removed before their blackouts are stored.
-        let _monitors = self.dependencies.monitors.lock_shared().await;
+        let _monitors = self.dependencies.monitor_cache.lock_shared().await;
         let cx = self.context(caller, kind).await?;
-        let request = blackout::validate_bulk_edit(body, to_local(cx.now, &cx.facts.time_zone))?;
-        let monitors = named_monitors(&cx, &request)?;
+        let request = blackout::validate_bulk_edit(body, to_local(cx.now, &cx.account.time_zone))?;
+        let monitors = requested_monitor_ids(&cx, &request)?;
         let new = [
             ("update_one_time", "one_time_blackouts", false),
             ("update_persistent", "persistent_blackouts", true),
@@ -49,16 +49,16 @@ impl ResourceService {
         .collect::<Vec<_>>();
         let replaced = self.blackouts_to_replace(&cx, &request, &monitors).await?;
         let max = monitors.len().saturating_mul(new.len()).saturating_add(replaced.len());
-        if max > MAX_BLACKOUTS {
+        if max > MAX_BLACKOUTS_PER_EDIT {
             let message = format!(
-                "`monitors`: this creates and removes {max} blackouts; at most {MAX_BLACKOUTS} are allowed at once"
+                "`monitors`: this creates and removes {max} blackouts; at most {MAX_BLACKOUTS_PER_EDIT} are allowed at once"
             );
-            return Err(invalid(conflict_error(body, "monitors", message)));
+            return Err(invalid_request(field_conflict_error(body, "monitors", message)));
         }
-        let (changes, entries) = build_writes(&cx, &monitors, &new, &replaced);
+        let (changes, entries) = build_changes(&cx, &monitors, &new, &replaced);
         if !changes.is_empty() {
-            self.dependencies.config.write_changes(changes, entries).await?;
-            self.dependencies.accounts.invalidate();
+            self.dependencies.config_store.write_changes(changes, entries).await?;
+            self.dependencies.account_cache.invalidate();
         }
         Ok(())
     }
@@ -79,11 +79,11 @@ impl ResourceService {
             return Ok(Vec::new());
         }
         let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(cx.caller.customer);
-        if monitors.len() <= FILTER_BY_MONITOR_MAX {
+        if monitors.len() <= MAX_MONITORS_IN_FILTER {
             filter.parent_ids = monitors.iter().copied().collect();
         }
         let found =
-            self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let is_replaced = |record: &Record| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let is_selected = if blackout.persistent { weekly } else { once };
@@ -98,12 +98,12 @@ impl ResourceService {
 }
 
 /// Returns the monitors that a bulk edit names; 403 when one of them is not the account's.
-pub(super) fn named_monitors(
+pub(super) fn requested_monitor_ids(
     cx: &RecordContext<'_>,
     request: &Map<String, Value>,
 ) -> Result<BTreeSet<i64>, ServiceError> {
     let ids: BTreeSet<i64> = list_entries(request, "monitors").filter_map(Value::as_i64).collect();
-    let monitors = &cx.dependencies.monitors;
+    let monitors = &cx.dependencies.monitor_cache;
     let unknown: Vec<i64> = ids
         .iter()
         .copied()
@@ -128,12 +128,12 @@ fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
     let mut fields = entry.as_object().cloned().unwrap_or_default();
     fields.retain(|_, value| !value.is_null());
     fields.insert("persistent".to_owned(), json!(weekly));
-    set_defaults(&mut fields);
+    default_to_one_time(&mut fields);
     fields
 }
 
 /// Builds the writes. New blackouts come first, since their audit entries refer to them by index.
-fn build_writes(
+fn build_changes(
     cx: &RecordContext<'_>,
     monitors: &BTreeSet<i64>,
     new: &[Map<String, Value>],
@@ -141,8 +141,11 @@ fn build_writes(
 ) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
     let (mut changes, mut entries) = (Vec::new(), Vec::new());
     for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
-        let mut entry =
-            cx.audit_entry("create", AuditObject::Created(changes.len()), cx.kind.name_of(fields));
+        let mut entry = cx.audit_entry(
+            "create",
+            AuditObject::CreatedByWrite(changes.len()),
+            cx.definition.name_of(fields),
+        );
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         entries.push(entry);
@@ -154,11 +157,12 @@ fn build_writes(
             created_at: cx.now,
             created_by: cx.caller.login.to_string(),
             fields: fields.clone(),
-            sealed: None,
+            private_data: None,
         }));
     }
     for record in removed {
-        let mut entry = cx.audit_entry("delete", AuditObject::Id(record.id), cx.kind.name_of(&record.fields));
+        let mut entry =
+            cx.audit_entry("delete", AuditObject::Id(record.id), cx.definition.name_of(&record.fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
         entries.push(entry);

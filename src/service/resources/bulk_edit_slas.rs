@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::bulk_edit_blackouts::named_monitors;
+use super::bulk_edit_blackouts::requested_monitor_ids;
 use super::record_context::RecordContext;
-use super::record_draft::{body_fields, conflict_error};
-use super::resource_kind::resource_kind;
-use super::resource_service::ResourceService;
+use super::record_draft::{body_fields, field_conflict_error};
+use super::resource_kind::record_definition;
+use super::resource_service::RecordService;
 use super::{audit_fields, sla};
 use crate::domain::{Record, RecordKind};
 use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};
@@ -17,34 +17,34 @@ use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Paginati
 use crate::syntax::node::Node;
 
 /// The store query is filtered by monitor only up to this number of monitors.
-const FILTER_BY_MONITOR_MAX: usize = 500;
+const MAX_MONITORS_IN_FILTER: usize = 500;
 
-impl ResourceService {
+impl RecordService {
     /// Creates or changes the agreements of several monitors. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
-        let kind = resource_kind(RecordKind::Sla);
-        caller.require_right(kind.edit_right)?;
+        let kind = record_definition(RecordKind::Sla);
+        caller.require_permission(kind.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
-        let _monitors = self.dependencies.monitors.lock_shared().await;
+        let _monitors = self.dependencies.monitor_cache.lock_shared().await;
         let cx = self.context(caller, kind).await?;
         let mut request = body_fields(&SLA_BULK_EDIT, body, true)?;
-        let ids = named_monitors(&cx, &request)?;
+        let ids = requested_monitor_ids(&cx, &request)?;
         request.shift_remove("monitors");
         let mut errors = Vec::new();
         sla::validate(&cx, &request, body, &mut errors);
         let agreements = self.agreements_by_monitor(&cx, &ids).await?;
         if request.get("name").is_some_and(Value::is_null) {
-            errors.push(conflict_error(body, "name", "`name` must not be empty"));
+            errors.push(field_conflict_error(body, "name", "`name` must not be empty"));
         } else if !request.contains_key("name") && agreements.len() < ids.len() {
             let message = "`name` is required: some of the monitors have no agreement yet";
-            errors.push(conflict_error(body, "name", message));
+            errors.push(field_conflict_error(body, "name", message));
         }
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
-        let (changes, entries) = build_writes(&cx, &ids, agreements, &request);
+        let (changes, entries) = build_changes(&cx, &ids, agreements, &request);
         if !changes.is_empty() {
-            self.dependencies.config.write_changes(changes, entries).await?;
+            self.dependencies.config_store.write_changes(changes, entries).await?;
         }
         Ok(())
     }
@@ -56,18 +56,18 @@ impl ResourceService {
         ids: &BTreeSet<i64>,
     ) -> Result<BTreeMap<i64, Record>, ServiceError> {
         let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(cx.caller.customer);
-        if ids.len() <= FILTER_BY_MONITOR_MAX {
+        if ids.len() <= MAX_MONITORS_IN_FILTER {
             filter.parent_ids = ids.iter().copied().collect();
         }
         let found =
-            self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let agreements = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
         Ok(agreements.filter(|(monitor, _)| ids.contains(monitor)).collect())
     }
 }
 
 /// Builds the writes. Audit entries refer to new agreements by their index among the creates.
-fn build_writes(
+fn build_changes(
     cx: &RecordContext<'_>,
     ids: &BTreeSet<i64>,
     mut agreements: BTreeMap<i64, Record>,
@@ -88,16 +88,17 @@ fn build_writes(
         if old.is_some() && fields == before {
             continue;
         }
-        let object = old.as_ref().map_or(AuditObject::Created(created), |record| AuditObject::Id(record.id));
+        let object =
+            old.as_ref().map_or(AuditObject::CreatedByWrite(created), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
-        let mut entry = cx.audit_entry(action, object, cx.kind.name_of(&fields));
+        let mut entry = cx.audit_entry(action, object, cx.definition.name_of(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);
         entries.push(entry);
         changes.push(if let Some(record) = old {
-            update_write(cx, record, fields)
+            update_change(cx, record, fields)
         } else {
             created += 1;
-            create_write(cx, *monitor, fields)
+            create_change(cx, *monitor, fields)
         });
     }
     (changes, entries)
@@ -107,7 +108,7 @@ fn default_value(name: &str) -> Option<Value> {
     SLA.field(name).and_then(crate::schema::field::Field::default_value)
 }
 
-fn update_write(cx: &RecordContext<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
+fn update_change(cx: &RecordContext<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
     let expected = record.revision;
     record.revision.0 += 1;
     record.modified_at = cx.now;
@@ -115,7 +116,7 @@ fn update_write(cx: &RecordContext<'_>, mut record: Record, fields: Map<String, 
     ConfigChange::UpdateRecord { record: Box::new(record), expected }
 }
 
-fn create_write(cx: &RecordContext<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
+fn create_change(cx: &RecordContext<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
     ConfigChange::CreateRecord(NewRecord {
         kind: RecordKind::Sla,
         customer: Some(cx.caller.customer),
@@ -124,6 +125,6 @@ fn create_write(cx: &RecordContext<'_>, monitor: i64, fields: Map<String, Value>
         created_at: cx.now,
         created_by: cx.caller.login.to_string(),
         fields,
-        sealed: None,
+        private_data: None,
     })
 }

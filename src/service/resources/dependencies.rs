@@ -10,15 +10,15 @@ use crate::vault::Keyring;
 
 /// Dependencies of the use cases on records.
 #[derive(Clone)]
-pub struct ResourceDependencies {
+pub struct RecordServiceDependencies {
     /// Stores the records.
-    pub config: Arc<dyn ConfigStore>,
+    pub config_store: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.
-    pub monitors: Arc<MonitorCache>,
+    pub monitor_cache: Arc<MonitorCache>,
     /// Supplies account data; invalidated by changes.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Encrypts secrets.
-    pub vault: Arc<Keyring>,
+    pub keyring: Arc<Keyring>,
     /// Supplies the status of locations.
     pub planner: Arc<dyn Planner>,
     /// Supplies the time.

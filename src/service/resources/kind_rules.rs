@@ -11,11 +11,11 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
 /// Prepares a new certificate, which is slow to parse, before locks are taken; `None` for other kinds.
-pub(super) async fn prepare_slow(
+pub(super) async fn parse_before_locking(
     cx: &RecordContext<'_>,
     body: &Node,
 ) -> Result<Option<RecordDraft>, ServiceError> {
-    match cx.kind.record {
+    match cx.definition.kind {
         RecordKind::Certificate => certificate::create(cx, body).await.map(Some),
         _ => Ok(None),
     }
@@ -23,7 +23,7 @@ pub(super) async fn prepare_slow(
 
 /// Prepares a new record of any kind but certificates.
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    match cx.kind.record {
+    match cx.definition.kind {
         RecordKind::User => user::create(cx, body).await,
         RecordKind::Location => location::create(cx, body),
         RecordKind::Property => property::create(cx, body),
@@ -44,7 +44,7 @@ pub(super) async fn patch(
     old: &Record,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
-    match cx.kind.record {
+    match cx.definition.kind {
         RecordKind::User => user::patch(cx, old, body).await,
         RecordKind::Location => location::patch(cx, old, body),
         RecordKind::Property => property::patch(cx, old, body),
@@ -61,7 +61,7 @@ pub(super) async fn patch(
 
 /// Checks whether `old` may be removed; returns the changes and guards of the removal.
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
-    match cx.kind.record {
+    match cx.definition.kind {
         RecordKind::User => return user::removal_draft(cx, old).await,
         RecordKind::Location => location::check_removal(cx, old).await?,
         RecordKind::Property => property::check_removal(cx, old)?,

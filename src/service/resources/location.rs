@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::record_context::{HOST_CUSTOMER, RecordContext};
 use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
-use super::usage::monitors_using;
+use super::usage::monitor_usage_text;
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{LocationId, Record, RecordKind};
 use crate::schema::MonitorDocument;
@@ -25,22 +25,22 @@ pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {
 /// Prepares a location with an enrolment secret, which is returned once and stored as its hash.
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
-    set_defaults(cx, &mut draft);
+    set_private_and_unique_key(cx, &mut draft);
     let secret = generate_enrolment_secret()?;
     draft.private_data = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
-    draft.shown_once.insert("enrolment_secret".to_owned(), json!(secret));
+    draft.response_only_fields.insert("enrolment_secret".to_owned(), json!(secret));
     Ok(draft)
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::from_record(old, merged_fields(&LOCATION_RECORD, &old.fields, body)?);
-    set_defaults(cx, &mut draft);
+    set_private_and_unique_key(cx, &mut draft);
     let becomes_private = draft.fields.get("private") == Some(&json!(true))
         && !settings_from_record::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
         let others = |document: &MonitorDocument| uses_location(document, old.id);
-        let total = monitors_using(cx.dependencies, None, others);
-        if total.is_some() && total != monitors_using(cx.dependencies, Some(old.customer), others) {
+        let total = monitor_usage_text(cx.dependencies, None, others);
+        if total.is_some() && total != monitor_usage_text(cx.dependencies, Some(old.customer), others) {
             let message = "Monitors of other accounts use this location; it cannot become private";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
@@ -48,11 +48,11 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     Ok(draft)
 }
 
-fn set_defaults(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
+fn set_private_and_unique_key(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
     if cx.caller.customer != HOST_CUSTOMER {
         draft.fields.insert("private".to_owned(), json!(true));
     }
-    let name = cx.kind.name_of(&draft.fields);
+    let name = cx.definition.name_of(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
 }
 
@@ -67,11 +67,12 @@ fn generate_enrolment_secret() -> Result<String, ServiceError> {
 
 /// Refuses to remove a location that monitors or account defaults use.
 pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    if let Some(users) = monitors_using(cx.dependencies, None, |document| uses_location(document, old.id)) {
+    if let Some(users) = monitor_usage_text(cx.dependencies, None, |document| uses_location(document, old.id))
+    {
         return Err(ServiceError::Conflict(format!("{users} this location; give them another one first")));
     }
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let accounts = cx.dependencies.config.records(RecordFilter::new(RecordKind::Customer), all).await?;
+    let accounts = cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Customer), all).await?;
     let names = |account: &&Record| {
         settings_or_skip::<AccountSettings<'_>>(account).is_some_and(|account| {
             account.default_locations.iter().any(|location| location.id == LocationId(old.id))

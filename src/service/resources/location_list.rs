@@ -12,14 +12,14 @@ use crate::service::caller::ServiceError;
 use crate::store::{Paginated, Pagination, RecordFilter};
 
 /// Lists the configured locations, then the records by id.
-pub(super) async fn list(
+pub(super) async fn list_locations(
     cx: &RecordContext<'_>,
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let stored = cx.dependencies.config.records(RecordFilter::new(RecordKind::Location), all).await?;
+    let stored = cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Location), all).await?;
     let agents = cx.dependencies.planner.agent_statuses();
-    let configured = cx.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
+    let configured = cx.account.common.locations.iter().map(|location| configured_to_json(location, &agents));
     let records = stored.items.iter().filter(|record| cx.can_see(record));
     let rows: Vec<_> =
         configured.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
@@ -31,10 +31,10 @@ pub(super) async fn list(
 
 /// Returns the configured location with this id.
 pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
-    if cx.kind.record != RecordKind::Location {
+    if cx.definition.kind != RecordKind::Location {
         return None;
     }
-    cx.facts
+    cx.account
         .common
         .locations
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map
 }
 
 /// Fails for a location that is defined in the settings.
-pub(super) fn reject_configured(cx: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
+pub(super) fn require_not_configured(cx: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
     if configured_location(cx, id).is_none() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::ResourceKind`], whose field
+//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::RecordDefinition`], whose field
 //! table defines its fields. A file of this directory contains the rules of each kind.
 
 mod account;
@@ -31,7 +31,7 @@ pub(crate) mod template;
 mod usage;
 mod user;
 
-pub use certificate::{CertificateWatcher, OpenedCertificate, open_pkcs12};
-pub use dependencies::ResourceDependencies;
-pub(super) use record_draft::{conflict_error, fields_with_defaults as body_of};
-pub use resource_service::ResourceService;
+pub use certificate::{CertificateWatcher, DecryptedCertificate, pkcs12_to_pem};
+pub use dependencies::RecordServiceDependencies;
+pub(super) use record_draft::{field_conflict_error, fields_with_defaults as body_of};
+pub use resource_service::RecordService;

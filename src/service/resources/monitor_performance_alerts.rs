@@ -2,21 +2,21 @@
 
 use serde_json::{Map, Value};
 
-use super::resource_kind::resource_kind;
-use super::resource_service::ResourceService;
+use super::resource_kind::record_definition;
+use super::resource_service::RecordService;
 use crate::domain::{MonitorId, RecordKind};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{Paginated, Pagination, RecordFilter};
 
-impl ResourceService {
+impl RecordService {
     /// Returns the performance alerts of a monitor.
-    pub async fn performance_alerts(
+    pub async fn performance_alerts_of_monitor(
         &self,
         caller: &Caller,
         monitor: MonitorId,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        caller.require_right(resource_kind(RecordKind::PerformanceAlert).view_right)?;
+        caller.require_permission(record_definition(RecordKind::PerformanceAlert).view_permission)?;
         self.require_own_monitor(caller, monitor)?;
         let filter =
             RecordFilter { parent_ids: vec![monitor.0], ..RecordFilter::new(RecordKind::PerformanceAlert) };
@@ -29,7 +29,7 @@ impl ResourceService {
         caller: &Caller,
         monitor: MonitorId,
     ) -> Result<(), ServiceError> {
-        let known = self.dependencies.monitors.get_for_customer(caller.customer, monitor).is_some();
+        let known = self.dependencies.monitor_cache.get_for_customer(caller.customer, monitor).is_some();
         if known { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

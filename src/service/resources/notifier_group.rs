@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, merged_fields};
+use super::record_draft::{RecordDraft, field_conflict_error, fields_with_defaults, merged_fields};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
 use crate::service::caller::ServiceError;
@@ -17,7 +17,7 @@ use crate::syntax::node::Node;
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&NOTIFIER_GROUP, body)?;
     validate(cx, &fields, body).await?;
-    Ok(with_unique_name(cx, RecordDraft::new(fields)))
+    Ok(with_unique_key(cx, RecordDraft::new(fields)))
 }
 
 pub(super) async fn patch(
@@ -27,11 +27,11 @@ pub(super) async fn patch(
 ) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&NOTIFIER_GROUP, &old.fields, body)?;
     validate(cx, &fields, body).await?;
-    Ok(with_unique_name(cx, RecordDraft::from_record(old, fields)))
+    Ok(with_unique_key(cx, RecordDraft::from_record(old, fields)))
 }
 
-fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.kind.name_of(&draft.fields);
+fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
+    let name = cx.definition.name_of(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
@@ -54,7 +54,7 @@ async fn validate(
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !unique.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
-                errors.push(conflict_error(body, &path, format!("`{path}` is already in the list")));
+                errors.push(field_conflict_error(body, &path, format!("`{path}` is already in the list")));
             }
         }
     }
@@ -70,24 +70,25 @@ async fn validate(
     };
     let customer = cx.caller.customer;
     unknown("monitors", "monitor", &|id| {
-        cx.dependencies.monitors.get_for_customer(customer, MonitorId(id)).is_some()
+        cx.dependencies.monitor_cache.get_for_customer(customer, MonitorId(id)).is_some()
     });
     for (index, entry) in entries_of("monitors") {
         let part = |name: &str| entry.get(name).and_then(Value::as_i64);
         let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
-        let monitor = cx.dependencies.monitors.get_for_customer(customer, MonitorId(id));
+        let monitor = cx.dependencies.monitor_cache.get_for_customer(customer, MonitorId(id));
         // An unknown monitor is reported already.
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
-            views.push(conflict_error(body, &path, message).with_value(view.to_string()));
+            views.push(field_conflict_error(body, &path, message).with_value(view.to_string()));
         }
     }
-    let recipients: HashSet<i64> = cx.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
+    let recipients: HashSet<i64> = cx.account.contacts.recipients.iter().map(|one| one.id.0).collect();
     unknown("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
         let filter = RecordFilter::new(RecordKind::Template).for_customer(customer);
-        let found = cx.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let found =
+            cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
         unknown("templates", "template", &|id| templates.contains(&id));
     }
@@ -96,7 +97,8 @@ async fn validate(
 }
 
 fn unknown_id_error(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
-    conflict_error(body, path, format!("`{path}`: {what} `{id}` does not exist")).with_value(id.to_string())
+    field_conflict_error(body, path, format!("`{path}`: {what} `{id}` does not exist"))
+        .with_value(id.to_string())
 }
 
 /// Leaves out removed monitors, so that a client can send back the object that it read.
@@ -106,7 +108,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
     }
     let exists = |entry: &&Value| {
         let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
-        cx.dependencies.monitors.get_for_customer(record.customer, MonitorId(id)).is_some()
+        cx.dependencies.monitor_cache.get_for_customer(record.customer, MonitorId(id)).is_some()
     };
     let monitors = record.fields.get("monitors")?.as_array()?;
     let shown = |entry: &Value| {

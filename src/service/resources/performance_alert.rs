@@ -16,7 +16,7 @@ const MAX_PER_MONITOR: u64 = 50;
 /// Prepares a performance alert of the monitor in the path.
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let monitor = cx.parent_id.ok_or(ServiceError::NotFound)?;
-    if cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none() {
+    if cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none() {
         return Err(ServiceError::NotFound);
     }
     let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
@@ -24,7 +24,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
         parent_ids: vec![monitor],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(cx.caller.customer)
     };
-    let existing = cx.dependencies.config.records(filter, Pagination { limit: 1, offset: 0 }).await?;
+    let existing = cx.dependencies.config_store.records(filter, Pagination { limit: 1, offset: 0 }).await?;
     if existing.total >= MAX_PER_MONITOR {
         return Err(ServiceError::Conflict(format!(
             "The monitor has {MAX_PER_MONITOR} performance alerts already"
@@ -42,7 +42,8 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
 
 /// Warns if the window is shorter than the monitor's interval, since it may then contain no check.
 fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
-    let Some(monitor) = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor))
+    let Some(monitor) =
+        cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor))
     else {
         return Vec::new();
     };
@@ -63,7 +64,7 @@ fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Va
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "monitor_id" => json!(record.parent_id),
-        "active" => json!(cx.dependencies.accounts.active_performance_alerts().is_active(record.id)),
+        "active" => json!(cx.dependencies.account_cache.active_performance_alerts().is_active(record.id)),
         _ => return None,
     })
 }

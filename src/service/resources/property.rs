@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, merged_fields};
-use super::usage::monitors_using;
+use super::record_draft::{RecordDraft, field_conflict_error, fields_with_defaults, merged_fields};
+use super::usage::monitor_usage_text;
 use crate::domain::Record;
 use crate::schema::table::records::PROPERTY;
 use crate::service::caller::ServiceError;
@@ -21,7 +21,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let mut fields = fields_with_defaults(&PROPERTY, body)?;
     assign_value_ids(&mut fields, &Map::new(), body)?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique_key = Some(unique_name(cx, &draft.fields));
+    draft.unique_key = Some(unique_key(cx, &draft.fields));
     Ok(draft)
 }
 
@@ -29,9 +29,9 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     let mut fields = merged_fields(&PROPERTY, &old.fields, body)?;
     if body.get("values").is_some() {
         assign_value_ids(&mut fields, &old.fields, body)?;
-        let (before, after) = (values_by_id(&old.fields), values_by_id(&fields));
+        let (before, after) = (value_texts_by_id(&old.fields), value_texts_by_id(&fields));
         for (id, text) in before.iter().filter(|(id, _)| !after.contains_key(id)) {
-            let used = monitors_using(cx.dependencies, Some(old.customer), |document| {
+            let used = monitor_usage_text(cx.dependencies, Some(old.customer), |document| {
                 uses_property(document, old.id, Some(*id))
             });
             if let Some(users) = used {
@@ -42,12 +42,12 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
         }
     }
     let mut draft = RecordDraft::from_record(old, fields);
-    draft.unique_key = Some(unique_name(cx, &draft.fields));
+    draft.unique_key = Some(unique_key(cx, &draft.fields));
     Ok(draft)
 }
 
 pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    match monitors_using(cx.dependencies, Some(old.customer), |document| {
+    match monitor_usage_text(cx.dependencies, Some(old.customer), |document| {
         uses_property(document, old.id, None)
     }) {
         Some(users) => {
@@ -57,12 +57,12 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     }
 }
 
-fn unique_name(cx: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
-    format!("{}:{}", cx.caller.customer, cx.kind.name_of(fields))
+fn unique_key(cx: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
+    format!("{}:{}", cx.caller.customer, cx.definition.name_of(fields))
 }
 
 /// Returns the values by id.
-fn values_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
+fn value_texts_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
     let list = fields.get("values").and_then(Value::as_array);
     let pair = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
     list.into_iter().flatten().filter_map(pair).collect()
@@ -81,7 +81,7 @@ fn assign_value_ids(
     old: &Map<String, Value>,
     body: &Node,
 ) -> Result<(), ServiceError> {
-    let known = values_by_id(old);
+    let known = value_texts_by_id(old);
     let mut next = old.get(NEXT_VALUE_FIELD).and_then(Value::as_i64).unwrap_or(1);
     let mut errors: Vec<ValidationError> = Vec::new();
     let (mut ids, mut texts) = (BTreeSet::new(), BTreeSet::new());
@@ -97,7 +97,7 @@ fn assign_value_ids(
                 let path = path("id");
                 let message =
                     format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
-                errors.push(conflict_error(body, &path, message).with_value(id.to_string()));
+                errors.push(field_conflict_error(body, &path, message).with_value(id.to_string()));
                 continue;
             }
             Some(id) => id,
@@ -115,7 +115,7 @@ fn assign_value_ids(
         for (name, is_unique) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
             if !is_unique {
                 let path = path(name);
-                errors.push(conflict_error(body, &path, format!("`{path}` is already in the list")));
+                errors.push(field_conflict_error(body, &path, format!("`{path}` is already in the list")));
             }
         }
         values.push(json!({"id": id, "value": text}));

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, invalid, merged_fields};
+use super::record_draft::{
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+};
 use crate::catalog::contacts::recipient_seal_context;
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
@@ -23,7 +25,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     let password = take_password(&mut fields);
     if password.as_deref().is_some_and(|password| password == MASK) {
         let message = "`password` is masked, but no value is stored";
-        return Err(invalid(conflict_error(body, "password", message)));
+        return Err(invalid_request(field_conflict_error(body, "password", message)));
     }
     validate(&fields, body, password.is_some())?;
     let private = password.map(|password| seal_password(cx, &password));
@@ -34,7 +36,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
     // A masked address that is sent back keeps the stored one.
     let current: RecipientSettings<'_> = settings_from_record(old)?;
-    let shown = masked_address(current.recipient);
+    let shown = masked_webhook_url(current.recipient);
     if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
         fields.insert("recipient".to_owned(), json!(current.recipient));
     }
@@ -42,10 +44,10 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     // Null and an empty text remove the password.
     let unset = body.get("password").is_some();
     let private = match password {
-        Some(password) if *password == MASK => kept_password(old, &fields, body)?,
+        Some(password) if *password == MASK => password_to_keep(old, &fields, body)?,
         Some(password) => Some(seal_password(cx, &password)),
         None if unset => None,
-        None => kept_password(old, &fields, body)?,
+        None => password_to_keep(old, &fields, body)?,
     };
     validate(&fields, body, private.is_some())?;
     Ok(RecordDraft { private_data: private, ..RecordDraft::from_record(old, fields) })
@@ -53,29 +55,29 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
 
 /// Masks a webhook URL for callers who may not edit: everything after its host is secret. `None`
 /// when nothing needs masking.
-pub(super) fn masked_address(address: &str) -> Option<String> {
+pub(super) fn masked_webhook_url(address: &str) -> Option<String> {
     let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
     let has_secret = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
     has_secret.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
 }
 
 /// Returns the stored password if the destination is the same: a new host or method needs a new password.
-fn kept_password(
+fn password_to_keep(
     old: &Record,
     fields: &Map<String, Value>,
     body: &Node,
 ) -> Result<Option<Vec<u8>>, ServiceError> {
-    let is_same = password_scope(&old.fields) == password_scope(fields);
+    let is_same = password_destination(&old.fields) == password_destination(fields);
     if is_same || old.private_data.is_none() {
         return Ok(old.private_data.clone());
     }
     let message =
         "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
-    Err(invalid(conflict_error(body, "recipient", message)))
+    Err(invalid_request(field_conflict_error(body, "recipient", message)))
 }
 
 /// Returns where the password is sent: the method and the origin of the URL, or the whole address if it is no URL.
-fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
+fn password_destination(fields: &Map<String, Value>) -> (Option<i64>, String) {
     let text = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
     let destination = match url::Url::parse(text) {
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),
@@ -85,7 +87,7 @@ fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
 }
 
 fn seal_password(cx: &RecordContext<'_>, password: &str) -> Vec<u8> {
-    cx.dependencies.vault.seal(&recipient_seal_context(cx.caller.customer), password.as_bytes())
+    cx.dependencies.keyring.seal(&recipient_seal_context(cx.caller.customer), password.as_bytes())
 }
 
 fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
@@ -100,7 +102,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
     let settings: RecipientSettings<'_> = parse_record_fields(fields)?;
     let (address, method) = (settings.recipient, settings.method);
     let mut errors: Vec<ValidationError> = Vec::new();
-    if masked_address(address).as_deref() == Some(address) {
+    if masked_webhook_url(address).as_deref() == Some(address) {
         let message = "`recipient` is masked, but no address is stored";
         errors.push(ValidationError::new(
             ValidationErrorKind::Secret,
@@ -109,7 +111,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
             message,
         ));
     }
-    if let Some(expected) = address_requirement(method, address) {
+    if let Some(expected) = expected_address(method, address) {
         let message = format!("`recipient` must be {expected} for `method_id` {}", method.id());
         errors.push(ValidationError::new(
             ValidationErrorKind::Format,
@@ -131,7 +133,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
 }
 
 /// Returns what `address` should be for `method`, unless it is valid.
-fn address_requirement(method: NotificationMethod, address: &str) -> Option<&'static str> {
+fn expected_address(method: NotificationMethod, address: &str) -> Option<&'static str> {
     match method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => {
             (!TextFormat::Email.matches(address)).then_some("a mail address")
@@ -148,13 +150,13 @@ fn address_requirement(method: NotificationMethod, address: &str) -> Option<&'st
         | NotificationMethod::JsonPost
         | NotificationMethod::ServiceNow
         | NotificationMethod::Slack
-        | NotificationMethod::Alertmanager => (!is_plain_url(address))
+        | NotificationMethod::Alertmanager => (!is_url_without_login(address))
             .then_some("an http or https URL without a login, which has its own fields,"),
     }
 }
 
 /// Whether it is an HTTP URL without credentials, which responses would reveal.
-fn is_plain_url(text: &str) -> bool {
+fn is_url_without_login(text: &str) -> bool {
     TextFormat::HttpUrl.matches(text)
         && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none())
 }
@@ -194,18 +196,18 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
         group.modified_at = cx.now;
         changes.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
     }
-    Ok(RecordDraft { further_changes: changes, ..RecordDraft::default() })
+    Ok(RecordDraft { additional_changes: changes, ..RecordDraft::default() })
 }
 
 async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
-    Ok(cx.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+    Ok(cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "recipient" if !cx.caller.role.allows(Permission::Edit) => {
-            json!(masked_address(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
+            json!(masked_webhook_url(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
         }
         "password" => json!(record.private_data.as_ref().map(|_| MASK)),
         "method_description" => {
@@ -217,7 +219,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
             let names = |group: &&crate::domain::NotifierGroup| {
                 group.recipients.iter().any(|recipient| recipient.0 == record.id)
             };
-            cx.facts.contacts.groups.iter().filter(names).map(|group| group.id).collect()
+            cx.account.contacts.groups.iter().filter(names).map(|group| group.id).collect()
         }
         _ => return None,
     })
@@ -225,12 +227,13 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
 
 /// Returns the ids of blackouts that are not past.
 fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
-    let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.facts.time_zone);
+    let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.account.time_zone);
     let subject = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
-    let upcoming = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.time_window {
-        TimeWindow::Once { end: thru, .. } => thru > now,
-        TimeWindow::Weekly { .. } => true,
-    });
+    let upcoming =
+        cx.account.calendar.windows_for(subject).iter().filter(|window| match window.time_window {
+            TimeWindow::Once { end: thru, .. } => thru > now,
+            TimeWindow::Weekly { .. } => true,
+        });
     upcoming.map(|window| window.id).collect()
 }
 
@@ -264,23 +267,23 @@ mod tests {
         ];
         for (method, valid, invalid) in cases {
             for address in *valid {
-                assert_eq!(address_requirement(*method, address), None, "{address}");
+                assert_eq!(expected_address(*method, address), None, "{address}");
             }
             for address in *invalid {
-                assert!(address_requirement(*method, address).is_some(), "{address}");
+                assert!(expected_address(*method, address).is_some(), "{address}");
             }
         }
     }
 
     #[test]
     fn a_url_is_masked_beyond_its_host() {
-        let masked = |address: &str| masked_address(address).unwrap_or_default();
+        let masked = |address: &str| masked_webhook_url(address).unwrap_or_default();
         assert_eq!(masked("https://hooks.example/services/T/B"), "https://hooks.example/********");
         assert_eq!(masked("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
         for unmasked in
             ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
         {
-            assert_eq!(masked_address(unmasked), None, "{unmasked}");
+            assert_eq!(masked_webhook_url(unmasked), None, "{unmasked}");
         }
     }
 
@@ -288,7 +291,7 @@ mod tests {
     fn the_scope_of_a_password_is_method_scheme_host_and_port() {
         let scope = |method: i64, recipient: &str| {
             let fields = json!({"method_id": method, "recipient": recipient});
-            password_scope(fields.as_object().unwrap())
+            password_destination(fields.as_object().unwrap())
         };
         assert_eq!(scope(16, "https://a.example/x"), scope(16, "https://a.example:443/y"));
         assert_ne!(scope(16, "https://a.example/x"), scope(16, "http://a.example/x"));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::dependencies::ResourceDependencies;
-use super::resource_kind::ResourceKind;
+use super::dependencies::RecordServiceDependencies;
+use super::resource_kind::RecordDefinition;
 use crate::catalog::AccountFacts;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
@@ -16,39 +16,46 @@ pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
 
 /// Context of one call.
 pub(super) struct RecordContext<'a> {
-    pub(super) dependencies: &'a ResourceDependencies,
+    pub(super) dependencies: &'a RecordServiceDependencies,
     pub(super) caller: &'a Caller,
-    pub(super) kind: &'static ResourceKind,
+    pub(super) definition: &'static RecordDefinition,
     pub(super) now: Timestamp,
     /// Account data.
-    pub(super) facts: Arc<AccountFacts>,
+    pub(super) account: Arc<AccountFacts>,
     /// Id of the parent in the request path; set for creates only.
     pub(super) parent_id: Option<i64>,
 }
 
 impl<'a> RecordContext<'a> {
     pub(super) async fn new(
-        dependencies: &'a ResourceDependencies,
+        dependencies: &'a RecordServiceDependencies,
         caller: &'a Caller,
-        kind: &'static ResourceKind,
+        kind: &'static RecordDefinition,
     ) -> Result<Self, ServiceError> {
-        let facts = dependencies.accounts.facts(caller.customer).await?;
-        Ok(Self { dependencies, caller, kind, now: dependencies.clock.now(), facts, parent_id: None })
+        let facts = dependencies.account_cache.facts(caller.customer).await?;
+        Ok(Self {
+            dependencies,
+            caller,
+            definition: kind,
+            now: dependencies.clock.now(),
+            account: facts,
+            parent_id: None,
+        })
     }
 
     /// Whether the caller may see `record`: records of the account, and shared locations.
     pub(super) fn can_see(&self, record: &Record) -> bool {
-        record.customer == self.caller.customer || is_shared(record)
+        record.customer == self.caller.customer || is_shared_location(record)
     }
 
     /// Returns an audit entry about a record of this kind.
     pub(super) fn audit_entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
-        self.caller.audit_entry(self.now, action, self.kind.record.name(), object, name)
+        self.caller.audit_entry(self.now, action, self.definition.kind.name(), object, name)
     }
 }
 
 /// Whether `record` is a location of the host account that all accounts may use.
-fn is_shared(record: &Record) -> bool {
+fn is_shared_location(record: &Record) -> bool {
     record.kind == RecordKind::Location
         && record.customer == HOST_CUSTOMER
         && settings_or_skip(record).is_some_and(|location: LocationSettings<'_>| !location.private)

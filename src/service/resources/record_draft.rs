@@ -19,13 +19,13 @@ pub(super) struct RecordDraft {
     pub(super) unique_key: Option<String>,
     pub(super) private_data: Option<Vec<u8>>,
     /// Changes of other objects in the same transaction.
-    pub(super) further_changes: Vec<ConfigChange>,
+    pub(super) additional_changes: Vec<ConfigChange>,
     /// Held until the change of a user is written.
     pub(super) user_guard: Option<UserChangeGuard>,
     /// Warnings for its author.
     pub(super) warnings: Vec<String>,
     /// Fields that only this response contains.
-    pub(super) shown_once: Map<String, Value>,
+    pub(super) response_only_fields: Map<String, Value>,
 }
 
 impl RecordDraft {
@@ -87,7 +87,7 @@ pub(super) fn body_fields(
 }
 
 /// Creates the error of a field that fits its type and bounds but conflicts with other data.
-pub(in crate::service) fn conflict_error(
+pub(in crate::service) fn field_conflict_error(
     body: &Node,
     path: &str,
     message: impl Into<String>,
@@ -96,6 +96,6 @@ pub(in crate::service) fn conflict_error(
 }
 
 /// Wraps one validation error.
-pub(super) fn invalid(error: ValidationError) -> ServiceError {
+pub(super) fn invalid_request(error: ValidationError) -> ServiceError {
     ServiceError::Invalid(vec![error])
 }

@@ -11,7 +11,7 @@ use crate::schema::typed::record::EventSettings;
 
 /// Converts `record` to its object; fields without a value are null.
 pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
-    let table = cx.kind.table;
+    let table = cx.definition.field_table;
     let value = |name: &'static str, default: Option<Value>| {
         computed_field(cx, record, name)
             .or_else(|| record.fields.get(name).cloned())
@@ -43,7 +43,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option
             json!(event::event_label(settings_or_skip::<EventSettings<'_>>(record)?.event))
         }
         (RecordKind::Event, "timestamp") => {
-            json!(format_window_time(record.created_at, &cx.facts.time_zone))
+            json!(format_window_time(record.created_at, &cx.account.time_zone))
         }
         (RecordKind::Location, "health") => location::health_to_json(0, 0),
         (RecordKind::Location, "managed") => json!(false),

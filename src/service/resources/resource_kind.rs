@@ -6,101 +6,105 @@ use crate::domain::{Permission, RecordKind};
 use crate::schema::table::{FieldTable, alerting, records, requests};
 
 /// A kind of record.
-pub(super) struct ResourceKind {
-    pub(super) record: RecordKind,
-    pub(super) table: &'static FieldTable,
+pub(super) struct RecordDefinition {
+    pub(super) kind: RecordKind,
+    pub(super) field_table: &'static FieldTable,
     /// Permission to view it.
-    pub(super) view_right: Permission,
+    pub(super) view_permission: Permission,
     /// Permission to create and remove it.
-    pub(super) edit_right: Permission,
+    pub(super) edit_permission: Permission,
     /// Permission to change it; the rules of its kind may require more.
-    pub(super) patch_right: Permission,
+    pub(super) patch_permission: Permission,
     /// The field that people identify it by.
     name_field: &'static str,
     /// Whether the account cache depends on it.
-    pub(super) is_cached: bool,
+    pub(super) affects_account_cache: bool,
     /// Whether monitors may refer to it. If so, monitors are locked while it is changed or removed.
     pub(super) is_referenced_by_monitors: bool,
     /// Whether it refers to monitors, which must exist until it is stored.
     pub(super) references_monitors: bool,
 }
 
-impl ResourceKind {
+impl RecordDefinition {
     /// Returns the name of the record with these fields.
     pub(super) fn name_of<'a>(&self, fields: &'a Map<String, Value>) -> &'a str {
         fields.get(self.name_field).and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-const fn admin_kind(record: RecordKind, table: &'static FieldTable) -> ResourceKind {
-    ResourceKind {
-        record,
-        table,
-        view_right: Permission::View,
-        edit_right: Permission::Administer,
-        patch_right: Permission::Administer,
+const fn admin_editable(record: RecordKind, table: &'static FieldTable) -> RecordDefinition {
+    RecordDefinition {
+        kind: record,
+        field_table: table,
+        view_permission: Permission::View,
+        edit_permission: Permission::Administer,
+        patch_permission: Permission::Administer,
         name_field: "name",
-        is_cached: true,
+        affects_account_cache: true,
         is_referenced_by_monitors: true,
         references_monitors: false,
     }
 }
 
 /// Returns a kind that everyone who may edit monitors may create and change.
-const fn editor_kind(record: RecordKind, table: &'static FieldTable) -> ResourceKind {
-    ResourceKind {
-        edit_right: Permission::Edit,
-        patch_right: Permission::Edit,
+const fn editor_editable(record: RecordKind, table: &'static FieldTable) -> RecordDefinition {
+    RecordDefinition {
+        edit_permission: Permission::Edit,
+        patch_permission: Permission::Edit,
         is_referenced_by_monitors: false,
-        ..admin_kind(record, table)
+        ..admin_editable(record, table)
     }
 }
 
-static CUSTOMER: ResourceKind = admin_kind(RecordKind::Customer, &records::ACCOUNT);
+static CUSTOMER: RecordDefinition = admin_editable(RecordKind::Customer, &records::ACCOUNT);
 /// Every user may patch: `user::patch` permits others than admins their own name and password only.
-static USER: ResourceKind = ResourceKind {
+static USER: RecordDefinition = RecordDefinition {
     name_field: "login",
-    patch_right: Permission::ViewReports,
-    is_cached: false,
+    patch_permission: Permission::ViewReports,
+    affects_account_cache: false,
     is_referenced_by_monitors: false,
-    ..admin_kind(RecordKind::User, &records::USER)
+    ..admin_editable(RecordKind::User, &records::USER)
 };
-static LOCATION: ResourceKind = admin_kind(RecordKind::Location, &records::LOCATION_RECORD);
-static PROPERTY: ResourceKind = admin_kind(RecordKind::Property, &records::PROPERTY);
-static CERTIFICATE: ResourceKind = admin_kind(RecordKind::Certificate, &records::CERTIFICATE);
-static BLACKOUT: ResourceKind = ResourceKind {
+static LOCATION: RecordDefinition = admin_editable(RecordKind::Location, &records::LOCATION_RECORD);
+static PROPERTY: RecordDefinition = admin_editable(RecordKind::Property, &records::PROPERTY);
+static CERTIFICATE: RecordDefinition = admin_editable(RecordKind::Certificate, &records::CERTIFICATE);
+static BLACKOUT: RecordDefinition = RecordDefinition {
     name_field: "type",
     references_monitors: true,
-    ..editor_kind(RecordKind::Blackout, &requests::BLACKOUT)
+    ..editor_editable(RecordKind::Blackout, &requests::BLACKOUT)
 };
-static EVENT: ResourceKind = ResourceKind {
+static EVENT: RecordDefinition = RecordDefinition {
     name_field: "event",
-    is_cached: false,
-    ..editor_kind(RecordKind::Event, &requests::EVENT)
+    affects_account_cache: false,
+    ..editor_editable(RecordKind::Event, &requests::EVENT)
 };
-static TEST: ResourceKind =
-    ResourceKind { is_cached: false, ..editor_kind(RecordKind::Test, &records::ON_DEMAND_TEST) };
-static RECIPIENT: ResourceKind = editor_kind(RecordKind::Recipient, &alerting::RECIPIENT);
-static GROUP: ResourceKind = ResourceKind {
+static TEST: RecordDefinition = RecordDefinition {
+    affects_account_cache: false,
+    ..editor_editable(RecordKind::Test, &records::ON_DEMAND_TEST)
+};
+static RECIPIENT: RecordDefinition = editor_editable(RecordKind::Recipient, &alerting::RECIPIENT);
+static NOTIFIER_GROUP: RecordDefinition = RecordDefinition {
     references_monitors: true,
-    ..editor_kind(RecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP)
+    ..editor_editable(RecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP)
 };
-static TEMPLATE: ResourceKind =
-    ResourceKind { is_cached: false, ..editor_kind(RecordKind::Template, &alerting::TEMPLATE) };
-static SLA: ResourceKind = ResourceKind {
-    is_cached: false,
+static TEMPLATE: RecordDefinition = RecordDefinition {
+    affects_account_cache: false,
+    ..editor_editable(RecordKind::Template, &alerting::TEMPLATE)
+};
+static SLA: RecordDefinition = RecordDefinition {
+    affects_account_cache: false,
     references_monitors: true,
-    ..editor_kind(RecordKind::Sla, &alerting::SLA)
+    ..editor_editable(RecordKind::Sla, &alerting::SLA)
 };
-static PERFORMANCE_ALERT: ResourceKind = ResourceKind {
+static PERFORMANCE_ALERT: RecordDefinition = RecordDefinition {
     name_field: "type",
-    is_cached: false,
+    affects_account_cache: false,
     references_monitors: true,
-    ..editor_kind(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
+    ..editor_editable(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
 /// Returns the kind of `record`.
-pub(super) fn resource_kind(record: RecordKind) -> &'static ResourceKind {
+pub(super) fn record_definition(record: RecordKind) -> &'static RecordDefinition {
     match record {
         RecordKind::Customer => &CUSTOMER,
         RecordKind::User => &USER,
@@ -111,7 +115,7 @@ pub(super) fn resource_kind(record: RecordKind) -> &'static ResourceKind {
         RecordKind::Event => &EVENT,
         RecordKind::Test => &TEST,
         RecordKind::Recipient => &RECIPIENT,
-        RecordKind::NotifierGroup => &GROUP,
+        RecordKind::NotifierGroup => &NOTIFIER_GROUP,
         RecordKind::Template => &TEMPLATE,
         RecordKind::Sla => &SLA,
         RecordKind::PerformanceAlert => &PERFORMANCE_ALERT,

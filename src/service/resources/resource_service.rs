@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::dependencies::ResourceDependencies;
+use super::dependencies::RecordServiceDependencies;
 use super::record_context::RecordContext;
 use super::record_draft::RecordDraft;
-use super::resource_kind::{ResourceKind, resource_kind};
+use super::resource_kind::{RecordDefinition, record_definition};
 use crate::domain::{Record, RecordKind, Revision};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::resources::certificate::CertificateWatcher;
@@ -16,18 +16,18 @@ use crate::sync::RwLock;
 use crate::syntax::node::Node;
 
 /// Reads and changes the records of all kinds, except monitors, for users.
-pub struct ResourceService {
-    pub(super) dependencies: ResourceDependencies,
+pub struct RecordService {
+    pub(super) dependencies: RecordServiceDependencies,
     /// Held during every change, since some rules involve other records, such as "one admin must remain".
     pub(super) edit_lock: tokio::sync::Mutex<()>,
     /// Called with all certificates whenever one changes.
     pub(super) certificate_watcher: RwLock<Option<CertificateWatcher>>,
 }
 
-impl ResourceService {
+impl RecordService {
     /// Creates the service.
     #[must_use]
-    pub fn new(dependencies: ResourceDependencies) -> Self {
+    pub fn new(dependencies: RecordServiceDependencies) -> Self {
         Self { dependencies, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
     }
 
@@ -38,13 +38,14 @@ impl ResourceService {
         filter: RecordFilter,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        let kind = resource_kind(filter.kind);
-        caller.require_right(kind.view_right)?;
+        let kind = record_definition(filter.kind);
+        caller.require_permission(kind.view_permission)?;
         let cx = self.context(caller, kind).await?;
-        if kind.record == RecordKind::Location {
-            return super::location_list::list(&cx, page).await;
+        if kind.kind == RecordKind::Location {
+            return super::location_list::list_locations(&cx, page).await;
         }
-        let found = self.dependencies.config.records(filter.for_customer(caller.customer), page).await?;
+        let found =
+            self.dependencies.config_store.records(filter.for_customer(caller.customer), page).await?;
         let rows = found.items.iter().map(|record| super::record_json::record_to_json(&cx, record)).collect();
         Ok(Paginated { total: found.total, items: rows })
     }
@@ -56,8 +57,8 @@ impl ResourceService {
         kind: RecordKind,
         id: i64,
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
-        let kind = resource_kind(kind);
-        caller.require_right(kind.view_right)?;
+        let kind = record_definition(kind);
+        caller.require_permission(kind.view_permission)?;
         let cx = self.context(caller, kind).await?;
         if let Some(object) = super::location_list::configured_location(&cx, id) {
             return Ok((object, Revision(1)));
@@ -84,9 +85,10 @@ impl ResourceService {
         under: Option<i64>,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
-        let kind = resource_kind(kind);
-        caller.require_right(kind.edit_right)?;
-        let prepared = super::kind_rules::prepare_slow(&self.context(caller, kind).await?, body).await?;
+        let kind = record_definition(kind);
+        caller.require_permission(kind.edit_permission)?;
+        let prepared =
+            super::kind_rules::parse_before_locking(&self.context(caller, kind).await?, body).await?;
         let _lock = self.edit_lock.lock().await;
         // The monitor that the record refers to must not be removed before the record is stored.
         let _monitors = self.lock_monitors_shared(kind).await;
@@ -95,22 +97,27 @@ impl ResourceService {
             Some(draft) => draft,
             None => super::kind_rules::create(&cx, body).await?,
         };
-        let mut entry = cx.audit_entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
+        let mut entry = cx.audit_entry("create", AuditObject::CreatedByWrite(0), kind.name_of(&draft.fields));
         (entry.before, entry.after) =
-            super::audit_fields::changed_fields(kind.table, &Map::new(), &draft.fields);
+            super::audit_fields::changed_fields(kind.field_table, &Map::new(), &draft.fields);
         let new = NewRecord {
-            kind: kind.record,
+            kind: kind.kind,
             customer: Some(caller.customer),
             parent_id: draft.parent_id,
             unique_key: draft.unique_key.clone(),
             created_at: cx.now,
             created_by: caller.login.to_string(),
             fields: draft.fields.clone(),
-            sealed: draft.private_data.clone(),
+            private_data: draft.private_data.clone(),
         };
         let ids = self.commit(kind, &draft, vec![ConfigChange::CreateRecord(new)], entry).await?;
         let id = ids.first().copied().unwrap_or_default();
-        Ok(SavedObject { id, revision: 1, warnings: draft.warnings, shown_once: draft.shown_once })
+        Ok(SavedObject {
+            id,
+            revision: 1,
+            warnings: draft.warnings,
+            response_only_fields: draft.response_only_fields,
+        })
     }
 
     /// Changes a record. If the body changes nothing, the revision stays the same.
@@ -122,8 +129,8 @@ impl ResourceService {
         body: &Node,
         if_match: Option<Revision>,
     ) -> Result<SavedObject, ServiceError> {
-        let kind = resource_kind(kind);
-        caller.require_right(kind.patch_right)?;
+        let kind = record_definition(kind);
+        caller.require_permission(kind.patch_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors = (self.lock_monitors_exclusive(kind).await, self.lock_monitors_shared(kind).await);
         let cx = self.context(caller, kind).await?;
@@ -131,8 +138,8 @@ impl ResourceService {
         let draft = super::kind_rules::patch(&cx, &old, body).await?;
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
         // The first change of an account stores its defaults too; they do not count as changed.
-        let mut before = match kind.record {
-            RecordKind::Customer => kind.table.defaults(),
+        let mut before = match kind.kind {
+            RecordKind::Customer => kind.field_table.defaults(),
             _ => Map::new(),
         };
         before.extend(old.fields.clone());
@@ -143,8 +150,9 @@ impl ResourceService {
             return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
         }
         let mut entry = cx.audit_entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
-        (entry.before, entry.after) = super::audit_fields::changed_fields(kind.table, &before, &draft.fields);
-        let has_password = matches!(kind.record, RecordKind::User | RecordKind::Recipient);
+        (entry.before, entry.after) =
+            super::audit_fields::changed_fields(kind.field_table, &before, &draft.fields);
+        let has_password = matches!(kind.kind, RecordKind::User | RecordKind::Recipient);
         if has_password && draft.private_data != old.private_data {
             entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
         }
@@ -160,7 +168,12 @@ impl ResourceService {
         };
         let update = ConfigChange::UpdateRecord { record: Box::new(record), expected };
         self.commit(kind, &draft, vec![update], entry).await?;
-        Ok(SavedObject { id, revision: revision.0, warnings: draft.warnings, shown_once: draft.shown_once })
+        Ok(SavedObject {
+            id,
+            revision: revision.0,
+            warnings: draft.warnings,
+            response_only_fields: draft.response_only_fields,
+        })
     }
 
     /// Removes a record.
@@ -171,8 +184,8 @@ impl ResourceService {
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<(), ServiceError> {
-        let kind = resource_kind(kind);
-        caller.require_right(kind.edit_right)?;
+        let kind = record_definition(kind);
+        caller.require_permission(kind.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors = self.lock_monitors_exclusive(kind).await;
         let cx = self.context(caller, kind).await?;
@@ -180,8 +193,8 @@ impl ResourceService {
         let draft = super::kind_rules::removal_draft(&cx, &old).await?;
         let mut entry = cx.audit_entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
         (entry.before, entry.after) =
-            super::audit_fields::changed_fields(kind.table, &old.fields, &Map::new());
-        let remove = ConfigChange::RemoveRecord { kind: kind.record, id, expected: old.revision };
+            super::audit_fields::changed_fields(kind.field_table, &old.fields, &Map::new());
+        let remove = ConfigChange::RemoveRecord { kind: kind.kind, id, expected: old.revision };
         self.commit(kind, &draft, vec![remove], entry).await?;
         Ok(())
     }
@@ -190,10 +203,10 @@ impl ResourceService {
     /// the check and its removal. Take the edit lock first.
     pub(super) async fn lock_monitors_exclusive(
         &self,
-        kind: &ResourceKind,
+        kind: &RecordDefinition,
     ) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
         if kind.is_referenced_by_monitors {
-            Some(self.dependencies.monitors.lock_exclusive().await)
+            Some(self.dependencies.monitor_cache.lock_exclusive().await)
         } else {
             None
         }
@@ -202,14 +215,18 @@ impl ResourceService {
     /// Locks all monitors against removal if this kind refers to monitors, until the record is stored.
     pub(super) async fn lock_monitors_shared(
         &self,
-        kind: &ResourceKind,
+        kind: &RecordDefinition,
     ) -> Option<tokio::sync::RwLockReadGuard<'_, ()>> {
-        if kind.references_monitors { Some(self.dependencies.monitors.lock_shared().await) } else { None }
+        if kind.references_monitors {
+            Some(self.dependencies.monitor_cache.lock_shared().await)
+        } else {
+            None
+        }
     }
 
     /// Returns the record `id`; not found if the caller may not see it, or for a location of the settings.
     pub(super) async fn find_visible(&self, cx: &RecordContext<'_>, id: i64) -> Result<Record, ServiceError> {
-        let record = self.dependencies.config.record(cx.kind.record, id).await?;
+        let record = self.dependencies.config_store.record(cx.definition.kind, id).await?;
         record.filter(|record| cx.can_see(record)).ok_or(ServiceError::NotFound)
     }
 
@@ -221,19 +238,19 @@ impl ResourceService {
         id: i64,
         under: i64,
     ) -> Result<(), ServiceError> {
-        let cx = self.context(caller, resource_kind(kind)).await?;
+        let cx = self.context(caller, record_definition(kind)).await?;
         let record = self.find_visible(&cx, id).await?;
         if record.parent_id == Some(under) { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 
-    /// Like [`ResourceService::find_visible`]; also fails if the caller may not change it or `if_match` differs.
+    /// Like [`RecordService::find_visible`]; also fails if the caller may not change it or `if_match` differs.
     pub(super) async fn find_changeable(
         &self,
         cx: &RecordContext<'_>,
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<Record, ServiceError> {
-        super::location_list::reject_configured(cx, id)?;
+        super::location_list::require_not_configured(cx, id)?;
         let record = self.find_visible(cx, id).await?;
         if record.customer != cx.caller.customer {
             let message = "This location is shared by all accounts; only account 1 can change it";
@@ -248,7 +265,7 @@ impl ResourceService {
     pub(super) async fn context<'a>(
         &'a self,
         caller: &'a Caller,
-        kind: &'static ResourceKind,
+        kind: &'static RecordDefinition,
     ) -> Result<RecordContext<'a>, ServiceError> {
         RecordContext::new(&self.dependencies, caller, kind).await
     }
@@ -256,27 +273,27 @@ impl ResourceService {
     /// Commits the changes in one transaction, then invalidates the account cache and notifies watchers.
     pub(super) async fn commit(
         &self,
-        kind: &ResourceKind,
+        kind: &RecordDefinition,
         draft: &RecordDraft,
         mut changes: Vec<ConfigChange>,
         entry: NewAuditEntry,
     ) -> Result<Vec<i64>, ServiceError> {
-        changes.extend(draft.further_changes.iter().cloned());
-        let written = self.dependencies.config.write_changes(changes, vec![entry]).await;
+        changes.extend(draft.additional_changes.iter().cloned());
+        let written = self.dependencies.config_store.write_changes(changes, vec![entry]).await;
         let ids = written.map_err(|error| match error {
-            StoreError::AlreadyExists(_) if kind.record == RecordKind::Sla => {
+            StoreError::AlreadyExists(_) if kind.kind == RecordKind::Sla => {
                 ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
             }
             StoreError::AlreadyExists(_) => {
                 let name = kind.name_of(&draft.fields);
-                ServiceError::Conflict(format!("A {} `{name}` already exists", kind.record))
+                ServiceError::Conflict(format!("A {} `{name}` already exists", kind.kind))
             }
             other => ServiceError::from(other),
         })?;
-        if kind.is_cached {
-            self.dependencies.accounts.invalidate();
+        if kind.affects_account_cache {
+            self.dependencies.account_cache.invalidate();
         }
-        if kind.record == RecordKind::Certificate {
+        if kind.kind == RecordKind::Certificate {
             self.notify_certificate_watcher().await?;
         }
         Ok(ids)
@@ -291,7 +308,7 @@ impl ResourceService {
     async fn notify_certificate_watcher(&self) -> Result<(), ServiceError> {
         let watcher = self.certificate_watcher.read().clone();
         if let Some(watcher) = watcher {
-            watcher(super::certificate::open_all(&self.dependencies).await?);
+            watcher(super::certificate::decrypt_all(&self.dependencies).await?);
         }
         Ok(())
     }

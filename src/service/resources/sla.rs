@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, conflict_error, fields_with_defaults, invalid, merged_fields};
+use super::record_draft::{
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+};
 use crate::domain::{MonitorId, Record};
 use crate::schema::table::alerting::SLA;
 use crate::service::caller::ServiceError;
@@ -19,10 +21,10 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     validate(cx, &fields, body, &mut errors);
     let monitor = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     if let Some(monitor) = monitor
-        && cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none()
+        && cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none()
     {
         let message = format!("`monitor_id`: monitor `{monitor}` does not exist");
-        errors.push(conflict_error(body, "monitor_id", message).with_value(monitor.to_string()));
+        errors.push(field_conflict_error(body, "monitor_id", message).with_value(monitor.to_string()));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
@@ -41,7 +43,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     let mut fields = merged_fields(&SLA, &before, body)?;
     if fields.shift_remove("monitor_id") != Some(json!(old.parent_id)) {
         let message = "`monitor_id` of an agreement cannot be changed; remove it and create another";
-        return Err(invalid(conflict_error(body, "monitor_id", message)));
+        return Err(invalid_request(field_conflict_error(body, "monitor_id", message)));
     }
     let mut errors = Vec::new();
     validate(cx, &fields, body, &mut errors);
@@ -62,8 +64,12 @@ pub(super) fn validate(
 ) {
     for goal in ["availability", "uptime", "response_time"] {
         let number = fields.get(goal).and_then(Value::as_f64);
-        if number.is_some_and(|number| !has_three_decimals(number)) {
-            errors.push(conflict_error(body, goal, format!("`{goal}` must have at most three decimals")));
+        if number.is_some_and(|number| !has_at_most_three_decimals(number)) {
+            errors.push(field_conflict_error(
+                body,
+                goal,
+                format!("`{goal}` must have at most three decimals"),
+            ));
         }
     }
     if body.get("exclusions").is_none() {
@@ -75,19 +81,19 @@ pub(super) fn validate(
         // Both have the same format, so they compare as strings.
         if text("from_date") >= text("thru_date") {
             let path = format!("exclusions[{index}].thru_date");
-            errors.push(conflict_error(body, &path, format!("`{path}` must be after `from_date`")));
+            errors.push(field_conflict_error(body, &path, format!("`{path}` must be after `from_date`")));
         }
         let location = exclusion.get("location_id").and_then(Value::as_i64);
-        if let Some(location) = location.filter(|id| !cx.facts.locations.contains_key(id)) {
+        if let Some(location) = location.filter(|id| !cx.account.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
             let message = format!("`{path}`: location `{location}` does not exist");
-            errors.push(conflict_error(body, &path, message).with_value(location.to_string()));
+            errors.push(field_conflict_error(body, &path, message).with_value(location.to_string()));
         }
     }
 }
 
 /// Whether the number has at most three decimals, within the precision of floating point.
-fn has_three_decimals(number: f64) -> bool {
+fn has_at_most_three_decimals(number: f64) -> bool {
     let thousandths = number * 1000.0;
     (thousandths - thousandths.round()).abs() < 1e-6
 }
@@ -99,15 +105,15 @@ pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::has_three_decimals;
+    use super::has_at_most_three_decimals;
 
     #[test]
     fn goals_have_three_decimals() {
         for valid in [99.0, 99.9, 99.95, 99.999, 0.001, 100.0] {
-            assert!(has_three_decimals(valid), "{valid}");
+            assert!(has_at_most_three_decimals(valid), "{valid}");
         }
         for invalid in [99.9999, 0.0005, 99.999_01] {
-            assert!(!has_three_decimals(invalid), "{invalid}");
+            assert!(!has_at_most_three_decimals(invalid), "{invalid}");
         }
     }
 }

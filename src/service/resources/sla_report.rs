@@ -1,6 +1,6 @@
 //! `GET /slas/{id}/report`: the report of an agreement.
 
-use super::resource_service::ResourceService;
+use super::resource_service::RecordService;
 use crate::domain::{Permission, RecordKind};
 use crate::service::caller::{Caller, ServiceError};
 use crate::service::sla::report::SlaReport;
@@ -9,7 +9,7 @@ use crate::service::status_queries::StatusQueries;
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-impl ResourceService {
+impl RecordService {
     /// Computes the report of an agreement of the caller's account, from the results of `view`.
     pub async fn sla_report(
         &self,
@@ -18,15 +18,15 @@ impl ResourceService {
         query: SlaQuery,
         view: &StatusQueries,
     ) -> Result<SlaReport, ServiceError> {
-        caller.require_right(Permission::ViewReports)?;
-        let record = self.dependencies.config.record(RecordKind::Sla, id).await?;
+        caller.require_permission(Permission::ViewReports)?;
+        let record = self.dependencies.config_store.record(RecordKind::Sla, id).await?;
         let own = record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
-        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
         compute_report(&own, &facts, view, query, self.dependencies.clock.now()).await.map_err(|error| {
             match error {
                 ReportError::NotFound => ServiceError::NotFound,
-                ReportError::Store(error) => ServiceError::Store(error),
-                ReportError::Empty | ReportError::TooLong => {
+                ReportError::Store(error) => ServiceError::StoreFailed(error),
+                ReportError::EmptyRange | ReportError::TooManyPeriods => {
                     ServiceError::Invalid(vec![ValidationError::new(
                         ValidationErrorKind::Conflict,
                         "from",

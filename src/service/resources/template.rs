@@ -18,17 +18,17 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&TEMPLATE, body)?;
     validate(&fields, body)?;
-    Ok(with_unique_name(cx, RecordDraft::new(fields)))
+    Ok(with_unique_key(cx, RecordDraft::new(fields)))
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&TEMPLATE, &old.fields, body)?;
     validate(&fields, body)?;
-    Ok(with_unique_name(cx, RecordDraft::from_record(old, fields)))
+    Ok(with_unique_key(cx, RecordDraft::from_record(old, fields)))
 }
 
-fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.kind.name_of(&draft.fields);
+fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
+    let name = cx.definition.name_of(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
@@ -53,7 +53,7 @@ pub(in crate::service) fn template_error(body: &Node, part: &'static str, reason
 
 /// Refuses to remove a template that a group uses.
 pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    let groups = &cx.facts.contacts.groups;
+    let groups = &cx.account.contacts.groups;
     let users: Vec<String> = groups
         .iter()
         .filter(|group| group.templates.contains(&old.id))

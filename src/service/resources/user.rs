@@ -10,7 +10,7 @@ use crate::domain::{Permission, Record, UserId};
 use crate::schema::table::records::USER;
 use crate::schema::typed::record::{UserSettings, parse_record_fields};
 use crate::service::accounts::{
-    authorize_user_change, hash_password, login_key, validate_login, validate_password,
+    authorize_user_change, hash_password, login_error, normalize_login, password_error,
 };
 use crate::service::caller::ServiceError;
 use crate::store::ConfigChange;
@@ -21,9 +21,10 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     let mut fields = fields_with_defaults(&USER, body)?;
     let password = take_password(&mut fields).unwrap_or_default();
     validate(body, Some(&fields), Some(&password))?;
-    let permit = authorize_user_change(&*cx.dependencies.config, cx.caller, None, Some(&fields)).await?;
+    let permit =
+        authorize_user_change(&*cx.dependencies.config_store, cx.caller, None, Some(&fields)).await?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique_key = Some(login_key(cx.kind.name_of(&draft.fields)));
+    draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
     draft.private_data = Some(hash_password(&password).await?);
     draft.user_guard = Some(permit);
     Ok(draft)
@@ -35,8 +36,8 @@ pub(super) async fn patch(
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let administers = cx.caller.role.allows(Permission::Administer);
-    if !administers && cx.caller.user != UserId(old.id) {
-        cx.caller.require_right(Permission::Administer)?;
+    if !administers && cx.caller.user_id != UserId(old.id) {
+        cx.caller.require_permission(Permission::Administer)?;
     }
     let mut fields = merged_fields(&USER, &old.fields, body)?;
     let password = take_password(&mut fields).filter(|password| password.as_str() != MASK);
@@ -44,7 +45,7 @@ pub(super) async fn patch(
     validate(body, renamed.then_some(&fields), password.as_deref().map(String::as_str))?;
     let mut draft = RecordDraft::from_record(old, fields);
     if administers {
-        let (config, after) = (&*cx.dependencies.config, Some(&draft.fields));
+        let (config, after) = (&*cx.dependencies.config_store, Some(&draft.fields));
         draft.user_guard = Some(authorize_user_change(config, cx.caller, Some(old), after).await?);
     } else if let Some(field) = first_restricted_change(&old.fields, &draft.fields) {
         let role = cx.caller.role;
@@ -52,10 +53,10 @@ pub(super) async fn patch(
             "The role {role} permits changing your own `name` and `password`, not `{field}`"
         )));
     }
-    draft.unique_key = Some(login_key(cx.kind.name_of(&draft.fields)));
-    let closes = is_active(&old.fields) && !is_active(&draft.fields);
+    draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
+    let closes = can_log_in(&old.fields) && !can_log_in(&draft.fields);
     if closes || password.is_some() {
-        draft.further_changes.push(ConfigChange::RevokeTokens(UserId(old.id)));
+        draft.additional_changes.push(ConfigChange::RevokeTokens(UserId(old.id)));
     }
     if let Some(password) = password {
         draft.private_data = Some(hash_password(&password).await?);
@@ -64,7 +65,7 @@ pub(super) async fn patch(
 }
 
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
-    let permit = authorize_user_change(&*cx.dependencies.config, cx.caller, Some(old), None).await?;
+    let permit = authorize_user_change(&*cx.dependencies.config_store, cx.caller, Some(old), None).await?;
     Ok(RecordDraft { user_guard: Some(permit), ..RecordDraft::default() })
 }
 
@@ -84,11 +85,11 @@ fn validate(
     let login = fields.and_then(|fields| fields.get("login")).and_then(Value::as_str);
     let masked = password.filter(|password| *password == MASK).map(|_| {
         let message = "`password` is masked, but no value is stored";
-        super::record_draft::conflict_error(body, "password", message)
+        super::record_draft::field_conflict_error(body, "password", message)
     });
-    let short = if masked.is_some() { None } else { password.and_then(validate_password) };
+    let short = if masked.is_some() { None } else { password.and_then(password_error) };
     let errors: Vec<ValidationError> =
-        login.and_then(validate_login).into_iter().chain(masked).chain(short).collect();
+        login.and_then(login_error).into_iter().chain(masked).chain(short).collect();
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
@@ -99,6 +100,6 @@ fn first_restricted_change(old: &Map<String, Value>, new: &Map<String, Value>) -
     differing.next()
 }
 
-fn is_active(fields: &Map<String, Value>) -> bool {
+fn can_log_in(fields: &Map<String, Value>) -> bool {
     parse_record_fields(fields).is_ok_and(|user: UserSettings<'_>| user.can_log_in())
 }

@@ -15,15 +15,15 @@ use crate::schema::typed::record::{OperatingPeriodSettings, SlaExclusionSettings
 pub(super) struct Agreement {
     pub(super) id: i64,
     pub(super) name: String,
-    pub(super) monitor: MonitorId,
+    pub(super) monitor_id: MonitorId,
     pub(super) availability: Option<SlaObjective>,
     pub(super) uptime: Option<SlaObjective>,
     /// Goal of the mean response time, in seconds.
     pub(super) response_time: Option<f64>,
     /// Whether the full page time counts as the response time, if a sample has one.
-    full_page: bool,
+    uses_full_page_time: bool,
     /// Weekly periods, each with whether it is excluded. If there are included ones, only they count.
-    periods: Vec<(bool, TimeWindow)>,
+    operating_periods: Vec<(bool, TimeWindow)>,
     /// Excluded times, at one location or everywhere.
     exclusions: Vec<(TimeWindow, Option<LocationId>)>,
 }
@@ -41,25 +41,25 @@ impl Agreement {
         Some(Self {
             id: record.id,
             name: settings.name.to_owned(),
-            monitor: MonitorId(record.parent_id?),
+            monitor_id: MonitorId(record.parent_id?),
             availability: settings.availability.and_then(SlaObjective::from_percent),
             uptime: settings.uptime.and_then(SlaObjective::from_percent),
             response_time: settings.response_time,
-            full_page: settings.use_fullpage_time,
-            periods: settings.operating_periods.iter().filter_map(period).collect(),
+            uses_full_page_time: settings.use_fullpage_time,
+            operating_periods: settings.operating_periods.iter().filter_map(period).collect(),
             exclusions: settings.exclusions.iter().filter_map(exclusion).collect(),
         })
     }
 
     /// Returns `check` with the duration that counts.
-    pub(super) fn with_counted_time(&self, check: Sample) -> Sample {
-        let page = check.full_page_us.filter(|_| self.full_page).unwrap_or_default();
+    pub(super) fn with_counted_duration(&self, check: Sample) -> Sample {
+        let page = check.full_page_us.filter(|_| self.uses_full_page_time).unwrap_or_default();
         // The full page time covers only the last attempt, `total_us` both: the longer one counts.
         Sample { total_us: check.total_us.max(page), ..check }
     }
 
     /// Returns the counted times of `from..thru`: operating periods, without exclusions and blackouts of the monitor.
-    pub(super) fn counted_scope(
+    pub(super) fn counted_times(
         &self,
         calendar: &BlackoutCalendar,
         from: Timestamp,
@@ -68,13 +68,13 @@ impl Agreement {
         let zone = calendar.time_zone();
         let ranges_of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
-            self.periods
+            self.operating_periods
                 .iter()
                 .filter(|(exclude, _)| *exclude == excluded)
                 .flat_map(|(_, when)| ranges_of(when))
                 .collect()
         };
-        let only = self.periods.iter().any(|(exclude, _)| !exclude);
+        let only = self.operating_periods.iter().any(|(exclude, _)| !exclude);
         let operating = if only {
             TimeRanges::from_ranges(periods(false))
         } else {
@@ -88,7 +88,7 @@ impl Agreement {
                 None => excluded_ranges.extend(ranges_of(when)),
             }
         }
-        for target in [BlackoutTarget::Monitor(self.monitor), BlackoutTarget::Alert(self.monitor)] {
+        for target in [BlackoutTarget::Monitor(self.monitor_id), BlackoutTarget::Alert(self.monitor_id)] {
             excluded_ranges.extend(calendar.ranges_between(target, from, thru));
         }
         SlaScope {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::agreement::Agreement;
 use super::granularity::Granularity;
 use super::query::{ReportError, SlaQuery};
-use super::report::{BlackoutRow, FiguresRow, GoalReport, LocationRow, PeriodRow, SlaReport};
+use super::report::{BlackoutRow, GoalReport, LocationRow, PeriodRow, SlaReport, SlaStatsRow};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Record, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
@@ -15,7 +15,7 @@ use crate::service::status_queries::StatusQueries;
 use crate::store::StoreError;
 
 /// Results read from the store at once.
-const CHUNK: u32 = 20_000;
+const SAMPLES_PER_READ: u32 = 20_000;
 
 /// Trailing periods of a report for which burn rates are reported.
 const BURN_RATE_WINDOWS: [Duration; 4] =
@@ -31,23 +31,25 @@ pub(in crate::service) async fn compute_report(
 ) -> Result<SlaReport, ReportError> {
     let agreement = Agreement::from_record(record).ok_or(ReportError::NotFound)?;
     let zone = &facts.time_zone;
-    let from = query.from.unwrap_or_else(|| query.by.default_start(zone, query.thru.unwrap_or(now).min(now)));
-    let thru = query.thru.unwrap_or(now).min(now);
+    let from = query
+        .from
+        .unwrap_or_else(|| query.granularity.default_start(zone, query.until.unwrap_or(now).min(now)));
+    let thru = query.until.unwrap_or(now).min(now);
     if from >= thru {
-        return Err(ReportError::Empty);
+        return Err(ReportError::EmptyRange);
     }
-    let starts = query.by.period_starts(zone, from, thru);
+    let starts = query.granularity.period_starts(zone, from, thru);
     if starts.len() > super::granularity::MAX_PERIODS {
-        return Err(ReportError::TooLong);
+        return Err(ReportError::TooManyPeriods);
     }
-    let scope = agreement.counted_scope(&facts.calendar, from, thru);
+    let scope = agreement.counted_times(&facts.calendar, from, thru);
     let counted_s = scope.included.total_micros() / 1_000_000;
     let tails = BURN_RATE_WINDOWS.map(|length| thru - length);
     let mut aggregator = SlaAggregator::new(scope, starts.clone(), thru, &tails);
-    count_samples(view, &agreement, from, thru, &mut aggregator).await?;
+    aggregate_samples(view, &agreement, from, thru, &mut aggregator).await?;
     let counted = aggregator.finish();
-    let data_from = view.sample_store().oldest_planned_at(agreement.monitor).await?;
-    let monitor = view.monitor(agreement.monitor);
+    let data_from = view.sample_store().oldest_planned_at(agreement.monitor_id).await?;
+    let monitor = view.monitor(agreement.monitor_id);
     // No data can be older than the monitor.
     let created_at = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
     let complete = data_from.is_none_or(|first| {
@@ -57,25 +59,25 @@ pub(in crate::service) async fn compute_report(
     Ok(SlaReport {
         sla_id: agreement.id,
         name: agreement.name.clone(),
-        monitor_id: agreement.monitor,
+        monitor_id: agreement.monitor_id,
         monitor_name: monitor.map(|monitor| monitor.name().to_owned()).unwrap_or_default(),
         time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
-        by: query.by.as_str(),
+        granularity: query.granularity.as_str(),
         from,
-        thru,
-        data_from,
-        complete,
+        until: thru,
+        oldest_result_at: data_from,
+        is_complete: complete,
         counted_s,
         goals: goal_reports(&agreement, &counted, from, &tails),
-        total: FiguresRow::from_figures(&counted.total),
+        total: SlaStatsRow::from_stats(&counted.total),
         locations: counted.locations.iter().map(|(id, stats)| location_row(*id, stats, facts)).collect(),
-        periods: period_rows(query.by, facts, &starts, thru, &counted.buckets),
+        periods: period_rows(query.granularity, facts, &starts, thru, &counted.buckets),
         blackouts: blackout_rows(&agreement, facts, from, thru),
     })
 }
 
 /// Adds the results to `aggregator` in chunks, never splitting a run between two chunks.
-async fn count_samples(
+async fn aggregate_samples(
     view: &StatusQueries,
     agreement: &Agreement,
     from: Timestamp,
@@ -84,8 +86,9 @@ async fn count_samples(
 ) -> Result<(), StoreError> {
     let mut at = from;
     loop {
-        let mut samples = view.sample_store().samples(agreement.monitor, at, thru, CHUNK).await?;
-        let full = samples.len() >= CHUNK as usize;
+        let mut samples =
+            view.sample_store().samples(agreement.monitor_id, at, thru, SAMPLES_PER_READ).await?;
+        let full = samples.len() >= SAMPLES_PER_READ as usize;
         let last = samples.last().map(|sample| sample.planned_at);
         // The last run may be incomplete: it is read again with the next chunk.
         let incomplete = last.filter(|last| full && *last > at);
@@ -93,7 +96,7 @@ async fn count_samples(
             samples.retain(|sample| sample.planned_at < last);
         }
         for sample in samples {
-            aggregator.add(agreement.with_counted_time(sample));
+            aggregator.add(agreement.with_counted_duration(sample));
         }
         match incomplete {
             Some(last) => at = last,
@@ -115,18 +118,18 @@ fn goal_reports(
     });
     let total = &counted.total;
     let availability = agreement.availability.map(|objective| {
-        GoalReport::percent_goal("availability", objective, SlaStats::availability, total, &tails)
+        GoalReport::from_ratio("availability", objective, SlaStats::availability, total, &tails)
     });
     let uptime = agreement
         .uptime
-        .map(|objective| GoalReport::percent_goal("uptime", objective, SlaStats::uptime, total, &tails));
-    let response = agreement.response_time.map(|goal| GoalReport::response_goal(goal, total));
+        .map(|objective| GoalReport::from_ratio("uptime", objective, SlaStats::uptime, total, &tails));
+    let response = agreement.response_time.map(|goal| GoalReport::from_response_time(goal, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
 
 fn location_row(id: LocationId, stats: &SlaStats, facts: &AccountFacts) -> LocationRow {
     let name = facts.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
-    LocationRow { location_id: id, name, row: FiguresRow::from_figures(stats) }
+    LocationRow { location_id: id, name, stats: SlaStatsRow::from_stats(stats) }
 }
 
 fn period_rows(
@@ -140,8 +143,8 @@ fn period_rows(
     let row = |((from, thru), stats): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
         period: by.period_name(&facts.time_zone, *from),
         from: *from,
-        thru,
-        row: FiguresRow::from_figures(stats),
+        until: thru,
+        stats: SlaStatsRow::from_stats(stats),
     };
     starts.iter().zip(ends).zip(pieces).map(row).collect()
 }
@@ -152,13 +155,13 @@ fn blackout_rows(
     from: Timestamp,
     thru: Timestamp,
 ) -> Vec<BlackoutRow> {
-    let monitor = agreement.monitor;
+    let monitor = agreement.monitor_id;
     let kinds = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
     let mut rows: Vec<BlackoutRow> = Vec::new();
     for (kind, target) in kinds {
         let all = facts.calendar.ranges_between(target, from, thru).into_iter();
-        rows.extend(all.map(|(from, thru)| BlackoutRow { kind, from, thru }));
+        rows.extend(all.map(|(from, thru)| BlackoutRow { kind, from, until: thru }));
     }
-    rows.sort_by_key(|row| (row.from, row.thru));
+    rows.sort_by_key(|row| (row.from, row.until));
     rows
 }

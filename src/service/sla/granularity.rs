@@ -39,22 +39,22 @@ impl Granularity {
 
     /// Returns the default start of a report: the start of the day, month or year.
     pub(super) fn default_start(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
-        let now = zoned(zone, now);
+        let now = to_zoned(zone, now);
         let start = match self {
             Self::Hour => now.start_of_day(),
             Self::Day => now.first_of_month().and_then(|first| first.start_of_day()),
             Self::Month => now.first_of_year().and_then(|first| first.start_of_day()),
         };
-        timestamp(&start.unwrap_or(now))
+        from_zoned(&start.unwrap_or(now))
     }
 
     /// Returns the starts of the periods of `from..thru`, the first being `from`. Stops after [`MAX_PERIODS`] + 1
     /// starts.
     pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];
-        let mut period = zoned(zone, from);
+        let mut period = to_zoned(zone, from);
         while let Some(next) = self.next_start(&period) {
-            let at = timestamp(&next);
+            let at = from_zoned(&next);
             if at >= thru || starts.len() > MAX_PERIODS {
                 break;
             }
@@ -85,15 +85,15 @@ impl Granularity {
             Self::Day => "%Y-%m-%d",
             Self::Month => "%Y-%m",
         };
-        zoned(zone, at).strftime(format).to_string()
+        to_zoned(zone, at).strftime(format).to_string()
     }
 }
 
-fn zoned(zone: &TimeZone, at: Timestamp) -> Zoned {
+fn to_zoned(zone: &TimeZone, at: Timestamp) -> Zoned {
     jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default().to_zoned(zone.clone())
 }
 
-fn timestamp(at: &Zoned) -> Timestamp {
+fn from_zoned(at: &Zoned) -> Timestamp {
     Timestamp::from_micros(at.timestamp().as_microsecond())
 }
 

@@ -9,4 +9,4 @@ pub(crate) mod report;
 pub(super) use compute::compute_report;
 pub use granularity::Granularity;
 pub use query::{ReportError, SlaQuery};
-pub use report::{BudgetReport, SlaReport};
+pub use report::{ErrorBudgetReport, SlaReport};

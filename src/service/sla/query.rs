@@ -10,9 +10,9 @@ pub struct SlaQuery {
     /// Its start; by default that of the day, month or year, depending on `by`.
     pub from: Option<Timestamp>,
     /// Its end; by default now.
-    pub thru: Option<Timestamp>,
+    pub until: Option<Timestamp>,
     /// Length of its periods.
-    pub by: Granularity,
+    pub granularity: Granularity,
 }
 
 /// Why a report failed.
@@ -23,10 +23,10 @@ pub enum ReportError {
     NotFound,
     /// The time range is empty or in the future.
     #[error("`from` must be before `thru`, and not in the future")]
-    Empty,
+    EmptyRange,
     /// It would have too many periods.
     #[error("the time range has more than 1000 periods; request a shorter range or longer periods")]
-    TooLong,
+    TooManyPeriods,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

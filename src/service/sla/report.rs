@@ -22,21 +22,25 @@ pub struct SlaReport {
     /// Time zone of the periods.
     pub time_zone: String,
     /// `hour`, `day` or `month`.
-    pub by: &'static str,
+    #[serde(rename = "by")]
+    pub granularity: &'static str,
     /// Its start.
     pub from: Timestamp,
     /// Its exclusive end; not later than now.
-    pub thru: Timestamp,
+    #[serde(rename = "thru")]
+    pub until: Timestamp,
     /// Planned time of the oldest retained result; `null` without one.
-    pub data_from: Option<Timestamp>,
+    #[serde(rename = "data_from")]
+    pub oldest_result_at: Option<Timestamp>,
     /// Whether all results of the time range are still retained; removed ones are not counted.
-    pub complete: bool,
+    #[serde(rename = "complete")]
+    pub is_complete: bool,
     /// Counted seconds: operating periods without exclusions and blackouts.
     pub counted_s: u64,
     /// Its goals.
     pub goals: Vec<GoalReport>,
     /// Figures of the whole report.
-    pub total: FiguresRow,
+    pub total: SlaStatsRow,
     /// Figures by location.
     pub locations: Vec<LocationRow>,
     /// Figures by period.
@@ -50,7 +54,8 @@ pub struct SlaReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GoalReport {
     /// `availability`, `uptime` or `response_time`.
-    pub goal: &'static str,
+    #[serde(rename = "goal")]
+    pub name: &'static str,
     /// The goal, in percent or seconds.
     #[serde(rename = "wanted")]
     pub target: f64,
@@ -58,21 +63,25 @@ pub struct GoalReport {
     #[serde(rename = "reached")]
     pub achieved: Option<f64>,
     /// Whether the goal is met.
-    pub met: bool,
+    #[serde(rename = "met")]
+    pub is_met: bool,
     /// Error budget of a goal in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<BudgetReport>,
+    pub budget: Option<ErrorBudgetReport>,
 }
 
 /// The error budget of a goal, and how fast it is used up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BudgetReport {
+pub struct ErrorBudgetReport {
     /// How many checks may fail; for an uptime goal, how many runs.
-    pub allowed: f64,
+    #[serde(rename = "allowed")]
+    pub allowed_failures: f64,
     /// How many failed.
-    pub used: u64,
+    #[serde(rename = "used")]
+    pub failures: u64,
     /// Percent left; below 0 when the goal is missed, `null` when nothing may fail.
-    pub left_percent: Option<f64>,
+    #[serde(rename = "left_percent")]
+    pub remaining_percent: Option<f64>,
     /// Burn rate over the whole report: failures in relation to the allowed ones, 1 uses up the budget exactly.
     pub burn_rate: Option<f64>,
     /// Burn rate of the last hour of the report.
@@ -87,7 +96,7 @@ pub struct BudgetReport {
 
 /// Figures of a period or location.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct FiguresRow {
+pub struct SlaStatsRow {
     /// Percent of runs that passed at some location.
     pub uptime_percent: Option<f64>,
     /// Percent of checks that passed.
@@ -122,10 +131,11 @@ pub struct PeriodRow {
     /// Its start.
     pub from: Timestamp,
     /// Its exclusive end.
-    pub thru: Timestamp,
+    #[serde(rename = "thru")]
+    pub until: Timestamp,
     /// Its figures.
     #[serde(flatten)]
-    pub row: FiguresRow,
+    pub stats: SlaStatsRow,
 }
 
 /// A location.
@@ -137,7 +147,7 @@ pub struct LocationRow {
     pub name: String,
     /// Its figures; here each check counts as a run.
     #[serde(flatten)]
-    pub row: FiguresRow,
+    pub stats: SlaStatsRow,
 }
 
 /// A blackout.
@@ -149,15 +159,16 @@ pub struct BlackoutRow {
     /// Its start.
     pub from: Timestamp,
     /// Its end.
-    pub thru: Timestamp,
+    #[serde(rename = "thru")]
+    pub until: Timestamp,
 }
 
-impl FiguresRow {
-    pub(super) fn from_figures(stats: &SlaStats) -> Self {
+impl SlaStatsRow {
+    pub(super) fn from_stats(stats: &SlaStats) -> Self {
         Self {
             uptime_percent: ratio_percent(stats.uptime()),
             availability_percent: ratio_percent(stats.availability()),
-            response_time: stats.mean_response_us().map(seconds),
+            response_time: stats.mean_response_us().map(micros_to_seconds),
             runs_up: stats.runs_up,
             runs_down: stats.runs_down,
             ok: stats.checks_with(Outcome::Ok),
@@ -174,7 +185,7 @@ impl FiguresRow {
 impl GoalReport {
     /// Builds a goal in percent; `counted` returns the passed and the total number. `tails` are the last hour, six
     /// hours, day and three days, where the report is long enough.
-    pub(super) fn percent_goal(
+    pub(super) fn from_ratio(
         name: &'static str,
         objective: SlaObjective,
         counted: impl Fn(&SlaStats) -> (u64, u64),
@@ -188,14 +199,14 @@ impl GoalReport {
         };
         let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] = tails.each_ref().map(burned);
         Self {
-            goal: name,
+            name,
             target: objective.as_percent(),
             achieved: status.achieved_percent,
-            met: status.met,
-            budget: Some(BudgetReport {
-                allowed: round_to_thousandths(budget.allowed),
-                used: budget.used,
-                left_percent: budget.remaining_percent.map(round_to_thousandths),
+            is_met: status.met,
+            budget: Some(ErrorBudgetReport {
+                allowed_failures: round_to_thousandths(budget.allowed),
+                failures: budget.used,
+                remaining_percent: budget.remaining_percent.map(round_to_thousandths),
                 burn_rate: objective.burn_rate(counted(total)).map(round_to_thousandths),
                 burn_rate_1h,
                 burn_rate_6h,
@@ -206,14 +217,14 @@ impl GoalReport {
     }
 
     /// Builds the goal of a mean time.
-    pub(super) fn response_goal(goal: f64, total: &SlaStats) -> Self {
-        let reached = total.mean_response_us().map(seconds);
+    pub(super) fn from_response_time(goal: f64, total: &SlaStats) -> Self {
+        let reached = total.mean_response_us().map(micros_to_seconds);
         let met = reached.is_none_or(|reached| reached <= goal);
-        Self { goal: "response_time", target: goal, achieved: reached, met, budget: None }
+        Self { name: "response_time", target: goal, achieved: reached, is_met: met, budget: None }
     }
 }
 
-fn seconds(micros: u64) -> f64 {
+fn micros_to_seconds(micros: u64) -> f64 {
     micros as f64 / 1_000_000.0
 }
 
@@ -230,19 +241,19 @@ impl SlaReport {
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
              ok,warning,error,unknown,missed,blackout,excluded\r\n",
         );
-        for PeriodRow { period, from, thru, row } in &self.periods {
+        for PeriodRow { period, from, until: thru, stats: row } in &self.periods {
             push_csv_line(&mut text, period, *from, *thru, row);
         }
-        push_csv_line(&mut text, "total", self.from, self.thru, &self.total);
+        push_csv_line(&mut text, "total", self.from, self.until, &self.total);
         text
     }
 }
 
-fn push_csv_line(text: &mut String, period: &str, from: Timestamp, thru: Timestamp, row: &FiguresRow) {
+fn push_csv_line(text: &mut String, period: &str, from: Timestamp, thru: Timestamp, row: &SlaStatsRow) {
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let (uptime, availability) = (number(row.uptime_percent), number(row.availability_percent));
     let response = number(row.response_time);
-    let FiguresRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
+    let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
     // Writing to a string does not fail.
     let _ = write!(
         text,

@@ -12,7 +12,7 @@ pub struct StoredMonitor {
     /// The monitor; its document has no secrets.
     pub monitor: Monitor,
     /// Its sealed secrets; `None` when it has none, or they stay in its file.
-    pub sealed: Option<Vec<u8>>,
+    pub sealed_secrets: Option<Vec<u8>>,
 }
 
 /// A monitor without an id.
@@ -25,11 +25,11 @@ pub struct NewMonitor {
     /// When it was accepted.
     pub modified_at: Timestamp,
     /// Its metadata, with its author.
-    pub authorship: MonitorMetadata,
+    pub metadata: MonitorMetadata,
     /// Its fields; the store omits secrets.
     pub document: std::sync::Arc<MonitorDocument>,
     /// Its sealed secrets.
-    pub sealed: Option<Vec<u8>>,
+    pub sealed_secrets: Option<Vec<u8>>,
 }
 
 /// Stores monitors of files.

@@ -22,5 +22,5 @@ pub struct NewRecord {
     /// Its fields.
     pub fields: Map<String, Value>,
     /// Private data, which is never shown.
-    pub sealed: Option<Vec<u8>>,
+    pub private_data: Option<Vec<u8>>,
 }

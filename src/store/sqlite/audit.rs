@@ -46,7 +46,7 @@ pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite:
     for entry in (0..).map_while(entries) {
         let about = match entry.object_id {
             AuditObject::Id(id) => Some(id),
-            AuditObject::Created(_) | AuditObject::None => None,
+            AuditObject::CreatedByWrite(_) | AuditObject::None => None,
         };
         insert(conn, &entry, about)?;
     }

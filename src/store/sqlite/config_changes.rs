@@ -76,7 +76,9 @@ impl ConfigChanges {
         for entry in &self.audit {
             let about = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::Created(number) => Some(*created.get(number).ok_or_else(missing_created_id)?),
+                AuditObject::CreatedByWrite(number) => {
+                    Some(*created.get(number).ok_or_else(missing_created_id)?)
+                }
                 AuditObject::None => None,
             };
             audit::insert(conn, entry, about)?;

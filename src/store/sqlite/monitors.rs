@@ -51,7 +51,7 @@ impl MonitorRow {
     }
 
     pub(super) fn from_stored(stored: StoredMonitor) -> Self {
-        Self { sealed: stored.sealed, ..Self::from_monitor(&stored.monitor) }
+        Self { sealed: stored.sealed_secrets, ..Self::from_monitor(&stored.monitor) }
     }
 
     /// Converts a new monitor, which has no id yet.
@@ -66,8 +66,8 @@ impl MonitorRow {
             revision: 1,
             modified_at: new.modified_at.as_micros(),
             document: document_json(&new.document),
-            sealed: new.sealed,
-            metadata: authorship_json(&new.authorship),
+            sealed: new.sealed_secrets,
+            metadata: authorship_json(&new.metadata),
         }
     }
 
@@ -155,7 +155,7 @@ pub(super) fn select_all(conn: &Connection) -> rusqlite::Result<Vec<Monitor>> {
 
 /// Like [`select_all`], with the sealed secrets.
 pub(super) fn select_all_stored(conn: &Connection) -> rusqlite::Result<Vec<StoredMonitor>> {
-    for_each_row(conn, |row, monitor| Ok(StoredMonitor { monitor, sealed: row.get(9)? }))
+    for_each_row(conn, |row, monitor| Ok(StoredMonitor { monitor, sealed_secrets: row.get(9)? }))
 }
 
 fn for_each_row<T>(

@@ -24,7 +24,7 @@ pub(super) type ProcessLock = Flock<File>;
 /// Locks `path` against other processes.
 ///
 /// # Errors
-/// [`StoreError::Locked`] with the process id of the holder.
+/// [`StoreError::UserLocked`] with the process id of the holder.
 pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessLock, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).map_err(|e| {

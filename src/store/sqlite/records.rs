@@ -45,7 +45,7 @@ impl NewRecordRow {
                 new.created_at.as_micros(),
                 new.created_by,
                 self.fields,
-                new.sealed
+                new.private_data
             ])
             .map_err(|error| conflict_error(error, new.unique_key.as_deref()))?;
         if new.customer.is_none() {

@@ -3,7 +3,7 @@
 
 use crate::play::{SessionRules, run_session};
 use vigie::domain::{Failure, Phase};
-use vigie::protocol::auth::Mechanism;
+use vigie::protocol::auth::SaslMechanism;
 use vigie::protocol::imap::{LoginMethod, SessionSetup, SessionSetupOptions};
 use vigie::protocol::{LineProtocol, ProtocolAction};
 
@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     let is_set = |bit: u8| choice & (1 << bit) != 0;
     let [require_tls, implicit_tls, logs_in] = [0, 1, 2].map(is_set);
     let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
-    let requested = Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
+    let requested = SaslMechanism::from_label(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
     let opening = SessionSetup::new(SessionSetupOptions { implicit_tls, require_tls, continue_to_login: logs_in });
     let mut core = OpeningSession { opening, secure: implicit_tls, done: false };
     // A server may send any number of lines beside its replies, up to the byte limit of a session.
@@ -33,14 +33,14 @@ pub fn run(data: &[u8]) {
 }
 
 /// Checks that the login is on offer, and that it does not expose the password where another one would not.
-fn login(opening: &SessionSetup, requested: Option<Mechanism>, secure: bool) {
+fn login(opening: &SessionSetup, requested: Option<SaslMechanism>, secure: bool) {
     let offered = |name: &str| opening.mechanisms().any(|offer| offer.eq_ignore_ascii_case(name));
     match LoginMethod::choose(opening, requested, secure) {
         Ok(login) => {
             assert!(requested.is_none_or(|requested| login.mechanism() == requested));
             match login {
-                LoginMethod::Command => assert!(!opening.has_capability("LOGINDISABLED")),
-                LoginMethod::Sasl(mechanism) => assert!(offered(mechanism.name())),
+                LoginMethod::LoginCommand => assert!(!opening.has_capability("LOGINDISABLED")),
+                LoginMethod::Sasl(mechanism) => assert!(offered(mechanism.sasl_name())),
             }
             let is_exposed = !secure && requested.is_none() && login.mechanism().exposes_password();
             assert!(!is_exposed || !offered("CRAM-MD5"));

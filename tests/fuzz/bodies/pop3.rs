@@ -2,7 +2,7 @@
 //! not expose the password, and little of a message is kept.
 
 use crate::play::{PASSWORD, SessionRules, USER, run_session};
-use vigie::protocol::auth::{Credentials, Mechanism};
+use vigie::protocol::auth::{Credentials, SaslMechanism};
 use vigie::protocol::pop3::{DataLine, HeaderScanner, LoginOptions, SessionSetup, SessionSetupOptions};
 
 /// The first byte chooses the options of the session.
@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
     let login = LoginOptions {
         credentials: Credentials { user: USER.to_owned(), password: PASSWORD.to_owned() },
-        mechanism: Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]),
+        mechanism: SaslMechanism::from_label(mechanisms[usize::from(choice >> 4) % mechanisms.len()]),
     };
     let mut core = SessionSetup::new(SessionSetupOptions { require_tls, login: logs_in.then_some(login) }, secure);
     run_session(

@@ -111,7 +111,7 @@ fn agreements(routes: OperationRouter) -> OperationRouter {
         async |State(state): State<ApiState>,
                Extension(caller): Extension<Caller>,
                JsonBody(body): JsonBody| {
-            state.resources.bulk_edit_slas(&caller, &body).await?;
+            state.records.bulk_edit_slas(&caller, &body).await?;
             Ok::<_, ApiError>(edited_response(&body, Vec::new()))
         },
     )
@@ -159,11 +159,11 @@ async fn list_alerts(
 ) -> Result<Response, ApiError> {
     let window = query.paging();
     query.into_result()?;
-    let (role, resources) = (caller.role, state.resources);
+    let (role, resources) = (caller.role, state.records);
     let by_id = |last, id| id > last;
     lists::stream_pages(role, window, by_id, move |page| {
         let (resources, caller) = (Arc::clone(&resources), caller.clone());
-        async move { resources.performance_alerts(&caller, MonitorId(monitor), page).await }
+        async move { resources.performance_alerts_of_monitor(&caller, MonitorId(monitor), page).await }
     })
     .await
 }
@@ -175,7 +175,7 @@ async fn create_alert(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     Ok(etag::saved_response(
-        state.resources.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor), &body).await?,
+        state.records.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor), &body).await?,
     ))
 }
 
@@ -184,8 +184,8 @@ async fn get_alert(
     Extension(caller): Extension<Caller>,
     NestedId { id: monitor, child_id: id }: NestedId,
 ) -> Result<Response, ApiError> {
-    state.resources.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
-    let (object, revision) = state.resources.get(&caller, PERFORMANCE_ALERT_KIND, id).await?;
+    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
+    let (object, revision) = state.records.get(&caller, PERFORMANCE_ALERT_KIND, id).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
 
@@ -197,10 +197,8 @@ async fn patch_alert(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    state.resources.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
-    Ok(etag::saved_response(
-        state.resources.patch(&caller, PERFORMANCE_ALERT_KIND, id, &body, if_match).await?,
-    ))
+    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
+    Ok(etag::saved_response(state.records.patch(&caller, PERFORMANCE_ALERT_KIND, id, &body, if_match).await?))
 }
 
 async fn delete_alert(
@@ -210,8 +208,8 @@ async fn delete_alert(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    state.resources.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
-    state.resources.delete(&caller, PERFORMANCE_ALERT_KIND, id, if_match).await?;
+    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
+    state.records.delete(&caller, PERFORMANCE_ALERT_KIND, id, if_match).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -237,14 +235,14 @@ async fn list_occurrences(
     IdParam(id): IdParam,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.resources.time_zone(&caller).await?;
+    let zone = state.records.time_zone(&caller).await?;
     let rule = "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let after = query.parse_one("after", rule, |text| parse_time_in_zone(&zone, text));
     let window = query.paging();
     query.into_result()?;
     let max =
         usize::try_from(window.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
-    let found = state.resources.blackout_occurrences(&caller, id, after, max).await?;
+    let found = state.records.blackout_occurrences(&caller, id, after, max).await?;
     let count = found.len() as u64;
     let chunk = lists::json_chunk(found);
     Ok(lists::stream_list::<StoreError>(caller.role, count, window, stream::once(async { Ok(chunk) })))

@@ -23,11 +23,11 @@ pub(super) async fn list(
     caller: Caller,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.resources.time_zone(&caller).await?;
+    let zone = state.records.time_zone(&caller).await?;
     let filter = filters::record_filter(kind, &mut query, &zone);
     let window = query.paging();
     query.into_result()?;
-    let (role, resources) = (caller.role, state.resources);
+    let (role, resources) = (caller.role, state.records);
     let by_id = |last, id| id > last;
     lists::stream_pages(role, window, by_id, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
@@ -42,7 +42,7 @@ pub(super) async fn get(
     caller: Caller,
     id: i64,
 ) -> Result<Response, ApiError> {
-    let (object, revision) = state.resources.get(&caller, kind, id).await?;
+    let (object, revision) = state.records.get(&caller, kind, id).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn create(
     caller: Caller,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(state.resources.create(&caller, kind, &body).await?))
+    Ok(etag::saved_response(state.records.create(&caller, kind, &body).await?))
 }
 
 pub(super) async fn patch(
@@ -64,7 +64,7 @@ pub(super) async fn patch(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    Ok(etag::saved_response(state.resources.patch(&caller, kind, id, &body, if_match).await?))
+    Ok(etag::saved_response(state.records.patch(&caller, kind, id, &body, if_match).await?))
 }
 
 pub(super) async fn delete(
@@ -75,7 +75,7 @@ pub(super) async fn delete(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    state.resources.delete(&caller, kind, id, if_match).await?;
+    state.records.delete(&caller, kind, id, if_match).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -84,6 +84,6 @@ pub(super) async fn bulk_edit_blackouts(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    state.resources.bulk_edit_blackouts(&caller, &body).await?;
+    state.records.bulk_edit_blackouts(&caller, &body).await?;
     Ok(edited_response(&body, Vec::new()).into_response())
 }

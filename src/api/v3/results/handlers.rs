@@ -22,7 +22,7 @@ pub(super) async fn list(
     Extension(caller): Extension<Caller>,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.resources.time_zone(&caller).await?;
+    let zone = state.records.time_zone(&caller).await?;
     let (mut filter, window) = parse_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
     let queries = state.queries;

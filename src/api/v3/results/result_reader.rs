@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::api::list_response;
 use crate::domain::{CheckId, CheckResult, PaginatedResults, Pagination, ResultFilter, StoreError};
 use crate::service::StatusQueries;
-use crate::service::details::without_bodies;
+use crate::service::details::without_exchanges_and_objects;
 
 /// Most results that are read and sent at a time.
 const PAGE_ROWS: u32 = 500;
@@ -39,7 +39,7 @@ impl ResultReader {
         let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
         let at_last = at_last.count() as u64;
         let fresh = fetched.results.into_iter().filter(|result| !self.sent_ids.contains(&result.check_id));
-        let fresh: Vec<CheckResult> = fresh.map(without_bodies).collect();
+        let fresh: Vec<CheckResult> = fresh.map(without_exchanges_and_objects).collect();
         match times {
             // Continue by time: with an offset, each page would read all earlier ones again.
             Some((first, last)) if first != last => {

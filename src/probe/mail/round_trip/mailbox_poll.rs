@@ -10,7 +10,7 @@ use crate::domain::{Failure, FailureKind, MailFacts};
 use crate::probe::contract::ProbeContext;
 use crate::probe::mail::mail_account::MailServerTarget;
 use crate::protocol::LineSession;
-use crate::protocol::pop3::{Mailbox, MessageEntry, SessionSetup};
+use crate::protocol::pop3::{MessageEntry, Pop3Mailbox, SessionSetup};
 
 /// Bytes that one session may read: a list of a million unique-ids, and headers.
 const MAX_SESSION_BYTES: usize = 128 * 1024 * 1024;
@@ -44,7 +44,7 @@ impl<'a> MailboxPoll<'a> {
     /// Creates a poll that has not started.
     pub(super) fn new(cx: ProbeContext<'a>) -> Self {
         let mut session = LineSession::new(cx.net, cx.deadline);
-        session.set_read_limit(MAX_SESSION_BYTES);
+        session.set_max_received_bytes(MAX_SESSION_BYTES);
         Self { session, session_setup: None, deleted_stale_count: 0 }
     }
 
@@ -60,7 +60,7 @@ impl<'a> MailboxPoll<'a> {
 
     /// Returns the minimum delay between logins that the server requires, in seconds.
     pub(super) fn min_login_delay_seconds(&self) -> Option<u64> {
-        self.session_setup.as_ref().and_then(SessionSetup::login_delay)
+        self.session_setup.as_ref().and_then(SessionSetup::login_delay_seconds)
     }
 
     /// Opens the mailbox of `target` and runs `search` in it.
@@ -89,7 +89,7 @@ impl<'a> MailboxPoll<'a> {
 
     async fn search_mailbox(&mut self, search: &mut MessageSearch<'_>) -> Result<PollOutcome, Failure> {
         let count = self.facts().mailbox_messages.unwrap_or_default();
-        let mut mailbox = Mailbox::new(&mut self.session);
+        let mut mailbox = Pop3Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.retain_listed(&listed);
         let SearchOutcome { own_message: own, stale_messages: stale, has_unexamined, is_session_broken } =
@@ -107,7 +107,7 @@ impl<'a> MailboxPoll<'a> {
         let found_at = Instant::now();
         if let Err(failure) = fetch_and_delete(search, &mut mailbox, &message).await {
             if failure.kind == FailureKind::TcpReplyUnexpected {
-                let _ = timeout(QUIT_TIMEOUT, mailbox.reset()).await;
+                let _ = timeout(QUIT_TIMEOUT, mailbox.undo_deletions()).await;
             }
             return Err(failure);
         }
@@ -132,7 +132,7 @@ impl<'a> MailboxPoll<'a> {
 
 async fn fetch_and_delete(
     search: &MessageSearch<'_>,
-    mailbox: &mut Mailbox<'_, '_>,
+    mailbox: &mut Pop3Mailbox<'_, '_>,
     message: &MessageEntry,
 ) -> Result<(), Failure> {
     search.fetch_and_verify_own(mailbox, message).await?;
@@ -140,7 +140,7 @@ async fn fetch_and_delete(
 }
 
 /// Marks the `stale` messages as deleted, as far as the server allows it, and returns their number.
-async fn delete_stale(mailbox: &mut Mailbox<'_, '_>, stale: &[MessageEntry]) -> Result<u32, Failure> {
+async fn delete_stale(mailbox: &mut Pop3Mailbox<'_, '_>, stale: &[MessageEntry]) -> Result<u32, Failure> {
     let mut deleted = 0;
     for message in stale {
         match mailbox.delete(message.number).await {

@@ -25,7 +25,7 @@ pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (OutgoingMess
          Vigie sent this message to see whether mail arrives here, and deletes it once it\r\n\
          has. One that was left behind may be deleted by hand.\r\n"
     );
-    (OutgoingMessage { from: email.to_owned(), to: email.to_owned(), text }, id)
+    (OutgoingMessage { sender: email.to_owned(), recipient: email.to_owned(), content: text }, id)
 }
 
 /// Formats a date (RFC 5322 3.3), in UTC.
@@ -45,10 +45,10 @@ mod tests {
         let (message, id) = compose("monitor@example.test", &token, Timestamp::from_seconds(1_795_262_400));
         assert_eq!(id, format!("{token}@example.test"));
         assert_eq!(
-            (message.from.as_str(), message.to.as_str()),
+            (message.sender.as_str(), message.recipient.as_str()),
             ("monitor@example.test", "monitor@example.test")
         );
-        let text = &message.text;
+        let text = &message.content;
         assert!(text.starts_with("Date: Sat, 21 Nov 2026 12:00:00 +0000\r\n"), "{text}");
         assert!(text.is_ascii() && !text.replace("\r\n", "").contains(['\r', '\n']));
         assert!(text.contains(&format!("\r\nMessage-ID: <{id}>\r\n")), "{text}");

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::token::{MessageOrigin, TOKEN_HEADER, TokenSigner};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
-use crate::protocol::pop3::{HeaderScanner, Mailbox, MessageEntry, ReadOutcome};
+use crate::protocol::pop3::{HeaderScanner, MessageEntry, Pop3Mailbox, ReadOutcome};
 
 /// Maximum number of messages that are examined, newest first (behaviour.md 4).
 pub(super) const MAX_MESSAGES: usize = 200;
@@ -65,7 +65,7 @@ impl<'a> MessageSearch<'a> {
     /// Examines `messages` until the own message is found, or `deadline` has passed.
     pub(super) async fn run(
         &mut self,
-        mailbox: &mut Mailbox<'_, '_>,
+        mailbox: &mut Pop3Mailbox<'_, '_>,
         messages: &[MessageEntry],
         deadline: Option<Instant>,
     ) -> Result<SearchOutcome, Failure> {
@@ -81,7 +81,7 @@ impl<'a> MessageSearch<'a> {
             }
             let mut scanner = HeaderScanner::new(TOKEN_HEADER);
             let read_outcome = self.read_head(mailbox, message, &mut scanner).await?;
-            bytes_read += scanner.bytes();
+            bytes_read += scanner.message_bytes();
             match self.classify(read_outcome, &scanner) {
                 MessageOrigin::ThisCheck => {
                     outcome.own_message = Some((index, message.clone()));
@@ -101,12 +101,12 @@ impl<'a> MessageSearch<'a> {
     /// Reads the whole `message` and verifies that it is the message of this check, before it is deleted.
     pub(super) async fn fetch_and_verify_own(
         &self,
-        mailbox: &mut Mailbox<'_, '_>,
+        mailbox: &mut Pop3Mailbox<'_, '_>,
         message: &MessageEntry,
     ) -> Result<(), Failure> {
         let mut scanner = HeaderScanner::new(TOKEN_HEADER);
         let fail = |kind, detail: &str| Err(Failure::new(Phase::Fetch, kind, detail));
-        match mailbox.retrieve(message.number, &mut scanner, MAX_MESSAGE_BYTES).await? {
+        match mailbox.read_full_message(message.number, &mut scanner, MAX_MESSAGE_BYTES).await? {
             ReadOutcome::Refused => {
                 fail(FailureKind::TcpReplyUnexpected, "it lists the message, but refuses RETR")
             }
@@ -141,20 +141,20 @@ impl<'a> MessageSearch<'a> {
     /// Reads the header of `message`. On servers without TOP, reads the whole message unless it is too long.
     async fn read_head(
         &mut self,
-        mailbox: &mut Mailbox<'_, '_>,
+        mailbox: &mut Pop3Mailbox<'_, '_>,
         message: &MessageEntry,
         scanner: &mut HeaderScanner,
     ) -> Result<ReadOutcome, Failure> {
         if !self.is_top_refused {
-            let read_outcome = mailbox.top(message.number, scanner, MAX_HEADER_BYTES).await?;
+            let read_outcome = mailbox.read_header(message.number, scanner, MAX_HEADER_BYTES).await?;
             if read_outcome != ReadOutcome::Refused {
                 return Ok(read_outcome);
             }
             self.is_top_refused = true;
         }
-        match mailbox.size(message.number).await? {
+        match mailbox.message_bytes(message.number).await? {
             Some(size) if size <= MAX_MESSAGE_BYTES as u64 => {
-                mailbox.retrieve(message.number, scanner, MAX_MESSAGE_BYTES).await
+                mailbox.read_full_message(message.number, scanner, MAX_MESSAGE_BYTES).await
             }
             _ => Ok(ReadOutcome::Refused),
         }

@@ -57,8 +57,9 @@ async fn deliver(
     clock: &dyn Clock,
 ) -> Result<AcceptedMessage, Failure> {
     loop {
-        let (reply_line, action) = session.step(smtp, target.host(), &target.tls_options).await?;
-        if smtp.delivered {
+        let (reply_line, action) =
+            session.process_next_line(smtp, target.host(), &target.tls_options).await?;
+        if smtp.was_message_accepted {
             let reply = crate::domain::replace_control_chars(&session.transcript.redact(&reply_line));
             let message =
                 AcceptedMessage { accepted_instant: Instant::now(), accepted_wall_time: clock.now(), reply };

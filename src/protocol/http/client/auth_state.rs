@@ -12,17 +12,17 @@ use super::request_chain::RequestChain;
 /// A login that a server requested, for further requests to the same origin.
 #[derive(Debug)]
 pub struct AuthState {
-    login: Arc<HttpCredentials>,
-    session: AuthScheme,
+    credentials: Arc<HttpCredentials>,
+    auth_scheme: AuthScheme,
 }
 
 impl AuthState {
     /// Returns the value of `Authorization` for a request of `method` to `url`; `None` for other origins.
-    pub fn authorization(&mut self, method: &Method, url: &Url) -> Option<HeaderValue> {
-        if !self.login.applies_to(url) {
+    pub fn authorization_header(&mut self, method: &Method, url: &Url) -> Option<HeaderValue> {
+        if !self.credentials.applies_to(url) {
             return None;
         }
-        self.login.authorization(&mut self.session, method, url, &[])
+        self.credentials.authorization_header(&mut self.auth_scheme, method, url, &[])
     }
 }
 
@@ -30,6 +30,6 @@ impl RequestChain<'_> {
     /// Takes the state of the login, if the server requested one.
     pub fn take_auth_state(&mut self) -> Option<AuthState> {
         let login = Arc::clone(self.request.credentials.as_ref()?);
-        Some(AuthState { login, session: self.auth_scheme.take()? })
+        Some(AuthState { credentials: login, auth_scheme: self.auth_scheme.take()? })
     }
 }

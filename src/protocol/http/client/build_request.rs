@@ -38,11 +38,11 @@ pub(super) struct RequestParts<'m> {
     pub(super) method: &'m Method,
     pub(super) version: Version,
     /// The monitor's own URL, and the header fields for that server.
-    pub(super) origin: &'m Url,
+    pub(super) monitor_url: &'m Url,
     pub(super) headers: &'m HeaderMap,
     pub(super) body: Option<&'m Bytes>,
-    pub(super) cookies: Option<HeaderValue>,
-    pub(super) authorization: Option<&'m HeaderValue>,
+    pub(super) cookie_header: Option<HeaderValue>,
+    pub(super) authorization_header: Option<&'m HeaderValue>,
 }
 
 /// Builds the message from `parts`.
@@ -64,7 +64,7 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
         let host = &url[Position::BeforeHost..Position::AfterPort];
         headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| invalid_url_failure(url))?);
     }
-    if !is_same_origin(url, parts.origin) {
+    if !is_same_origin(url, parts.monitor_url) {
         // The monitor's credentials are only for its own server.
         let secrets: Vec<HeaderName> =
             headers.keys().filter(|name| is_secret_header(name)).cloned().collect();
@@ -72,10 +72,10 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
             headers.remove(secret);
         }
     }
-    if let Some(cookies) = parts.cookies {
+    if let Some(cookies) = parts.cookie_header {
         headers.append(COOKIE, cookies);
     }
-    if let Some(authorization) = parts.authorization {
+    if let Some(authorization) = parts.authorization_header {
         headers.insert(AUTHORIZATION, authorization.clone());
     }
     match parts.body {

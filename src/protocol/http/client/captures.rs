@@ -9,25 +9,25 @@ use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::MASK;
 
 /// Longest captured body, in bytes after decoding.
-pub const MAX_CAPTURED_BODY: usize = 64 * 1024;
+pub const MAX_CAPTURED_BODY_BYTES: usize = 64 * 1024;
 
 /// Captures the status line and the header fields, with credentials redacted.
 #[must_use]
 pub fn head_capture(head: &ResponseHead) -> Capture {
     let mut text = format!("{} {}", version_name(head.version), head.status.as_u16());
-    if let Some(reason) = &head.reason {
+    if let Some(reason) = &head.reason_phrase {
         let _ = write!(text, " {reason}");
     }
     text.push_str("\r\n");
     let values = head.headers.iter().map(|(name, value)| (name, String::from_utf8_lossy(value.as_bytes())));
     let values: Vec<_> = values.collect();
-    text.push_str(&header_lines(values.iter().map(|(name, value)| (name.as_str(), &**value))));
+    text.push_str(&format_headers(values.iter().map(|(name, value)| (name.as_str(), &**value))));
     Capture::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
 }
 
 /// Formats header fields, one per line, with credentials redacted.
 #[must_use]
-pub fn header_lines<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub fn format_headers<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut text = String::new();
     for (name, value) in fields {
         let _ = write!(text, "{name}: {}\r\n", if is_sensitive_header(name) { MASK } else { value });
@@ -38,7 +38,7 @@ pub fn header_lines<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) ->
 /// Captures the beginning of a body of this media type; `None` for an empty one.
 #[must_use]
 pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
-    let bytes = bytes.get(..MAX_CAPTURED_BODY).unwrap_or(bytes);
+    let bytes = bytes.get(..MAX_CAPTURED_BODY_BYTES).unwrap_or(bytes);
     if bytes.is_empty() {
         return None;
     }
@@ -53,12 +53,12 @@ pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture>
         _ => ("response-body.txt", "text/plain"),
     };
     let charset = parameters.split(';').find_map(|part| part.trim().strip_prefix("charset="));
-    let charset = charset.map(|charset| charset.trim_matches('"')).filter(|charset| is_token(charset));
+    let charset = charset.map(|charset| charset.trim_matches('"')).filter(|charset| is_charset_name(charset));
     let mimetype = charset.map_or(mimetype.to_owned(), |charset| format!("{mimetype}; charset={charset}"));
     Some(Capture::new(name, mimetype, bytes))
 }
 
-fn is_token(text: &str) -> bool {
+fn is_charset_name(text: &str) -> bool {
     let in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+".contains(&byte);
     (1..=40).contains(&text.len()) && text.bytes().all(in_token)
 }
@@ -80,8 +80,12 @@ mod tests {
         }
         let status = http::StatusCode::SERVICE_UNAVAILABLE;
         let reason = Some("Busy".to_owned());
-        let capture =
-            head_capture(&ResponseHead { status, version: http::Version::HTTP_11, reason, headers });
+        let capture = head_capture(&ResponseHead {
+            status,
+            version: http::Version::HTTP_11,
+            reason_phrase: reason,
+            headers,
+        });
         let text = String::from_utf8_lossy(capture.content.as_deref().unwrap_or_default()).into_owned();
         assert_eq!(
             text,
@@ -106,8 +110,8 @@ mod tests {
         assert_eq!(kind(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
         assert_eq!(body_capture(&[], None), None);
         assert_eq!(
-            body_capture(&vec![b'x'; MAX_CAPTURED_BODY + 9], None).map(|c| c.bytes),
-            Some(MAX_CAPTURED_BODY as u64)
+            body_capture(&vec![b'x'; MAX_CAPTURED_BODY_BYTES + 9], None).map(|c| c.bytes),
+            Some(MAX_CAPTURED_BODY_BYTES as u64)
         );
     }
 }

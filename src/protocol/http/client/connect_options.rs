@@ -10,19 +10,19 @@ use crate::net::{AddressFamily, Endpoint, TlsOptions};
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
     /// Families to try.
-    pub family: AddressFamily,
+    pub address_family: AddressFamily,
     /// A host with the address to use instead of resolving it.
-    pub pinned: Option<(Host<String>, IpAddr)>,
+    pub pinned_host: Option<(Host<String>, IpAddr)>,
     /// Id of the proxy to use, instead of the default of the location.
-    pub proxy: Option<i64>,
+    pub proxy_id: Option<i64>,
     /// TLS versions, trust and certificate. ALPN follows from the request.
-    pub tls: TlsOptions,
+    pub tls_options: TlsOptions,
 }
 
 impl ConnectOptions {
     /// Returns the endpoint of `url`.
     #[must_use]
-    pub fn endpoint(&self, url: &Url) -> Endpoint {
+    pub fn endpoint_of(&self, url: &Url) -> Endpoint {
         let literal = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
@@ -31,14 +31,20 @@ impl ConnectOptions {
         // IPv6 addresses are in brackets.
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let pinned =
-            self.pinned.as_ref().filter(|(host, _)| url.host().is_some_and(|of_url| *host == of_url));
+            self.pinned_host.as_ref().filter(|(host, _)| url.host().is_some_and(|of_url| *host == of_url));
         let pinned = pinned.map(|&(_, address)| address);
-        let family = match (self.family, pinned.or(literal)) {
+        let family = match (self.address_family, pinned.or(literal)) {
             // An explicit IPv6 address is used whatever family names resolve to.
             (AddressFamily::V4Only, Some(IpAddr::V6(_))) => AddressFamily::Any,
             (family, _) => family,
         };
         let port = url.port_or_known_default().unwrap_or(80);
-        Endpoint { host: host.into(), port, pinned_address: pinned, family, proxy_id: self.proxy }
+        Endpoint {
+            host: host.into(),
+            port,
+            pinned_address: pinned,
+            address_family: family,
+            proxy_id: self.proxy_id,
+        }
     }
 }

@@ -14,7 +14,7 @@ pub struct CookieJar(Option<Box<CookieStore>>);
 
 impl CookieJar {
     /// Stores the cookies of a response from `url`.
-    pub fn store(&mut self, url: &Url, headers: &HeaderMap) {
+    pub fn store_response_cookies(&mut self, url: &Url, headers: &HeaderMap) {
         for text in headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok()) {
             let Ok(mut cookie) = RawCookie::parse(text.to_owned()) else { continue };
             if is_acceptable(&mut cookie, url) {
@@ -88,7 +88,7 @@ mod tests {
             headers.append(SET_COOKIE, HeaderValue::from_str(cookie).unwrap());
         }
         let mut jar = CookieJar::default();
-        jar.store(&Url::parse(from).unwrap(), &headers);
+        jar.store_response_cookies(&Url::parse(from).unwrap(), &headers);
         let value = jar.cookie_header(&Url::parse(to).unwrap());
         value.map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
     }

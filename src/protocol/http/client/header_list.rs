@@ -10,16 +10,16 @@ use crate::domain::{HeaderList, from_utf8_lossy};
 use crate::syntax::MASK;
 
 /// Maximum number of header fields that are kept.
-const MAX_FIELDS: usize = 64;
+const MAX_KEPT_FIELDS: usize = 64;
 
 /// Longest value that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 512;
 
 /// Returns the names and values of header fields, with credentials redacted.
 pub(super) fn to_header_list(headers: &HeaderMap) -> HeaderList {
-    let fields = || headers.iter().take(MAX_FIELDS);
+    let fields = || headers.iter().take(MAX_KEPT_FIELDS);
     let bytes = fields().map(|(name, value)| name.as_str().len() + value.len().min(MAX_VALUE_BYTES)).sum();
-    let mut list = HeaderList::with_capacity(headers.len().min(MAX_FIELDS), bytes);
+    let mut list = HeaderList::with_capacity(headers.len().min(MAX_KEPT_FIELDS), bytes);
     for (name, value) in fields() {
         list.push(name.as_str(), &redacted_value(name, value));
     }

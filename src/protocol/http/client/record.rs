@@ -29,13 +29,13 @@ pub struct ExchangeRecord<'k> {
 impl RequestChain<'_> {
     /// Returns the record of the exchange in progress.
     #[must_use]
-    pub fn record(&mut self, record: &ExchangeRecord<'_>) -> HttpExchange {
+    pub fn build_http_exchange(&mut self, record: &ExchangeRecord<'_>) -> HttpExchange {
         let mut exchange = HttpExchange {
-            started_us: u64::try_from(self.started_after.as_micros()).unwrap_or(u64::MAX),
-            method: self.method.as_str().to_owned(),
-            url: self.url.as_str().to_owned(),
-            address: self.trace.address,
-            phases: self.trace.phases,
+            started_us: u64::try_from(self.exchange_offset.as_micros()).unwrap_or(u64::MAX),
+            method: self.current_method.as_str().to_owned(),
+            url: self.current_url.as_str().to_owned(),
+            address: self.exchange_trace.peer_address,
+            phases: self.exchange_trace.phases,
             body_wire_bytes: record.wire_bytes,
             body_bytes: record.body_bytes,
             failure: record.failure.cloned(),
@@ -43,7 +43,7 @@ impl RequestChain<'_> {
         };
         // Built again if it was not recorded; if that fails, the exchange failed for that reason.
         let sent = self
-            .sent
+            .sent_headers
             .take()
             .or_else(|| self.build_request().ok().map(|message| to_header_list(message.headers())));
         if let Some(sent) = sent {
@@ -57,7 +57,7 @@ impl RequestChain<'_> {
         if let Some(head) = record.head {
             exchange.http_status = head.status.as_u16();
             version_name(head.version).clone_into(&mut exchange.http_version);
-            exchange.http_reason = head.reason.as_deref().map(truncate_for_result);
+            exchange.http_reason = head.reason_phrase.as_deref().map(truncate_for_result);
             exchange.response_headers = to_header_list(&head.headers);
             let body = Some(record.body).filter(|body| record.max_body_bytes > 0 && !body.is_empty());
             exchange.response_body =

@@ -11,7 +11,7 @@ pub const MAX_REDIRECTS: usize = 10;
 /// Longest URL that can be requested, in bytes.
 const MAX_URL_BYTES: usize = 65_000;
 /// Longest URL that messages quote, in characters.
-const MAX_SHOWN_CHARS: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// Whether `status` is a redirect; other 3xx have no single target.
 #[must_use]
@@ -47,7 +47,7 @@ pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> R
 }
 
 /// Returns the method after a redirect. 303 requires GET; after 301 and 302 a POST becomes GET, as in browsers.
-pub(super) fn redirect_method(status: StatusCode, method: &Method) -> Method {
+pub(super) fn method_after_redirect(status: StatusCode, method: &Method) -> Method {
     match status.as_u16() {
         303 if method != Method::HEAD => Method::GET,
         301 | 302 if method == Method::POST => Method::GET,
@@ -61,7 +61,7 @@ pub fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    truncate(url.as_str(), MAX_SHOWN_CHARS)
+    truncate(url.as_str(), MAX_QUOTED_CHARS)
 }
 
 #[cfg(test)]
@@ -126,7 +126,11 @@ mod tests {
             (303, Method::HEAD, Method::HEAD),
             (303, Method::GET, Method::GET),
         ] {
-            assert_eq!(redirect_method(StatusCode::from_u16(status).unwrap(), &before), after, "{status}");
+            assert_eq!(
+                method_after_redirect(StatusCode::from_u16(status).unwrap(), &before),
+                after,
+                "{status}"
+            );
         }
     }
 }

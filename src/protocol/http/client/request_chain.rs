@@ -27,33 +27,33 @@ const MAX_AUTH_ATTEMPTS: u32 = 3;
 /// A request, repeated as authentication and redirects require.
 #[derive(Debug)]
 pub struct RequestChain<'a> {
-    client: RequestContext<'a>,
+    context: RequestContext<'a>,
     /// As the monitor defines it; changes by redirects are kept separately.
     pub(super) request: &'a RequestSpec,
-    jar: &'a mut CookieJar,
+    cookie_jar: &'a mut CookieJar,
     /// Connection and phases of the exchange in progress.
-    pub trace: ConnectionTrace,
+    pub exchange_trace: ConnectionTrace,
     /// The URL of the next exchange.
-    pub(super) url: Url,
-    pub(super) method: Method,
+    pub(super) current_url: Url,
+    pub(super) current_method: Method,
     has_body: bool,
     /// Time from the start of the attempt to that of the exchange in progress.
-    pub(super) started_after: Duration,
+    pub(super) exchange_offset: Duration,
     /// The cookies sent with that exchange; its response may have set others.
-    cookies: Option<HeaderValue>,
+    cookie_header: Option<HeaderValue>,
     /// The value of `Authorization` sent with it.
-    pub(super) authorization: Option<HeaderValue>,
+    pub(super) authorization_header: Option<HeaderValue>,
     /// The header fields sent with it, if they are recorded.
-    pub(super) sent: Option<HeaderList>,
+    pub(super) sent_headers: Option<HeaderList>,
     /// The negotiated version.
-    pub(super) version: Version,
-    is_secured: bool,
-    version_fallback: Option<String>,
+    pub(super) negotiated_version: Version,
+    is_tls_established: bool,
+    version_fallback_note: Option<String>,
     /// The scheme of the login; set once the server has requested it, or from the start if preemptive.
     pub(super) auth_scheme: Option<AuthScheme>,
     /// Number of challenges answered so far.
     auth_attempts: u32,
-    finished: ChainTrace,
+    chain_trace: ChainTrace,
 }
 
 /// The trace of a chain, complete up to where it ended.
@@ -62,7 +62,7 @@ pub struct ChainTrace {
     /// Sums over all exchanges.
     pub phases: Phases,
     /// The last exchange, whose phases are part of the sums.
-    pub trace: ConnectionTrace,
+    pub last_exchange: ConnectionTrace,
     /// The redirects that were followed.
     pub redirects: Vec<RedirectHop>,
 }
@@ -71,47 +71,47 @@ impl<'a> RequestChain<'a> {
     /// Creates a chain before its first exchange.
     pub fn new(client: RequestContext<'a>, request: &'a RequestSpec, jar: &'a mut CookieJar) -> Self {
         Self {
-            client,
+            context: client,
             request,
-            jar,
-            trace: ConnectionTrace::default(),
-            url: request.url.clone(),
-            method: request.method.clone(),
+            cookie_jar: jar,
+            exchange_trace: ConnectionTrace::default(),
+            current_url: request.url.clone(),
+            current_method: request.method.clone(),
             has_body: request.body.is_some(),
-            started_after: Duration::ZERO,
-            cookies: None,
-            authorization: None,
-            sent: None,
-            version: request.version,
-            is_secured: false,
-            version_fallback: None,
+            exchange_offset: Duration::ZERO,
+            cookie_header: None,
+            authorization_header: None,
+            sent_headers: None,
+            negotiated_version: request.version,
+            is_tls_established: false,
+            version_fallback_note: None,
             auth_scheme: request.preemptive_auth.then_some(AuthScheme::Basic),
             auth_attempts: 0,
-            finished: ChainTrace::default(),
+            chain_trace: ChainTrace::default(),
         }
     }
 
     /// Returns the current URL, without credentials.
     #[must_use]
     pub const fn url(&self) -> &Url {
-        &self.url
+        &self.current_url
     }
 
     /// Whether the exchange in progress completed its TLS handshake.
     #[must_use]
     pub const fn used_tls(&self) -> bool {
-        self.is_secured
+        self.is_tls_established
     }
 
     /// Whether the exchange in progress sent the login.
     #[must_use]
     pub const fn sent_credentials(&self) -> bool {
-        self.authorization.is_some()
+        self.authorization_header.is_some()
     }
 
     /// Takes the message that the server does not support the requested version.
-    pub fn take_version_fallback(&mut self) -> Option<String> {
-        self.version_fallback.take()
+    pub fn take_version_fallback_note(&mut self) -> Option<String> {
+        self.version_fallback_note.take()
     }
 
     /// Opens a connection to the current URL, sends the request and waits for the head of the response; stores its
@@ -120,56 +120,66 @@ impl<'a> RequestChain<'a> {
     /// # Errors
     /// Fails in the phase where it happened; [`Self::trace`] is set up to there.
     pub async fn send(&mut self) -> Result<(ResponseHead, ResponseBody), Failure> {
-        self.started_after = self.client.started.elapsed();
-        self.sent = None;
-        self.is_secured = false;
-        self.version = self.request.version;
-        let RequestContext { net, connect_options, deadline, .. } = self.client;
-        let endpoint = connect_options.endpoint(&self.url);
-        let is_https = self.url.scheme() == "https";
-        if self.version == Version::HTTP_3 && is_https {
-            let options = TlsOptions { alpn: alpn(self.version), ..connect_options.tls.clone() };
+        self.exchange_offset = self.context.started.elapsed();
+        self.sent_headers = None;
+        self.is_tls_established = false;
+        self.negotiated_version = self.request.version;
+        let RequestContext { net, connect_options, deadline, .. } = self.context;
+        let endpoint = connect_options.endpoint_of(&self.current_url);
+        let is_https = self.current_url.scheme() == "https";
+        if self.negotiated_version == Version::HTTP_3 && is_https {
+            let options = TlsOptions {
+                alpn_protocols: alpn_protocols(self.negotiated_version),
+                ..connect_options.tls_options.clone()
+            };
             // QUIC and TLS are on the heap, so that requests without them need no space for them.
-            let quic = Box::pin(net.quic_connect(&endpoint, &options, deadline, &mut self.trace)).await?;
-            self.is_secured = true;
-            let message = self.prepare()?;
-            let response = send_http3_request(quic, message, deadline, &mut self.trace.phases).await?;
-            self.jar.store(&self.url, &response.0.headers);
+            let quic =
+                Box::pin(net.quic_connect(&endpoint, &options, deadline, &mut self.exchange_trace)).await?;
+            self.is_tls_established = true;
+            let message = self.prepare_request()?;
+            let response =
+                send_http3_request(quic, message, deadline, &mut self.exchange_trace.phases).await?;
+            self.cookie_jar.store_response_cookies(&self.current_url, &response.0.headers);
             return Ok(response);
         }
-        if self.version == Version::HTTP_3 {
-            let text = display_url(&self.url);
-            self.version_fallback =
+        if self.negotiated_version == Version::HTTP_3 {
+            let text = display_url(&self.current_url);
+            self.version_fallback_note =
                 Some(format!("`{text}` is not an https URL, HTTP/1.1 was used instead of HTTP/3"));
-            self.version = Version::HTTP_11;
+            self.negotiated_version = Version::HTTP_11;
         }
-        let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
+        let tcp = net.connect(&endpoint, deadline, &mut self.exchange_trace).await?;
         // Everything needed is read before the close, so a reset loses nothing.
         if !is_https {
-            let protocol = match self.version {
+            let protocol = match self.negotiated_version {
                 Version::HTTP_2 => HttpProtocol::Http2,
                 _ => HttpProtocol::Http1,
             };
-            return self.exchange(ResetOnClose::new(tcp), protocol).await;
+            return self.exchange_over_stream(ResetOnClose::new(tcp), protocol).await;
         }
         set_reset_on_close(&tcp);
-        let options = TlsOptions { alpn: alpn(self.version), ..connect_options.tls.clone() };
-        let handshake = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace);
+        let options = TlsOptions {
+            alpn_protocols: alpn_protocols(self.negotiated_version),
+            ..connect_options.tls_options.clone()
+        };
+        let handshake = net.tls_handshake(tcp, &endpoint.host, &options, deadline, &mut self.exchange_trace);
         let stream = Box::pin(handshake).await?;
-        self.is_secured = true;
+        self.is_tls_established = true;
         let protocol = match stream.alpn_protocol() {
             Some(b"h2") => HttpProtocol::Http2,
             _ => HttpProtocol::Http1,
         };
-        if (self.version, protocol) == (Version::HTTP_2, HttpProtocol::Http1) {
-            self.version_fallback =
-                Some(format!("`{}` does not speak HTTP/2, HTTP/1.1 was used", display_url(&self.url)));
-            self.version = Version::HTTP_11;
+        if (self.negotiated_version, protocol) == (Version::HTTP_2, HttpProtocol::Http1) {
+            self.version_fallback_note = Some(format!(
+                "`{}` does not speak HTTP/2, HTTP/1.1 was used",
+                display_url(&self.current_url)
+            ));
+            self.negotiated_version = Version::HTTP_11;
         }
-        Box::pin(self.exchange(stream, protocol)).await
+        Box::pin(self.exchange_over_stream(stream, protocol)).await
     }
 
-    async fn exchange<S>(
+    async fn exchange_over_stream<S>(
         &mut self,
         stream: S,
         protocol: HttpProtocol,
@@ -177,26 +187,27 @@ impl<'a> RequestChain<'a> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let message = self.prepare()?;
-        let deadline = self.client.deadline;
-        let response = send_request(stream, protocol, message, deadline, &mut self.trace.phases).await?;
-        self.jar.store(&self.url, &response.0.headers);
+        let message = self.prepare_request()?;
+        let deadline = self.context.deadline;
+        let response =
+            send_request(stream, protocol, message, deadline, &mut self.exchange_trace.phases).await?;
+        self.cookie_jar.store_response_cookies(&self.current_url, &response.0.headers);
         Ok(response)
     }
 
     /// Returns the request of the exchange in progress, with its login.
-    fn prepare(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
-        self.authorization = self.authorize();
-        self.cookies = self.jar.cookie_header(&self.url);
+    fn prepare_request(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
+        self.authorization_header = self.build_authorization();
+        self.cookie_header = self.cookie_jar.cookie_header(&self.current_url);
         let message = self.build_request()?;
-        self.sent = self.client.record_exchanges.then(|| to_header_list(message.headers()));
+        self.sent_headers = self.context.record_exchanges.then(|| to_header_list(message.headers()));
         Ok(message)
     }
 
-    fn authorize(&mut self) -> Option<HeaderValue> {
-        let login = self.request.credentials.as_ref().filter(|login| login.applies_to(&self.url))?;
+    fn build_authorization(&mut self) -> Option<HeaderValue> {
+        let login = self.request.credentials.as_ref().filter(|login| login.applies_to(&self.current_url))?;
         let body = self.request.body.as_deref().filter(|_| self.has_body).unwrap_or_default();
-        login.authorization(self.auth_scheme.as_mut()?, &self.method, &self.url, body)
+        login.authorization_header(self.auth_scheme.as_mut()?, &self.current_method, &self.current_url, body)
     }
 
     /// Whether the exchange in progress sends the body.
@@ -208,14 +219,14 @@ impl<'a> RequestChain<'a> {
     pub(super) fn build_request(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         let body = self.request.body.as_ref().filter(|_| self.has_body);
         build_request(RequestParts {
-            url: &self.url,
-            method: &self.method,
-            version: self.version,
-            origin: &self.request.url,
+            url: &self.current_url,
+            method: &self.current_method,
+            version: self.negotiated_version,
+            monitor_url: &self.request.url,
             headers: &self.request.headers,
             body,
-            cookies: self.cookies.clone(),
-            authorization: self.authorization.as_ref(),
+            cookie_header: self.cookie_header.clone(),
+            authorization_header: self.authorization_header.as_ref(),
         })
     }
 
@@ -224,7 +235,7 @@ impl<'a> RequestChain<'a> {
     ///
     /// # Errors
     /// Fails for a redirect that cannot be followed, and for a challenge that cannot be answered.
-    pub fn advance(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
+    pub fn answer_or_follow(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
         if self.request.follow_redirects && redirect::is_redirect(head.status) {
             self.follow_redirect(head)?;
         } else if self.can_authenticate(head) {
@@ -233,13 +244,13 @@ impl<'a> RequestChain<'a> {
         } else {
             return Ok(false);
         }
-        self.close_exchange();
+        self.merge_exchange_trace();
         Ok(true)
     }
 
     fn follow_redirect(&mut self, head: &ResponseHead) -> Result<(), Failure> {
-        let to = redirect::redirect_target(&self.url, head.status, &head.headers)?;
-        if self.finished.redirects.len() == redirect::MAX_REDIRECTS {
+        let to = redirect::redirect_target(&self.current_url, head.status, &head.headers)?;
+        if self.chain_trace.redirects.len() == redirect::MAX_REDIRECTS {
             let detail = format!(
                 "more than {} redirects, the next one to `{}`",
                 redirect::MAX_REDIRECTS,
@@ -247,57 +258,60 @@ impl<'a> RequestChain<'a> {
             );
             return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
         }
-        self.finished.redirects.push(RedirectHop {
-            url: self.url.as_str().to_owned(),
+        self.chain_trace.redirects.push(RedirectHop {
+            url: self.current_url.as_str().to_owned(),
             http_status: head.status.as_u16(),
-            address: self.trace.address,
-            phases: self.trace.phases,
+            address: self.exchange_trace.peer_address,
+            phases: self.exchange_trace.phases,
         });
-        let method = redirect::redirect_method(head.status, &self.method);
-        self.has_body &= method == self.method;
-        self.method = method;
-        self.url = to;
+        let method = redirect::method_after_redirect(head.status, &self.current_method);
+        self.has_body &= method == self.current_method;
+        self.current_method = method;
+        self.current_url = to;
         Ok(())
     }
 
-    /// Whether [`Self::advance`] would continue after this response, or fail to.
+    /// Whether [`Self::answer_or_follow`] would continue after this response, or fail to.
     #[must_use]
-    pub fn will_continue(&self, head: &ResponseHead) -> bool {
+    pub fn is_followed_up(&self, head: &ResponseHead) -> bool {
         self.request.follow_redirects && redirect::is_redirect(head.status) || self.can_authenticate(head)
     }
 
     fn can_authenticate(&self, head: &ResponseHead) -> bool {
         head.status == StatusCode::UNAUTHORIZED
             && self.auth_attempts < MAX_AUTH_ATTEMPTS
-            && self.request.credentials.as_ref().is_some_and(|login| login.applies_to(&self.url))
-            && self.auth_scheme.as_ref().is_none_or(|session| session.is_stale(&head.headers))
+            && self.request.credentials.as_ref().is_some_and(|login| login.applies_to(&self.current_url))
+            && self
+                .auth_scheme
+                .as_ref()
+                .is_none_or(|session| session.requires_new_authorization(&head.headers))
     }
 
     /// Merges the trace of the last exchange. Earlier name and TLS facts remain if it has none.
-    fn close_exchange(&mut self) {
-        let trace = std::mem::take(&mut self.trace);
-        self.finished.phases.merge(&trace.phases);
-        let last = &mut self.finished.trace;
+    fn merge_exchange_trace(&mut self) {
+        let trace = std::mem::take(&mut self.exchange_trace);
+        self.chain_trace.phases.merge(&trace.phases);
+        let last = &mut self.chain_trace.last_exchange;
         last.phases = trace.phases;
-        last.address = trace.address.or(last.address);
-        if !trace.resolved.is_empty() {
-            last.resolved = trace.resolved;
+        last.peer_address = trace.peer_address.or(last.peer_address);
+        if !trace.resolved_addresses.is_empty() {
+            last.resolved_addresses = trace.resolved_addresses;
         }
-        if trace.tls.is_some() {
-            last.tls = trace.tls;
+        if trace.tls_facts.is_some() {
+            last.tls_facts = trace.tls_facts;
         }
     }
 
     /// Returns the trace, complete up to here.
     #[must_use]
     pub fn finish(mut self) -> ChainTrace {
-        self.close_exchange();
-        self.finished
+        self.merge_exchange_trace();
+        self.chain_trace
     }
 }
 
 /// Returns the protocols offered by ALPN for a request of `version`.
-const fn alpn(version: Version) -> &'static [&'static [u8]] {
+const fn alpn_protocols(version: Version) -> &'static [&'static [u8]] {
     match version {
         Version::HTTP_3 => &[b"h3"],
         Version::HTTP_2 => &[b"h2", b"http/1.1"],

@@ -13,17 +13,17 @@ pub(in crate::protocol::http) struct Http3Body {
     pub(super) stream: Http3Stream,
     /// The connection is closed when its last sender is dropped.
     pub(super) _sender: Http3Sender,
-    pub(super) failures: FailureContext,
+    pub(super) failure_context: FailureContext,
     /// Bytes announced by `Content-Length`.
     pub(super) content_length: Option<u64>,
-    pub(super) received: u64,
+    pub(super) received_bytes: u64,
 }
 
 impl Http3Body {
     /// Raises the receive limit by `bytes`.
     pub(in crate::protocol::http) fn raise_limit(&self, bytes: u64) {
         // Frames and datagrams have their own headers.
-        self.failures.meter.raise_limit(bytes.saturating_mul(2));
+        self.failure_context.meter.raise_limit(bytes.saturating_mul(2));
     }
 
     /// Returns the next chunk; `None` at the end.
@@ -31,7 +31,7 @@ impl Http3Body {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Failure>>> {
-        if self.failures.meter.is_over_limit() {
+        if self.failure_context.meter.is_over_limit() {
             return Poll::Ready(Some(Err(too_large_failure(Phase::Transfer))));
         }
         let received = ready!(self.stream.poll_recv_data(cx)).map(|data| {
@@ -42,15 +42,16 @@ impl Http3Body {
         });
         Poll::Ready(match received {
             Ok(Some(data)) => {
-                self.received += data.len() as u64;
+                self.received_bytes += data.len() as u64;
                 Some(Ok(data))
             }
-            Ok(None) if self.content_length.is_some_and(|declared| declared != self.received) => {
-                let detail = format!("ended after {} bytes, which is not what it declares", self.received);
+            Ok(None) if self.content_length.is_some_and(|declared| declared != self.received_bytes) => {
+                let detail =
+                    format!("ended after {} bytes, which is not what it declares", self.received_bytes);
                 Some(Err(Failure::new(Phase::Transfer, FailureKind::ResponseTruncated, detail)))
             }
             Ok(None) => None,
-            Err(error) => Some(Err(self.failures.stream_failure(Phase::Transfer, &error))),
+            Err(error) => Some(Err(self.failure_context.stream_failure(Phase::Transfer, &error))),
         })
     }
 }

@@ -41,7 +41,7 @@ pub async fn send_http3_request(
     };
     let outcome = timeout_at(deadline.at, exchange).await;
     if matches!(outcome, Ok(Ok(_))) {
-        timings.record_head();
+        timings.record_response_head();
     }
     timings.write_phases(phases);
     let (response, stream, connection, driver) = match outcome {
@@ -57,7 +57,7 @@ pub async fn send_http3_request(
 pub(in crate::protocol::http) struct Http3Connection {
     sender: Http3Sender,
     failure_context: FailureContext,
-    timings: ExchangeTimings,
+    connection_timings: ExchangeTimings,
 }
 
 impl Http3Connection {
@@ -73,10 +73,10 @@ impl Http3Connection {
             .build(h3_quinn::Connection::new(context.connection.clone()))
             .await;
         let (mut connection, sender) =
-            built.map_err(|error| context.closed_failure(timings.phase(), &error.to_string()))?;
+            built.map_err(|error| context.connection_failure(timings.phase(), &error.to_string()))?;
         let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
         let driver = ConnectionDriver::new(connection, None, None);
-        Ok((Self { sender, failure_context: context, timings }, driver))
+        Ok((Self { sender, failure_context: context, connection_timings: timings }, driver))
     }
 
     /// Whether it accepts no more exchanges.
@@ -92,19 +92,27 @@ impl Http3Connection {
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
-        timings.assume_sent();
-        let timed_out =
-            || RequestError { failure: Failure::timed_out(timings.phase(), deadline.timeout), retry: None };
+        timings.assume_sent_at_start();
+        let timed_out = || RequestError {
+            failure: Failure::timed_out(timings.phase(), deadline.timeout),
+            retry_reason: None,
+        };
         let result = timeout_at(deadline.at, self.run_exchange(request, &timings)).await;
         let outcome = result.unwrap_or_else(|_| Err(timed_out()));
         if outcome.is_ok() {
-            timings.record_head();
-            self.timings.record_head();
+            timings.record_response_head();
+            self.connection_timings.record_response_head();
         }
         timings.write_phases(phases);
         let (head, stream) = outcome?;
-        let response = self.clone().build_response(head, stream, is_head, ConnectionDriver::noop(), timings);
-        response.map_err(|failure| RequestError { failure, retry: None })
+        let response = self.clone().build_response(
+            head,
+            stream,
+            is_head,
+            ConnectionDriver::without_connection(),
+            timings,
+        );
+        response.map_err(|failure| RequestError { failure, retry_reason: None })
     }
 
     async fn run_exchange(
@@ -121,7 +129,7 @@ impl Http3Connection {
                 stream.send_data(body).await?;
             }
             stream.finish().await?;
-            timings.record_sent();
+            timings.record_request_sent();
             loop {
                 let response = stream.recv_response().await?;
                 // Informational responses are skipped; the meter stops an endless series.
@@ -135,11 +143,12 @@ impl Http3Connection {
                 Ok(result) => return Ok(result),
                 Err(error) => self.failure_context.stream_failure(timings.phase(), &error),
             },
-            () = self.failure_context.meter.over_limit() => too_large_failure(timings.phase()),
+            () = self.failure_context.meter.wait_until_over_limit() => too_large_failure(timings.phase()),
         };
         // It answered other requests but not this one, so it is being closed (RFC 9114 5.2).
-        let is_closing = matches!(failure.kind, FailureKind::NoResponse) && self.timings.has_head();
-        Err(RequestError { failure, retry: is_closing.then_some(RetryReason::StaleConnection) })
+        let is_closing =
+            matches!(failure.kind, FailureKind::NoResponse) && self.connection_timings.has_response_head();
+        Err(RequestError { failure, retry_reason: is_closing.then_some(RetryReason::StaleConnection) })
     }
 
     fn build_response(
@@ -160,16 +169,16 @@ impl Http3Connection {
         let body = Http3Body {
             stream,
             _sender: self.sender,
-            failures: self.failure_context,
+            failure_context: self.failure_context,
             content_length: declared,
-            received: 0,
+            received_bytes: 0,
         };
-        let body = ResponseBody::from_quic(body, driver, timings, &parts.headers);
+        let body = ResponseBody::from_http3(body, driver, timings, &parts.headers);
         Ok((
             ResponseHead {
                 status: parts.status,
                 version: parts.version,
-                reason: None,
+                reason_phrase: None,
                 headers: parts.headers,
             },
             body,

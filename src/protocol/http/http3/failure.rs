@@ -4,7 +4,7 @@ use h3::error::StreamError;
 use quinn::ConnectionError;
 
 use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
-use crate::net::{QuicMeter, quic_closed};
+use crate::net::{QuicMeter, quic_connection_failure};
 use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 
 /// Returns the failure of more data than the meter allows.
@@ -39,12 +39,12 @@ impl FailureContext {
                 FailureKind::NoResponse,
                 "the server accepts no more requests on the connection".to_owned(),
             ),
-            other => self.closed_failure(phase, &other.to_string()),
+            other => self.connection_failure(phase, &other.to_string()),
         }
     }
 
     /// Returns the failure of a closed connection, or of a peer that violated HTTP/3 as described by `text`.
-    pub(super) fn closed_failure(&self, phase: Phase, text: &str) -> Failure {
+    pub(super) fn connection_failure(&self, phase: Phase, text: &str) -> Failure {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
         match self.connection.close_reason() {
             None | Some(ConnectionError::LocallyClosed) => {
@@ -57,7 +57,9 @@ impl FailureContext {
                 };
                 failure(kind, &replace_control_chars(&format!("the server closed the connection: {close}")))
             }
-            Some(error) => Failure { phase, ..quic_closed(self.connection.remote_address(), &error) },
+            Some(error) => {
+                Failure { phase, ..quic_connection_failure(self.connection.remote_address(), &error) }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::{Timestamp, replace_control_chars, to_hex};
 use crate::syntax::truncate_value;
 
 /// Most names of a certificate that are stored.
-const MAX_NAMES: usize = 100;
+const MAX_ALTERNATIVE_NAMES: usize = 100;
 
 /// Most characters of a subject or issuer that are stored.
 const MAX_SUBJECT_CHARS: usize = 4096;
@@ -23,12 +23,12 @@ pub(super) struct CertificateFacts {
     pub(super) issuer: String,
     pub(super) not_before: Timestamp,
     pub(super) not_after: Timestamp,
-    pub(super) names: Vec<String>,
+    pub(super) alternative_names: Vec<String>,
     /// SHA-256 of the certificate, hexadecimal.
-    pub(super) fingerprint: String,
+    pub(super) sha256_fingerprint: String,
     /// Such as `RSA 2048`, `EC 256`, `Ed25519`.
     pub(super) key_type: String,
-    is_authority: bool,
+    is_ca: bool,
 }
 
 /// Reads the facts of the certificate in `der`.
@@ -42,10 +42,10 @@ pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
         issuer: text(parsed.issuer().to_string()),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
-        names: alternative_names(&parsed),
-        fingerprint: to_hex(hash.as_ref()),
+        alternative_names: alternative_names(&parsed),
+        sha256_fingerprint: to_hex(hash.as_ref()),
         key_type: key_type(&parsed),
-        is_authority: parsed.is_ca(),
+        is_ca: parsed.is_ca(),
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -
     } else if facts.not_before > now {
         warnings.push(format!("The certificate `{subject}` is valid from {}", format_utc(facts.not_before)));
     }
-    if !client && !facts.is_authority {
+    if !client && !facts.is_ca {
         warnings.push(format!(
             "`{subject}` is not an authority; only a server that presents this certificate itself is trusted"
         ));
@@ -84,7 +84,7 @@ fn alternative_names(certificate: &X509Certificate<'_>) -> Vec<String> {
         _ => None,
     };
     let cut = |name: String| name.chars().take(255).collect();
-    extension.value.general_names.iter().filter_map(text).take(MAX_NAMES).map(cut).collect()
+    extension.value.general_names.iter().filter_map(text).take(MAX_ALTERNATIVE_NAMES).map(cut).collect()
 }
 
 fn ip_from_bytes(bytes: &[u8]) -> Option<IpAddr> {

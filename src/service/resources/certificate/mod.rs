@@ -7,7 +7,7 @@ mod parse;
 mod pkcs12;
 mod upload;
 
-pub(super) use opened_certificate::open_all;
-pub use opened_certificate::{CertificateWatcher, OpenedCertificate};
-pub use upload::open_pkcs12;
+pub(super) use opened_certificate::decrypt_all;
+pub use opened_certificate::{CertificateWatcher, DecryptedCertificate};
+pub use upload::pkcs12_to_pem;
 pub(super) use upload::{check_removal, create};

@@ -7,42 +7,42 @@ use zeroize::Zeroizing;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind};
 use crate::schema::typed::record::{CertificateKind, CertificateSettings};
-use crate::service::resources::dependencies::ResourceDependencies;
+use crate::service::resources::dependencies::RecordServiceDependencies;
 use crate::store::{Pagination, RecordFilter, StoreError, seal_context};
 
 /// A decrypted certificate for TLS, with its secret key.
 #[derive(Clone)]
-pub struct OpenedCertificate {
+pub struct DecryptedCertificate {
     /// Its id.
     pub id: i64,
     /// Its name.
     pub name: String,
     /// Whether it is a client certificate with its key, rather than an authority.
-    pub client: bool,
+    pub is_client: bool,
     /// Certificates, and the key of a client certificate, as PEM.
     pub pem: Arc<Zeroizing<Vec<u8>>>,
 }
 
 /// Receives all certificates whenever they change.
-pub type CertificateWatcher = Arc<dyn Fn(Vec<OpenedCertificate>) + Send + Sync>;
+pub type CertificateWatcher = Arc<dyn Fn(Vec<DecryptedCertificate>) + Send + Sync>;
 
 /// Returns the certificates of all accounts, decrypted. One that cannot be decrypted is logged and left out.
-pub(in crate::service::resources) async fn open_all(
-    dependencies: &ResourceDependencies,
-) -> Result<Vec<OpenedCertificate>, StoreError> {
+pub(in crate::service::resources) async fn decrypt_all(
+    dependencies: &RecordServiceDependencies,
+) -> Result<Vec<DecryptedCertificate>, StoreError> {
     let filter = RecordFilter::new(RecordKind::Certificate);
-    let found = dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-    Ok(found.items.iter().filter_map(|record| open_record(dependencies, record)).collect())
+    let found = dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+    Ok(found.items.iter().filter_map(|record| decrypt_record(dependencies, record)).collect())
 }
 
-fn open_record(dependencies: &ResourceDependencies, record: &Record) -> Option<OpenedCertificate> {
+fn decrypt_record(dependencies: &RecordServiceDependencies, record: &Record) -> Option<DecryptedCertificate> {
     let settings: CertificateSettings<'_> = settings_or_skip(record)?;
     let sealed = record.private_data.as_deref().unwrap_or_default();
-    match dependencies.vault.open(&certificate_seal_context(record.customer), sealed) {
-        Ok(pem) => Some(OpenedCertificate {
+    match dependencies.keyring.open(&certificate_seal_context(record.customer), sealed) {
+        Ok(pem) => Some(DecryptedCertificate {
             id: record.id,
             name: settings.name.to_owned(),
-            client: settings.kind == CertificateKind::Client,
+            is_client: settings.kind == CertificateKind::Client,
             pem: Arc::new(pem),
         }),
         Err(error) => {

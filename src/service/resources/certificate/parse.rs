@@ -35,22 +35,22 @@ impl CertificateInput {
 /// A parsed certificate.
 pub(super) struct ParsedCertificate {
     /// The certificate itself, the first of its chain, as DER.
-    pub(super) leaf: Vec<u8>,
+    pub(super) leaf_der: Vec<u8>,
     /// Number of certificates.
-    pub(super) count: usize,
+    pub(super) certificate_count: usize,
     /// All of it as PEM, the key last.
     pub(super) pem: Zeroizing<Vec<u8>>,
 }
 
 /// Certificates and keys of one text.
-struct PemItems {
+struct ChainAndKeys {
     chain: Vec<CertificateDer<'static>>,
     keys: Vec<PrivateKeyDer<'static>>,
 }
 
 /// Parses `input`. The error text starts in lower case and has no full stop.
 pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
-    let PemItems { mut chain, mut keys } = match input {
+    let ChainAndKeys { mut chain, mut keys } = match input {
         CertificateInput::Pem(text) => read_pem(text)?,
         CertificateInput::Pkcs12 { bytes: archive, password } => read_pkcs12(archive, password)?,
     };
@@ -71,7 +71,7 @@ pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCert
         (true, None) => return Err("it contains no private key".to_owned()),
         (true, Some(_)) if !keys.is_empty() => return Err("it contains several private keys".to_owned()),
         (true, Some(key)) => {
-            let owner = matching_certificate(&chain, &key)?;
+            let owner = index_of_matching_certificate(&chain, &key)?;
             chain.swap(0, owner);
             Some(key)
         }
@@ -84,13 +84,13 @@ pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCert
     };
     let pem = to_pem(&chain, key.as_ref());
     Ok(ParsedCertificate {
-        leaf: chain.first().map(|leaf| leaf.to_vec()).unwrap_or_default(),
-        count: chain.len(),
+        leaf_der: chain.first().map(|leaf| leaf.to_vec()).unwrap_or_default(),
+        certificate_count: chain.len(),
         pem,
     })
 }
 
-fn read_pem(text: &str) -> Result<PemItems, String> {
+fn read_pem(text: &str) -> Result<ChainAndKeys, String> {
     let bytes = text.as_bytes();
     let chain = CertificateDer::pem_slice_iter(bytes).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
@@ -100,19 +100,19 @@ fn read_pem(text: &str) -> Result<PemItems, String> {
     let keys = PrivateKeyDer::pem_slice_iter(bytes)
         .collect::<Result<_, _>>()
         .map_err(|_| "its private key cannot be read".to_owned())?;
-    Ok(PemItems { chain, keys })
+    Ok(ChainAndKeys { chain, keys })
 }
 
-fn read_pkcs12(archive: &[u8], password: &str) -> Result<PemItems, String> {
+fn read_pkcs12(archive: &[u8], password: &str) -> Result<ChainAndKeys, String> {
     let opened = pkcs12::open_archive(archive, password)
         .ok_or_else(|| "it is not PKCS#12, or `password` is wrong".to_owned())?;
     let chain = opened.certificates.into_iter().map(CertificateDer::from).collect();
     let keys = opened.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
-    Ok(PemItems { chain, keys })
+    Ok(ChainAndKeys { chain, keys })
 }
 
 /// Returns the position of the certificate that matches `key`.
-fn matching_certificate(
+fn index_of_matching_certificate(
     chain: &[CertificateDer<'static>],
     key: &PrivateKeyDer<'static>,
 ) -> Result<usize, String> {

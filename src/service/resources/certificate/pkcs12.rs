@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 /// Most iterations of all key derivations of one archive. Common: 3 or 4 derivations of 2,048 to 10,000 iterations;
 /// more than this takes seconds.
-const MAX_ROUNDS: u32 = 4_000_000;
+const MAX_KDF_ITERATIONS: u32 = 4_000_000;
 /// Version of RFC 7292.
 const VERSION: u32 = 3;
 
@@ -50,14 +50,14 @@ pub(super) fn open_archive(packed: &[u8], password: &str) -> Option<Pkcs12Conten
 struct DerReader<'a>(&'a [u8]);
 
 impl<'a> DerReader<'a> {
-    fn next(&mut self) -> Option<Any<'a>> {
+    fn next_element(&mut self) -> Option<Any<'a>> {
         let (rest, any) = Any::from_der(self.0).ok()?;
         self.0 = rest;
         Some(any)
     }
 
     fn content(&mut self, class: Class, tag: Tag) -> Option<&'a [u8]> {
-        let any = self.next()?;
+        let any = self.next_element()?;
         (any.class() == class && any.tag() == tag).then_some(any.data)
     }
 
@@ -70,16 +70,16 @@ impl<'a> DerReader<'a> {
     }
 
     /// Returns the content of the tag `[0]`.
-    fn tagged(&mut self) -> Option<&'a [u8]> {
+    fn context_tag_0(&mut self) -> Option<&'a [u8]> {
         self.content(Class::ContextSpecific, Tag(0))
     }
 
     fn oid(&mut self) -> Option<Oid<'a>> {
-        self.next()?.oid().ok()
+        self.next_element()?.oid().ok()
     }
 
     fn integer(&mut self) -> Option<u32> {
-        self.next()?.u32().ok()
+        self.next_element()?.u32().ok()
     }
 
     /// Returns an algorithm and its parameters.
@@ -91,7 +91,7 @@ impl<'a> DerReader<'a> {
 
 /// Purpose of a derived key (RFC 7292, appendix B.3).
 #[derive(Clone, Copy)]
-enum Purpose {
+enum KeyPurpose {
     Key = 1,
     InitializationVector = 2,
     Mac = 3,
@@ -103,8 +103,8 @@ struct ArchiveOpener<'a> {
     /// The password in UTF-16 with a terminating zero, for all older schemes.
     utf16_password: Zeroizing<Vec<u8>>,
     /// Iterations of key derivation that are still allowed.
-    rounds: u32,
-    opened: Pkcs12Contents,
+    remaining_iterations: u32,
+    contents: Pkcs12Contents,
 }
 
 impl<'a> ArchiveOpener<'a> {
@@ -112,8 +112,8 @@ impl<'a> ArchiveOpener<'a> {
         Self {
             password: password.as_bytes(),
             utf16_password,
-            rounds: MAX_ROUNDS,
-            opened: Pkcs12Contents::default(),
+            remaining_iterations: MAX_KDF_ITERATIONS,
+            contents: Pkcs12Contents::default(),
         }
     }
 
@@ -126,15 +126,15 @@ impl<'a> ArchiveOpener<'a> {
         if content.oid()? != DATA {
             return None;
         }
-        let content = DerReader(content.tagged()?).octets()?;
+        let content = DerReader(content.context_tag_0()?).octets()?;
         if !archive.0.is_empty() {
             self.verify_mac(archive.sequence()?, content)?;
         }
         let mut safes = DerReader(content).sequence()?;
         while !safes.0.is_empty() {
-            self.read_safe(safes.sequence()?)?;
+            self.read_content_info(safes.sequence()?)?;
         }
-        Some(self.opened)
+        Some(self.contents)
     }
 
     /// Verifies the MAC of `content`.
@@ -143,7 +143,7 @@ impl<'a> ArchiveOpener<'a> {
         let (algorithm, _) = expected.algorithm()?;
         let expected = expected.octets()?;
         let salt = mac.octets()?;
-        let rounds = self.spend_rounds(if mac.0.is_empty() { 1 } else { mac.integer()? })?;
+        let rounds = self.consume_iterations(if mac.0.is_empty() { 1 } else { mac.integer()? })?;
         let algorithms = [
             (oid!(1.3.14.3.2.26), hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
             (oid!(2.16.840.1.101.3.4.2.4), hmac::HMAC_SHA224),
@@ -153,16 +153,17 @@ impl<'a> ArchiveOpener<'a> {
         ];
         let (_, hmac_algorithm) = algorithms.into_iter().find(|(oid, _)| *oid == algorithm)?;
         let digest = hmac_algorithm.digest_algorithm();
-        let key = derive_key(digest, Purpose::Mac, &self.utf16_password, salt, rounds, digest.output_len());
+        let key =
+            derive_key(digest, KeyPurpose::Mac, &self.utf16_password, salt, rounds, digest.output_len());
         hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, expected).ok()
     }
 
     /// Reads one ContentInfo of the archive; each is plain or encrypted on its own.
-    fn read_safe(&mut self, mut safe: DerReader<'_>) -> Option<()> {
+    fn read_content_info(&mut self, mut safe: DerReader<'_>) -> Option<()> {
         let kind = safe.oid()?;
-        let mut content = DerReader(safe.tagged()?);
+        let mut content = DerReader(safe.context_tag_0()?);
         if kind == DATA {
-            return self.read_bags(content.octets()?);
+            return self.read_safe_bags(content.octets()?);
         }
         if kind != ENCRYPTED_DATA {
             return None;
@@ -179,31 +180,31 @@ impl<'a> ArchiveOpener<'a> {
         if encrypted.0.is_empty() {
             return Some(());
         }
-        let plain = self.decrypt(&scheme, parameters, encrypted.tagged()?)?;
-        self.read_bags(&plain)
+        let plain = self.decrypt(&scheme, parameters, encrypted.context_tag_0()?)?;
+        self.read_safe_bags(&plain)
     }
 
-    fn read_bags(&mut self, bags: &[u8]) -> Option<()> {
+    fn read_safe_bags(&mut self, bags: &[u8]) -> Option<()> {
         let mut bags = DerReader(bags).sequence()?;
         while !bags.0.is_empty() {
             let mut bag = bags.sequence()?;
             let kind = bag.oid()?;
-            let value = bag.tagged()?;
+            let value = bag.context_tag_0()?;
             let mut reader = DerReader(value);
             if kind == KEY_BAG {
-                self.opened.keys.push(Zeroizing::new(value.to_vec()));
+                self.contents.keys.push(Zeroizing::new(value.to_vec()));
             } else if kind == SHROUDED_KEY_BAG {
                 let mut reader = reader.sequence()?;
                 let (scheme, parameters) = reader.algorithm()?;
                 let key = self.decrypt(&scheme, parameters, reader.octets()?)?;
-                self.opened.keys.push(key);
+                self.contents.keys.push(key);
             } else if kind == CERTIFICATE_BAG {
                 let mut reader = reader.sequence()?;
                 if reader.oid()? != X509 {
                     return None;
                 }
-                let certificate = DerReader(reader.tagged()?).octets()?;
-                self.opened.certificates.push(certificate.to_vec());
+                let certificate = DerReader(reader.context_tag_0()?).octets()?;
+                self.contents.certificates.push(certificate.to_vec());
             }
         }
         Some(())
@@ -227,10 +228,11 @@ impl<'a> ArchiveOpener<'a> {
         ];
         let (_, cipher, size) = old.into_iter().find(|(oid, ..)| oid == scheme)?;
         let salt = parameters.octets()?;
-        let rounds = self.spend_rounds(parameters.integer()?)?;
+        let rounds = self.consume_iterations(parameters.integer()?)?;
         let sha1 = &digest::SHA1_FOR_LEGACY_USE_ONLY;
-        let key = derive_key(sha1, Purpose::Key, &self.utf16_password, salt, rounds, size);
-        let vector = derive_key(sha1, Purpose::InitializationVector, &self.utf16_password, salt, rounds, 8);
+        let key = derive_key(sha1, KeyPurpose::Key, &self.utf16_password, salt, rounds, size);
+        let vector =
+            derive_key(sha1, KeyPurpose::InitializationVector, &self.utf16_password, salt, rounds, 8);
         cipher.decrypt(&key, &vector, encrypted)
     }
 
@@ -246,7 +248,7 @@ impl<'a> ArchiveOpener<'a> {
         }
         let mut reader = reader.sequence()?;
         let salt = reader.octets()?;
-        let rounds = self.spend_rounds(reader.integer()?)?;
+        let rounds = self.consume_iterations(reader.integer()?)?;
         let mut algorithm = pbkdf2::PBKDF2_HMAC_SHA1;
         while !reader.0.is_empty() {
             let mut rest = DerReader(reader.0);
@@ -276,8 +278,8 @@ impl<'a> ArchiveOpener<'a> {
         cipher.decrypt(&key, vector.octets()?, encrypted)
     }
 
-    fn spend_rounds(&mut self, rounds: u32) -> Option<NonZeroU32> {
-        self.rounds = self.rounds.checked_sub(rounds)?;
+    fn consume_iterations(&mut self, rounds: u32) -> Option<NonZeroU32> {
+        self.remaining_iterations = self.remaining_iterations.checked_sub(rounds)?;
         NonZeroU32::new(rounds)
     }
 }
@@ -333,7 +335,7 @@ where
 /// Derives a key of `size` bytes from the password (RFC 7292, appendix B.2).
 fn derive_key(
     algorithm: &'static digest::Algorithm,
-    purpose: Purpose,
+    purpose: KeyPurpose,
     utf16_password: &[u8],
     salt: &[u8],
     rounds: NonZeroU32,

@@ -15,20 +15,22 @@ use crate::domain::Record;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
 use crate::service::resources::record_context::RecordContext;
-use crate::service::resources::record_draft::{RecordDraft, conflict_error, fields_with_defaults, invalid};
-use crate::service::resources::usage::monitors_using;
+use crate::service::resources::record_draft::{
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request,
+};
+use crate::service::resources::usage::monitor_usage_text;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Longest time to parse an upload: the creator of a PKCS#12 archive chooses the number of iterations.
-const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+const PARSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Limits concurrent parsing. After a timeout, parsing continues in the background and keeps its permit.
-static OPEN_PERMITS: Semaphore = Semaphore::const_new(2);
+static PARSE_PERMITS: Semaphore = Semaphore::const_new(2);
 
 /// Opens the client certificate in `packed` with `password`; returns its chain and key as PEM. The error is a message
 /// without a full stop.
-pub fn open_pkcs12(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+pub fn pkcs12_to_pem(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let input =
         CertificateInput::Pkcs12 { bytes: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
     super::parse::parse(&input, true).map(|parsed| parsed.pem)
@@ -49,7 +51,7 @@ pub(in crate::service::resources) async fn create(
     let input = match (pem, pkcs12) {
         (Some(_), None) if password.is_some() => {
             let message = "`password` goes with `pkcs12` only; a key in `pem` must not be encrypted";
-            return Err(invalid(conflict_error(body, "password", message)));
+            return Err(invalid_request(field_conflict_error(body, "password", message)));
         }
         (Some(pem), None) => CertificateInput::Pem(pem),
         (None, Some(text)) => {
@@ -59,11 +61,15 @@ pub(in crate::service::resources) async fn create(
             CertificateInput::Pkcs12 { bytes: packed, password: password.unwrap_or_default() }
         }
         (Some(_), Some(_)) => {
-            return Err(invalid(conflict_error(body, "pkcs12", "`pkcs12` does not go with `pem`")));
+            return Err(invalid_request(field_conflict_error(
+                body,
+                "pkcs12",
+                "`pkcs12` does not go with `pem`",
+            )));
         }
         (None, None) => {
             let message = "`pem` or `pkcs12` is required";
-            return Err(invalid(ValidationError::new(
+            return Err(invalid_request(ValidationError::new(
                 ValidationErrorKind::MissingField,
                 "pem",
                 body.position,
@@ -78,13 +84,13 @@ pub(in crate::service::resources) async fn create(
             body.position_of(field),
             format!("`{field}`: {reason}"),
         );
-        invalid(error.with_value(crate::syntax::MASK))
+        invalid_request(error.with_value(crate::syntax::MASK))
     };
     let format = input.format();
     let parsed = parse_blocking(input, client).await?.map_err(to_error)?;
-    let facts = super::certificate_facts::from_der(&parsed.leaf).map_err(to_error)?;
+    let facts = super::certificate_facts::from_der(&parsed.leaf_der).map_err(to_error)?;
     fields.insert("format".to_owned(), json!(format));
-    fields.insert("certificates".to_owned(), json!(parsed.count));
+    fields.insert("certificates".to_owned(), json!(parsed.certificate_count));
     let mut draft = RecordDraft::new(fields);
     draft.warnings = super::certificate_facts::warnings(&facts, client, cx.now);
     for (name, value) in [
@@ -92,14 +98,14 @@ pub(in crate::service::resources) async fn create(
         ("issuer", json!(facts.issuer)),
         ("not_before", json!(format_utc(facts.not_before))),
         ("not_after", json!(format_utc(facts.not_after))),
-        ("names", json!(facts.names)),
-        ("fingerprint", json!(facts.fingerprint)),
+        ("names", json!(facts.alternative_names)),
+        ("fingerprint", json!(facts.sha256_fingerprint)),
         ("key_type", json!(facts.key_type)),
     ] {
         draft.fields.insert(name.to_owned(), value);
     }
     draft.private_data =
-        Some(cx.dependencies.vault.seal(&certificate_seal_context(cx.caller.customer), &parsed.pem));
+        Some(cx.dependencies.keyring.seal(&certificate_seal_context(cx.caller.customer), &parsed.pem));
     Ok(draft)
 }
 
@@ -109,17 +115,17 @@ async fn parse_blocking(
     client: bool,
 ) -> Result<Result<ParsedCertificate, String>, ServiceError> {
     let parsing = async {
-        let permit = OPEN_PERMITS.acquire().await;
+        let permit = PARSE_PERMITS.acquire().await;
         let task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             super::parse::parse(&input, client)
         });
         task.await
     };
-    match tokio::time::timeout(OPEN_TIMEOUT, parsing).await {
+    match tokio::time::timeout(PARSE_TIMEOUT, parsing).await {
         Ok(Ok(parsed)) => Ok(parsed),
         Ok(Err(_)) => Ok(Err("it cannot be read".to_owned())),
-        Err(_) => Ok(Err(format!("opening it takes more than {} s", OPEN_TIMEOUT.as_secs()))),
+        Err(_) => Ok(Err(format!("opening it takes more than {} s", PARSE_TIMEOUT.as_secs()))),
     }
 }
 
@@ -131,7 +137,7 @@ pub(in crate::service::resources) fn check_removal(
     let names = |document: &crate::schema::MonitorDocument| {
         [document.client_certificate_id(), document.certificate_authority_id()].contains(&Some(old.id))
     };
-    match monitors_using(cx.dependencies, Some(old.customer), names) {
+    match monitor_usage_text(cx.dependencies, Some(old.customer), names) {
         Some(users) => {
             Err(ServiceError::Conflict(format!("{users} this certificate; remove it from them first")))
         }

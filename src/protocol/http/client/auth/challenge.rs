@@ -14,18 +14,18 @@ pub(super) struct Challenge {
 
 impl Challenge {
     /// Returns the value of a parameter.
-    pub(super) fn value(&self, name: &str) -> Option<&[u8]> {
+    pub(super) fn parameter(&self, name: &str) -> Option<&[u8]> {
         self.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_slice())
     }
 
     /// Returns the value of a parameter as text, for comparisons.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.value(name).map(|value| String::from_utf8_lossy(value).into_owned())
+    pub(super) fn parameter_text(&self, name: &str) -> Option<String> {
+        self.parameter(name).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
     /// Returns the scheme with its algorithm, for messages.
     pub(super) fn describe(&self) -> String {
-        match self.text("algorithm") {
+        match self.parameter_text("algorithm") {
             Some(algorithm) => {
                 format!("{} {}", self.scheme, algorithm.chars().take(20).collect::<String>().escape_debug())
             }
@@ -41,7 +41,7 @@ pub(super) fn parse_challenges(headers: &HeaderMap) -> Vec<Challenge> {
         let first_of_field = challenges.len();
         for part in split_unquoted_commas(value.as_bytes()) {
             let part = part.trim_ascii();
-            let end = part.iter().position(|&byte| !is_token(byte)).unwrap_or(part.len());
+            let end = part.iter().position(|&byte| !is_token_byte(byte)).unwrap_or(part.len());
             let (scheme, rest) = part.split_at(end);
             let Ok(scheme) = std::str::from_utf8(scheme) else { continue };
             let rest = rest.trim_ascii_start();
@@ -67,7 +67,7 @@ pub(super) fn parse_challenges(headers: &HeaderMap) -> Vec<Challenge> {
 fn parse_parameter(text: &[u8]) -> Option<(String, Vec<u8>)> {
     let equals = text.iter().position(|&byte| byte == b'=')?;
     let (name, value) = (text[..equals].trim_ascii(), text[equals + 1..].trim_ascii());
-    if name.is_empty() || !name.iter().all(|&byte| is_token(byte)) {
+    if name.is_empty() || !name.iter().all(|&byte| is_token_byte(byte)) {
         return None;
     }
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
@@ -84,7 +84,7 @@ fn parse_parameter(text: &[u8]) -> Option<(String, Vec<u8>)> {
     Some((name, unquoted))
 }
 
-fn is_token(byte: u8) -> bool {
+fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
@@ -151,11 +151,11 @@ mod tests {
         for (name, expected) in
             [("realm", "a, \"b\""), ("nonce", "n/=1"), ("qop", "auth,auth-int"), ("stale", "TRUE")]
         {
-            assert_eq!(digest.text(name).as_deref(), Some(expected), "{name}");
+            assert_eq!(digest.parameter_text(name).as_deref(), Some(expected), "{name}");
         }
-        assert_eq!(digest.value("opaque"), None);
-        assert_eq!(challenges[1].text("realm").as_deref(), Some("r"));
-        assert_eq!(read(b"Digest realm=\"\xe9\"")[0].value("realm"), Some(&b"\xe9"[..]));
+        assert_eq!(digest.parameter("opaque"), None);
+        assert_eq!(challenges[1].parameter_text("realm").as_deref(), Some("r"));
+        assert_eq!(read(b"Digest realm=\"\xe9\"")[0].parameter("realm"), Some(&b"\xe9"[..]));
     }
 
     proptest! {

@@ -13,7 +13,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 
 /// User name and password, for one origin only.
 pub struct HttpCredentials {
-    user: Vec<u8>,
+    username: Vec<u8>,
     password: Vec<u8>,
     origin: Origin,
 }
@@ -40,7 +40,7 @@ impl HttpCredentials {
             "" => (percent_decode(url.username()), percent_decode(url.password().unwrap_or_default())),
             user => (user.as_bytes().to_vec(), password.as_bytes().to_vec()),
         };
-        (!user.is_empty()).then(|| Self { user, password, origin: url.origin() })
+        (!user.is_empty()).then(|| Self { username: user, password, origin: url.origin() })
     }
 
     /// Whether `url` belongs to the server of the login.
@@ -50,7 +50,7 @@ impl HttpCredentials {
 
     /// Returns the value of `Authorization` for a request of `method` to `url` with `body`; `None` for a user name that
     /// no header can contain.
-    pub(in crate::protocol::http::client) fn authorization(
+    pub(in crate::protocol::http::client) fn authorization_header(
         &self,
         session: &mut AuthScheme,
         method: &Method,
@@ -60,11 +60,11 @@ impl HttpCredentials {
         let target = &url[Position::BeforePath..Position::AfterQuery];
         let value = match session {
             AuthScheme::Basic => {
-                let pair = [self.user.as_slice(), b":", &self.password].concat();
+                let pair = [self.username.as_slice(), b":", &self.password].concat();
                 format!("Basic {}", STANDARD.encode(pair)).into_bytes()
             }
-            AuthScheme::Digest(digest) => digest.authorization(
-                &self.user,
+            AuthScheme::Digest(digest) => digest.authorization_header(
+                &self.username,
                 &self.password,
                 DigestRequest { method: method.as_str(), target, body },
             ),
@@ -100,7 +100,7 @@ impl AuthScheme {
 
     /// Whether the 401 with these `headers` asks for a new authorization instead of refusing this one: the nonce is too
     /// old, or the realm is another one (RFC 7616 3.3 `stale`, RFC 9110 11.5).
-    pub(in crate::protocol::http::client) fn is_stale(&self, headers: &HeaderMap) -> bool {
+    pub(in crate::protocol::http::client) fn requires_new_authorization(&self, headers: &HeaderMap) -> bool {
         let Self::Digest(current) = self else { return false };
         let supersedes = |challenge: &Challenge| {
             DigestAuth::from_challenge(challenge).is_some_and(|new| current.is_superseded_by(&new))
@@ -137,7 +137,7 @@ mod tests {
     fn the_safest_supported_scheme_is_chosen() {
         let url = Url::parse("http://me:secret@a.test/").unwrap();
         let login = HttpCredentials {
-            user: percent_decode(url.username()),
+            username: percent_decode(url.username()),
             password: percent_decode(url.password().unwrap()),
             origin: url.origin(),
         };
@@ -156,7 +156,7 @@ mod tests {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
             }
             let authorization = AuthScheme::from_challenges(&headers).map(|mut session| {
-                let value = login.authorization(&mut session, &Method::GET, &url, b"").unwrap();
+                let value = login.authorization_header(&mut session, &Method::GET, &url, b"").unwrap();
                 value.to_str().unwrap().to_owned()
             });
             let text = authorization.unwrap_or_else(|failure| failure.detail);

@@ -23,24 +23,24 @@ pub(in crate::protocol::http::client) struct DigestAuth {
     realm: Vec<u8>,
     nonce: Vec<u8>,
     opaque: Option<Vec<u8>>,
-    hash: Hash,
-    is_session: bool,
+    algorithm_hash: DigestAlgorithm,
+    is_session_variant: bool,
     /// The algorithm as the server wrote it; `None` when it sent none.
-    algorithm: Option<String>,
+    algorithm_name: Option<String>,
     /// What the hash covers; `None` in the older form.
     qop: Option<Qop>,
     /// Whether the server wants the user name hashed (RFC 7616 3.4.4).
     hashes_user: bool,
     is_stale: bool,
-    cnonce: String,
-    count: u32,
+    client_nonce: String,
+    nonce_count: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hash {
+enum DigestAlgorithm {
     Md5,
     Sha256,
-    Sha512Of256,
+    Sha512_256,
 }
 
 /// `qop`: what the hash of the response covers.
@@ -62,20 +62,20 @@ impl Qop {
 
     /// Returns the best quality that a server offers in a comma-separated list: `auth` before `auth-int`, which few
     /// servers implement correctly.
-    fn best_offered(offered: &str) -> Option<Self> {
+    fn preferred_of(offered: &str) -> Option<Self> {
         let offers = |qop: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(qop.name()));
         [Self::Auth, Self::AuthInt].into_iter().find(|&qop| offers(qop))
     }
 }
 
-impl Hash {
+impl DigestAlgorithm {
     /// Returns the hash of `parts`, joined by colons, in hexadecimal.
     fn hex_digest(self, parts: &[&[u8]]) -> Vec<u8> {
         let text = parts.join(&b':');
         match self {
             Self::Md5 => hex(&Md5::digest(&text)),
             Self::Sha256 => hex(digest(&SHA256, &text).as_ref()),
-            Self::Sha512Of256 => hex(digest(&SHA512_256, &text).as_ref()),
+            Self::Sha512_256 => hex(digest(&SHA512_256, &text).as_ref()),
         }
     }
 }
@@ -86,38 +86,39 @@ impl DigestAuth {
         if challenge.scheme != "digest" {
             return None;
         }
-        let algorithm = challenge.text("algorithm");
+        let algorithm = challenge.parameter_text("algorithm");
         let (hash, is_session) = match algorithm.as_deref().unwrap_or("MD5").to_ascii_uppercase().as_str() {
-            "MD5" => (Hash::Md5, false),
-            "MD5-SESS" => (Hash::Md5, true),
-            "SHA-256" => (Hash::Sha256, false),
-            "SHA-256-SESS" => (Hash::Sha256, true),
-            "SHA-512-256" => (Hash::Sha512Of256, false),
-            "SHA-512-256-SESS" => (Hash::Sha512Of256, true),
+            "MD5" => (DigestAlgorithm::Md5, false),
+            "MD5-SESS" => (DigestAlgorithm::Md5, true),
+            "SHA-256" => (DigestAlgorithm::Sha256, false),
+            "SHA-256-SESS" => (DigestAlgorithm::Sha256, true),
+            "SHA-512-256" => (DigestAlgorithm::Sha512_256, false),
+            "SHA-512-256-SESS" => (DigestAlgorithm::Sha512_256, true),
             _ => return None,
         };
-        let qop = challenge.text("qop");
-        let quality = qop.as_deref().and_then(Qop::best_offered);
+        let qop = challenge.parameter_text("qop");
+        let quality = qop.as_deref().and_then(Qop::preferred_of);
         // The hash of a session needs the client's nonce, which is only sent with a quality.
         if quality.is_none() && (qop.is_some() || is_session) {
             return None;
         }
-        let is_true =
-            |name: &str| challenge.text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let is_true = |name: &str| {
+            challenge.parameter_text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        };
         let mut random = [0; 16];
         aws_lc_rs::rand::fill(&mut random).ok()?;
         Some(Self {
-            realm: challenge.value("realm").unwrap_or_default().to_vec(),
-            nonce: challenge.value("nonce")?.to_vec(),
-            opaque: challenge.value("opaque").map(<[u8]>::to_vec),
-            hash,
-            is_session,
-            algorithm,
+            realm: challenge.parameter("realm").unwrap_or_default().to_vec(),
+            nonce: challenge.parameter("nonce")?.to_vec(),
+            opaque: challenge.parameter("opaque").map(<[u8]>::to_vec),
+            algorithm_hash: hash,
+            is_session_variant: is_session,
+            algorithm_name: algorithm,
             qop: quality,
             hashes_user: is_true("userhash"),
             is_stale: is_true("stale"),
-            cnonce: String::from_utf8_lossy(&hex(&random)).into_owned(),
-            count: 0,
+            client_nonce: String::from_utf8_lossy(&hex(&random)).into_owned(),
+            nonce_count: 0,
         })
     }
 
@@ -127,25 +128,25 @@ impl DigestAuth {
     }
 
     /// Returns the value of `Authorization` for `request`.
-    pub(super) fn authorization(
+    pub(super) fn authorization_header(
         &mut self,
         user: &[u8],
         password: &[u8],
         request: DigestRequest<'_>,
     ) -> Vec<u8> {
-        self.count += 1;
-        let count = format!("{:08x}", self.count);
-        let (nonce, cnonce) = (self.nonce.as_slice(), self.cnonce.as_bytes());
-        let mut secret = self.hash.hex_digest(&[user, &self.realm, password]);
-        if self.is_session {
-            secret = self.hash.hex_digest(&[&secret, nonce, cnonce]);
+        self.nonce_count += 1;
+        let count = format!("{:08x}", self.nonce_count);
+        let (nonce, cnonce) = (self.nonce.as_slice(), self.client_nonce.as_bytes());
+        let mut secret = self.algorithm_hash.hex_digest(&[user, &self.realm, password]);
+        if self.is_session_variant {
+            secret = self.algorithm_hash.hex_digest(&[&secret, nonce, cnonce]);
         }
         let mut parts = vec![request.method.as_bytes(), request.target.as_bytes()];
-        let body = self.hash.hex_digest(&[request.body]);
+        let body = self.algorithm_hash.hex_digest(&[request.body]);
         parts.extend((self.qop == Some(Qop::AuthInt)).then_some(body.as_slice()));
-        let request_hash = self.hash.hex_digest(&parts);
+        let request_hash = self.algorithm_hash.hex_digest(&parts);
         let response = match self.qop.map(Qop::name) {
-            Some(quality) => self.hash.hex_digest(&[
+            Some(quality) => self.algorithm_hash.hex_digest(&[
                 &secret,
                 nonce,
                 count.as_bytes(),
@@ -153,12 +154,16 @@ impl DigestAuth {
                 quality.as_bytes(),
                 &request_hash,
             ]),
-            None => self.hash.hex_digest(&[&secret, nonce, &request_hash]),
+            None => self.algorithm_hash.hex_digest(&[&secret, nonce, &request_hash]),
         };
         let mut value = b"Digest ".to_vec();
         if self.hashes_user {
             value.extend(
-                [b"username=".as_slice(), &quoted(&self.hash.hex_digest(&[user, &self.realm]))].concat(),
+                [
+                    b"username=".as_slice(),
+                    &quoted_string(&self.algorithm_hash.hex_digest(&[user, &self.realm])),
+                ]
+                .concat(),
             );
         } else {
             value.extend(username_parameter(user));
@@ -172,14 +177,14 @@ impl DigestAuth {
         ] {
             if let Some(text) = text {
                 value.extend_from_slice(format!(", {name}=").as_bytes());
-                value.extend(quoted(text));
+                value.extend(quoted_string(text));
             }
         }
-        if let Some(algorithm) = &self.algorithm {
+        if let Some(algorithm) = &self.algorithm_name {
             value.extend_from_slice(format!(", algorithm={algorithm}").as_bytes());
         }
         if let Some(quality) = self.qop.map(Qop::name) {
-            let parts = format!(", qop={quality}, nc={count}, cnonce=\"{}\"", self.cnonce);
+            let parts = format!(", qop={quality}, nc={count}, cnonce=\"{}\"", self.client_nonce);
             value.extend_from_slice(parts.as_bytes());
         }
         if self.hashes_user {
@@ -192,13 +197,13 @@ impl DigestAuth {
 /// Formats the user name; one beyond ASCII in the form of RFC 8187 (RFC 7616 3.4 `username*`).
 fn username_parameter(user: &[u8]) -> Vec<u8> {
     if user.iter().all(|byte| (b' '..=b'~').contains(byte)) {
-        return [b"username=".as_slice(), &quoted(user)].concat();
+        return [b"username=".as_slice(), &quoted_string(user)].concat();
     }
     let escaped = percent_encoding::percent_encode(user, percent_encoding::NON_ALPHANUMERIC);
     format!("username*=UTF-8''{escaped}").into_bytes()
 }
 
-fn quoted(text: &[u8]) -> Vec<u8> {
+fn quoted_string(text: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'"'];
     for &byte in text {
         if matches!(byte, b'"' | b'\\') {
@@ -230,9 +235,9 @@ mod tests {
 
     fn answer(value: &str, cnonce: &str, user: &str, password: &str) -> String {
         let mut digest = digest_of(value).unwrap();
-        cnonce.clone_into(&mut digest.cnonce);
+        cnonce.clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/dir/index.html", body: b"" };
-        let answer = digest.authorization(user.as_bytes(), password.as_bytes(), request);
+        let answer = digest.authorization_header(user.as_bytes(), password.as_bytes(), request);
         String::from_utf8(answer).unwrap()
     }
 
@@ -268,21 +273,21 @@ mod tests {
     #[test]
     fn the_requests_of_a_session_are_counted() {
         let mut digest = digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
-        "c".clone_into(&mut digest.cnonce);
+        "c".clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/a", body: b"" };
         // H(H(H(u:r:p):n:c):n:nc:c:auth:H(GET:/a)), by Python's hashlib.
         for (count, response) in [
             ("00000001", "6f2dd4cd680a63aec6047f68dc8ba023"),
             ("00000002", "020bf6ebf036ff316453a4168320d453"),
         ] {
-            let answer = String::from_utf8(digest.authorization(b"u", b"p", request)).unwrap();
+            let answer = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
             assert!(answer.contains(&format!("nc={count}")), "{answer}");
             assert!(answer.contains(response), "{answer}");
         }
         let mut digest =
             digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
-        "c".clone_into(&mut digest.cnonce);
-        let answer = String::from_utf8(digest.authorization(b"u", b"p", request)).unwrap();
+        "c".clone_into(&mut digest.client_nonce);
+        let answer = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
         assert!(
             answer.contains("858ded4bdc539ee7d5b3a904d108f516e55475cdbe70e97c30ec77fe3a762575"),
             "{answer}"
@@ -296,9 +301,9 @@ mod tests {
              nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", \
              opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", charset=UTF-8, userhash=true";
         let mut digest = digest_of(challenge).unwrap();
-        "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v".clone_into(&mut digest.cnonce);
+        "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v".clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/doe.json", body: b"" };
-        let answer = digest.authorization("Jäsøn Doe".as_bytes(), b"Secret, or not?", request);
+        let answer = digest.authorization_header("Jäsøn Doe".as_bytes(), b"Secret, or not?", request);
         let answer = String::from_utf8(answer).unwrap();
         for part in [
             "Digest username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\", realm=",
@@ -321,9 +326,9 @@ mod tests {
             ("SHA-256", "AUTH-INT", "176672e206620851b3a3441c734a317be951c64addcf827261d0455187323ab3"),
         ] {
             let mut digest = digest_of(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
-            "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.cnonce);
+            "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.client_nonce);
             let request = DigestRequest { method: "POST", target: "/dir/index.html", body: b"a=b" };
-            let answer = digest.authorization(b"Mufasa", b"Circle of Life", request);
+            let answer = digest.authorization_header(b"Mufasa", b"Circle of Life", request);
             let answer = String::from_utf8(answer).unwrap();
             assert!(answer.contains(response), "{answer}");
             assert!(answer.contains(", qop=auth-int, nc=00000001, "), "{answer}");
@@ -359,7 +364,7 @@ mod tests {
 
     #[test]
     fn client_nonces_differ() {
-        let cnonce = || digest_of("Digest realm=\"r\", nonce=\"n\"").unwrap().cnonce;
+        let cnonce = || digest_of("Digest realm=\"r\", nonce=\"n\"").unwrap().client_nonce;
         assert_ne!(cnonce(), cnonce());
         assert_eq!(cnonce().len(), 32);
     }
