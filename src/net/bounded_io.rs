@@ -7,22 +7,22 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::deadline::Deadline;
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Reads once and appends to `buffer`, which never grows beyond `limit` bytes. Returns the number of bytes read; 0
+/// Reads once and appends to `buffer`, which never grows beyond `max_bytes` bytes. Returns the number of bytes read; 0
 /// means that the peer closed. Fails with [`FailureKind::ResponseTooLarge`] when the buffer is full.
 pub async fn read_more<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut Vec<u8>,
-    limit: usize,
+    max_bytes: usize,
     deadline: Deadline,
     phase: Phase,
 ) -> Result<usize, Failure> {
-    let capacity = limit.saturating_sub(buffer.len());
-    if capacity == 0 {
-        let detail = format!("received more than {limit} bytes");
+    let remaining = max_bytes.saturating_sub(buffer.len());
+    if remaining == 0 {
+        let detail = format!("received more than {max_bytes} bytes");
         return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
     }
-    let mut part = stream.take(capacity as u64);
-    deadline.enforce(phase, part.read_buf(buffer)).await?.map_err(|error| io_failure(phase, &error))
+    let mut limited_stream = stream.take(remaining as u64);
+    deadline.enforce(phase, limited_stream.read_buf(buffer)).await?.map_err(|error| io_failure(phase, &error))
 }
 
 /// Reads until `buffer` has exactly `length` bytes. Fails with [`FailureKind::ResponseTruncated`] when the peer closes
@@ -43,26 +43,28 @@ pub async fn read_to_len<S: AsyncRead + Unpin>(
 }
 
 /// Reads a line that ends in LF, removes it from `buffer` and returns it without its CR LF. Input after it stays in
-/// `buffer`. The line may have `limit` bytes at most.
+/// `buffer`. The line may have `max_bytes` bytes at most.
 pub async fn read_line<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut Vec<u8>,
-    limit: usize,
+    max_bytes: usize,
     deadline: Deadline,
     phase: Phase,
 ) -> Result<Vec<u8>, Failure> {
-    let mut searched = 0;
+    let mut searched_bytes = 0;
     loop {
-        if let Some(end) =
-            buffer[searched..].iter().position(|&byte| byte == b'\n').map(|offset| searched + offset)
+        if let Some(end) = buffer[searched_bytes..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map(|offset| searched_bytes + offset)
         {
             let mut line: Vec<u8> = buffer.drain(..=end).collect();
             line.pop();
             line.pop_if(|last| *last == b'\r');
             return Ok(line);
         }
-        searched = buffer.len();
-        if read_more(stream, buffer, limit, deadline, phase).await? == 0 {
+        searched_bytes = buffer.len();
+        if read_more(stream, buffer, max_bytes, deadline, phase).await? == 0 {
             return Err(connection_closed_failure(phase, buffer.len()));
         }
     }
@@ -74,11 +76,11 @@ pub async fn write_all<S: AsyncWrite + Unpin>(
     bytes: &[u8],
     deadline: Deadline,
 ) -> Result<(), Failure> {
-    let work = async {
+    let write = async {
         stream.write_all(bytes).await?;
         stream.flush().await
     };
-    deadline.enforce(Phase::Send, work).await?.map_err(|error| io_failure(Phase::Send, &error))
+    deadline.enforce(Phase::Send, write).await?.map_err(|error| io_failure(Phase::Send, &error))
 }
 
 /// Returns the failure of a peer that closed after `received_bytes` bytes of a response.
@@ -96,9 +98,9 @@ pub fn connection_closed_failure(phase: Phase, received_bytes: usize) -> Failure
 pub fn io_failure(phase: Phase, error: &io::Error) -> Failure {
     use io::ErrorKind as Io;
     // A TLS 1.3 server refuses a client certificate only after the handshake.
-    let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let kind = match error.kind() {
-        _ if matches!(alert, Some(rustls::Error::AlertReceived(_))) => FailureKind::TlsHandshake,
+        _ if matches!(tls_error, Some(rustls::Error::AlertReceived(_))) => FailureKind::TlsHandshake,
         Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => FailureKind::ResponseReset,
         Io::UnexpectedEof => FailureKind::ResponseTruncated,
         Io::TimedOut => FailureKind::TimedOut,

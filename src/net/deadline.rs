@@ -34,9 +34,9 @@ impl Deadline {
         self.remaining().is_zero()
     }
 
-    /// Returns the output of `work`, or a timeout (2) in `phase` when the deadline comes first.
-    pub async fn enforce<F: Future>(&self, phase: Phase, work: F) -> Result<F::Output, Failure> {
-        tokio::time::timeout_at(self.at, work).await.map_err(|_| self.timeout_failure(phase))
+    /// Returns the output of `future`, or a timeout (2) in `phase` when the deadline comes first.
+    pub async fn enforce<F: Future>(&self, phase: Phase, future: F) -> Result<F::Output, Failure> {
+        tokio::time::timeout_at(self.at, future).await.map_err(|_| self.timeout_failure(phase))
     }
 
     /// Returns the timeout failure for reaching this deadline in `phase`.

@@ -22,29 +22,30 @@ use crate::domain::{EgressScope, Failure, FailureKind, Fault, Phase};
 pub const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 impl Net {
-    /// Opens a TCP connection to `to`: resolves it, applies the egress policy, and tries all addresses in order, each
+    /// Opens a TCP connection to `endpoint`: resolves it, applies the egress policy, and tries all addresses in order, each
     /// [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed; the first connection wins. It is
     /// new and has `TCP_NODELAY` set.
     pub async fn connect(
         &self,
-        to: &Endpoint,
+        endpoint: &Endpoint,
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
-        let proxy = self.named_proxy(to)?;
-        let addresses = self.resolve(to, deadline, trace).await?;
-        self.connect_via(proxy.as_deref(), &addresses, to.port, deadline, trace).await
+        let proxy = self.named_proxy(endpoint)?;
+        let addresses = self.resolve(endpoint, deadline, trace).await?;
+        self.connect_via(proxy.as_deref(), &addresses, endpoint.port, deadline, trace).await
     }
 
-    /// Connects like [`Self::connect`] to `to`, already resolved to `addresses`.
+    /// Connects like [`Self::connect`] to `endpoint`, already resolved to `addresses`.
     pub async fn connect_resolved(
         &self,
-        to: &Endpoint,
+        endpoint: &Endpoint,
         addresses: &[IpAddr],
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
-        self.connect_via(self.named_proxy(to)?.as_deref(), addresses, to.port, deadline, trace).await
+        self.connect_via(self.named_proxy(endpoint)?.as_deref(), addresses, endpoint.port, deadline, trace)
+            .await
     }
 
     /// Connects like [`Self::connect`] to `port` of one of the resolved `addresses`.
@@ -60,30 +61,32 @@ impl Net {
 
     async fn connect_via(
         &self,
-        proxy: Option<&UpstreamProxy>,
+        named_proxy: Option<&UpstreamProxy>,
         addresses: &[IpAddr],
         port: u16,
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<TcpStream, Failure> {
-        let allowed = self.allowed_addresses(addresses, Some(port), trace)?;
+        let allowed_addresses = self.allowed_addresses(addresses, Some(port), trace)?;
         let started = Instant::now();
-        let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let race = happy_eyeballs(&targets, deadline, |to| {
+        let socket_addresses: Vec<SocketAddr> =
+            allowed_addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
+        let race_outcome = happy_eyeballs(&socket_addresses, deadline, |to| {
             trace.peer_address = Some(to);
-            self.connect_to_address(to, proxy, deadline)
+            self.connect_to_address(to, named_proxy, deadline)
         });
-        let race = race.await;
+        let race_outcome = race_outcome.await;
         trace.phases.add(Phase::Connect, started.elapsed());
-        match race {
+        match race_outcome {
             RaceOutcome::Connected(target, stream) => {
                 trace.peer_address = Some(target);
                 Ok(stream)
             }
             RaceOutcome::AllFailed(failures) => Err(primary_failure(failures)),
             RaceOutcome::TimedOut(failures) => {
-                let used_proxy = targets.first().and_then(|&to| self.proxy_for_address(to, proxy));
-                Err(connect_timeout_failure(&targets, used_proxy, failures, deadline))
+                let used_proxy =
+                    socket_addresses.first().and_then(|&to| self.proxy_for_address(to, named_proxy));
+                Err(connect_timeout_failure(&socket_addresses, used_proxy, failures, deadline))
             }
         }
     }
@@ -99,59 +102,59 @@ impl Net {
         let mut denials = Vec::new();
         let mut allowed = Vec::with_capacity(addresses.len());
         for &address in addresses {
-            let check =
+            let decision =
                 self.stack.egress_policy.check(self.egress_scope, address).and_then(|()| match port {
                     Some(port) if self.egress_scope != EgressScope::Vigie => {
                         check_not_protected(SocketAddr::new(address, port))
                     }
                     _ => Ok(()),
                 });
-            match check {
+            match decision {
                 Ok(()) => allowed.push(address),
-                Err(denied) => denials.push(denied),
+                Err(denial) => denials.push(denial),
             }
         }
         if allowed.is_empty() {
-            trace.peer_address = denials.first().map(|denied| SocketAddr::new(denied.address(), 0));
+            trace.peer_address = denials.first().map(|denial| SocketAddr::new(denial.address(), 0));
             let detail = join_first(&denials, "; ");
             return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
         }
         Ok(allowed)
     }
 
-    /// Opens a UDP socket that exchanges datagrams with `to` only, from a random port. The caller must have checked
+    /// Opens a UDP socket that exchanges datagrams with `address` only, from a random port. The caller must have checked
     /// [`Self::allowed_addresses`].
-    pub fn open_udp_socket(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
-        socket::create_connected_udp_socket(&self.stack.source_binding, to)
+    pub fn open_udp_socket(&self, address: SocketAddr) -> Result<UdpSocket, Failure> {
+        socket::create_connected_udp_socket(&self.stack.source_binding, address)
             .and_then(UdpSocket::from_std)
-            .map_err(|error| self.socket_failure(to, &error))
+            .map_err(|error| self.socket_failure(address, &error))
     }
 
-    /// Returns the failure of `socket`, `bind` or `connect` towards `to`, and whose fault it is.
+    /// Returns the failure of `socket`, `bind` or `connect` towards `address`, and whose fault it is.
     #[must_use]
-    pub fn socket_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
-        let unrouted = || socket::check_local_route(&self.stack.source_binding, to).is_err();
+    pub fn socket_failure(&self, address: SocketAddr, error: &io::Error) -> Failure {
+        let has_no_local_route = || socket::check_local_route(&self.stack.source_binding, address).is_err();
         let kind = match socket::socket_failure_kind(error) {
-            Some(FailureKind::Unreachable) if unrouted() => FailureKind::NoRoute,
+            Some(FailureKind::Unreachable) if has_no_local_route() => FailureKind::NoRoute,
             Some(kind) => kind,
             None => FailureKind::Internal,
         };
-        Failure::new(Phase::Connect, kind, format!("{to}: {error}"))
+        Failure::new(Phase::Connect, kind, format!("{address}: {error}"))
     }
 
     async fn connect_to_address(
         &self,
-        to: SocketAddr,
-        proxy: Option<&UpstreamProxy>,
+        address: SocketAddr,
+        named_proxy: Option<&UpstreamProxy>,
         deadline: Deadline,
     ) -> (SocketAddr, Result<TcpStream, Failure>) {
-        if let Some(proxy) = self.proxy_for_address(to, proxy) {
+        if let Some(named_proxy) = self.proxy_for_address(address, named_proxy) {
             // On the heap, since few connections use a proxy; the others need no space for it.
-            return (to, Box::pin(self.connect_through_proxy(proxy, to, deadline)).await);
+            return (address, Box::pin(self.connect_through_proxy(named_proxy, address, deadline)).await);
         }
-        let connected =
-            async { socket::create_tcp_socket(&self.stack.source_binding, to)?.connect(to).await };
-        (to, connected.await.map_err(|error| self.socket_failure(to, &error)))
+        let connection =
+            async { socket::create_tcp_socket(&self.stack.source_binding, address)?.connect(address).await };
+        (address, connection.await.map_err(|error| self.socket_failure(address, &error)))
     }
 }
 
@@ -172,43 +175,44 @@ pub(super) enum RaceOutcome<T> {
     TimedOut(Vec<Failure>),
 }
 
-/// Tries all `targets` in order, each [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed;
+/// Tries all `addresses` in order, each [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed;
 /// the first success wins, and the others are dropped.
 pub(super) async fn happy_eyeballs<T, F>(
-    targets: &[SocketAddr],
+    addresses: &[SocketAddr],
     deadline: Deadline,
     mut connect: impl FnMut(SocketAddr) -> F,
 ) -> RaceOutcome<T>
 where
     F: Future<Output = (SocketAddr, Result<T, Failure>)>,
 {
-    if let [target] = *targets {
+    if let [address] = *addresses {
         // A single address needs no race.
-        return match tokio::time::timeout_at(deadline.at, connect(target)).await {
-            Ok((at, Ok(connection))) => RaceOutcome::Connected(at, connection),
+        return match tokio::time::timeout_at(deadline.at, connect(address)).await {
+            Ok((connected_address, Ok(connection))) => RaceOutcome::Connected(connected_address, connection),
             Ok((_, Err(failure))) => RaceOutcome::AllFailed(vec![failure]),
             Err(_) => RaceOutcome::TimedOut(Vec::new()),
         };
     }
-    let mut untried = targets.iter().copied();
+    let mut untried_addresses = addresses.iter().copied();
     let mut attempts = FuturesUnordered::new();
     let mut failures: Vec<Failure> = Vec::new();
-    let mut next_at = Instant::now();
+    let mut next_attempt_at = Instant::now();
     loop {
-        if attempts.is_empty() || next_at <= Instant::now() {
-            if let Some(target) = untried.next() {
-                attempts.push(connect(target));
-                next_at = Instant::now() + CONNECTION_ATTEMPT_DELAY;
+        if attempts.is_empty() || next_attempt_at <= Instant::now() {
+            if let Some(address) = untried_addresses.next() {
+                attempts.push(connect(address));
+                next_attempt_at = Instant::now() + CONNECTION_ATTEMPT_DELAY;
             } else if attempts.is_empty() {
                 return RaceOutcome::AllFailed(failures);
             }
         }
-        let wake = if untried.len() > 0 { next_at.min(deadline.at) } else { deadline.at };
-        match tokio::time::timeout_at(wake, attempts.next()).await {
-            Ok(Some((target, Ok(connection)))) => return RaceOutcome::Connected(target, connection),
+        let wait_until =
+            if untried_addresses.len() > 0 { next_attempt_at.min(deadline.at) } else { deadline.at };
+        match tokio::time::timeout_at(wait_until, attempts.next()).await {
+            Ok(Some((address, Ok(connection)))) => return RaceOutcome::Connected(address, connection),
             Ok(Some((_, Err(failure)))) => {
                 failures.push(failure);
-                next_at = Instant::now();
+                next_attempt_at = Instant::now();
             }
             Err(_) if deadline.is_expired() => return RaceOutcome::TimedOut(failures),
             Ok(None) | Err(_) => {}
@@ -233,31 +237,31 @@ pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
 }
 
 fn connect_timeout_failure(
-    targets: &[SocketAddr],
+    addresses: &[SocketAddr],
     proxy: Option<&UpstreamProxy>,
     failures: Vec<Failure>,
     deadline: Deadline,
 ) -> Failure {
     let mut failure = deadline.timeout_failure(Phase::Connect);
-    failure.detail = format!("{}; addresses: {}", failure.detail, join_first(targets, ", "));
+    failure.detail = format!("{}; addresses: {}", failure.detail, join_first(addresses, ", "));
     if let Some(proxy) = proxy {
         failure.detail = format!("{}, through the proxy {proxy}", failure.detail);
     }
     if !failures.is_empty() {
-        let others = join_first(failures.iter().map(|other| &other.detail), "; ");
-        failure.detail = format!("{}; {others}", failure.detail);
+        let other_details = join_first(failures.iter().map(|other| &other.detail), "; ");
+        failure.detail = format!("{}; {other_details}", failure.detail);
     }
     failure
 }
 
-/// Joins the first of `parts` in one line; a name can have thousands of addresses.
-pub(super) fn join_first<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
+/// Joins the first of `items` in one line; a name can have thousands of addresses.
+pub(super) fn join_first<T: fmt::Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
     const MAX_ITEMS: usize = 8;
-    let mut parts = parts.into_iter();
-    let mut shown: Vec<String> = parts.by_ref().take(MAX_ITEMS).map(|part| part.to_string()).collect();
-    match parts.count() {
+    let mut items = items.into_iter();
+    let mut listed: Vec<String> = items.by_ref().take(MAX_ITEMS).map(|part| part.to_string()).collect();
+    match items.count() {
         0 => {}
-        more => shown.push(format!("{more} more")),
+        omitted => listed.push(format!("{omitted} more")),
     }
-    shown.join(between)
+    listed.join(separator)
 }

@@ -60,9 +60,10 @@ impl Endpoint {
     /// Creates an endpoint without pinned address, for either family. Brackets around an IPv6 literal are removed.
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
-        let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+        let host_without_brackets =
+            host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
         Self {
-            host: bare.into(),
+            host: host_without_brackets.into(),
             port,
             pinned_address: None,
             address_family: AddressFamily::Any,

@@ -8,9 +8,9 @@ use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Opens a socket for echo requests to `to`, and returns whether it is a raw one. The unprivileged kind is tried first.
-pub(super) fn open_icmp_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
-    let (domain, protocol) = match to {
+/// Opens a socket for echo requests to `address`, and returns whether it is a raw one. The unprivileged kind is tried first.
+pub(super) fn open_icmp_socket(address: IpAddr) -> io::Result<(Socket, bool)> {
+    let (domain, protocol) = match address {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
         IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
     };
@@ -23,9 +23,9 @@ pub(super) fn open_icmp_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
     }
 }
 
-/// Makes the kernel queue the ICMP errors for requests of `socket` to `to`.
-pub(super) fn enable_error_queue(socket: &impl AsFd, to: IpAddr) -> nix::Result<()> {
-    if to.is_ipv4() {
+/// Makes the kernel queue the ICMP errors for requests of `socket` to `address`.
+pub(super) fn enable_error_queue(socket: &impl AsFd, address: IpAddr) -> nix::Result<()> {
+    if address.is_ipv4() {
         setsockopt(socket, sockopt::Ipv4RecvErr, &true)
     } else {
         setsockopt(socket, sockopt::Ipv6RecvErr, &true)

@@ -38,12 +38,12 @@ pub enum ParseIpNetworkError {
 }
 
 impl IpNetwork {
-    /// Creates the network of the first `prefix` bits of `address`; longer prefixes are limited to the length of the
+    /// Creates the network of the first `prefix_len` bits of `address`; longer prefixes are limited to the length of the
     /// address.
     #[must_use]
-    pub fn new(address: IpAddr, prefix: u8) -> Self {
-        let prefix = prefix.min(address_bit_len(address));
-        Self { network_address: clear_host_bits(address, prefix), prefix_len: prefix }
+    pub fn new(address: IpAddr, prefix_len: u8) -> Self {
+        let prefix_len = prefix_len.min(address_bit_len(address));
+        Self { network_address: clear_host_bits(address, prefix_len), prefix_len }
     }
 
     /// Creates the network of this address only.
@@ -70,14 +70,14 @@ const fn address_bit_len(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-fn clear_host_bits(address: IpAddr, prefix: u8) -> IpAddr {
+fn clear_host_bits(address: IpAddr, prefix_len: u8) -> IpAddr {
     match address {
         IpAddr::V4(v4) => {
-            let mask = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0);
+            let mask = u32::MAX.checked_shl(32 - u32::from(prefix_len)).unwrap_or(0);
             Ipv4Addr::from_bits(v4.to_bits() & mask).into()
         }
         IpAddr::V6(v6) => {
-            let mask = u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0);
+            let mask = u128::MAX.checked_shl(128 - u32::from(prefix_len)).unwrap_or(0);
             Ipv6Addr::from_bits(v6.to_bits() & mask).into()
         }
     }
@@ -88,17 +88,22 @@ impl FromStr for IpNetwork {
 
     /// Parses `address/prefix`; an address alone is a network of one.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
+        let (address, prefix_text) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let address: IpAddr =
             address.parse().map_err(|_| ParseIpNetworkError::InvalidAddress(text.to_owned()))?;
-        let max = address_bit_len(address);
-        let Some(prefix) = prefix else { return Ok(Self::from_address(address)) };
-        let length = prefix
+        let max_prefix_len = address_bit_len(address);
+        let Some(prefix_text) = prefix_text else { return Ok(Self::from_address(address)) };
+        let prefix_len = prefix_text
             .parse::<u8>()
             .ok()
-            .filter(|&length| length <= max && prefix.bytes().all(|b| b.is_ascii_digit()))
-            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), max })?;
-        let network = Self::new(address, length);
+            .filter(|&prefix_len| {
+                prefix_len <= max_prefix_len && prefix_text.bytes().all(|b| b.is_ascii_digit())
+            })
+            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix {
+                text: text.to_owned(),
+                max: max_prefix_len,
+            })?;
+        let network = Self::new(address, prefix_len);
         if network.network_address == address {
             Ok(network)
         } else {

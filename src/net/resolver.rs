@@ -52,35 +52,37 @@ impl std::fmt::Debug for DnsResolver {
 
 impl DnsResolver {
     pub(super) fn new(
-        servers: &NameServers,
-        control: &str,
+        name_servers: &NameServers,
+        control_name: &str,
         source: &SourceBinding,
     ) -> Result<Self, NetConfigError> {
-        let to_error = |error: &dyn std::fmt::Display| NetConfigError::Resolver(error.to_string());
-        let (config, ndots) = match servers {
+        let to_config_error = |error: &dyn std::fmt::Display| NetConfigError::Resolver(error.to_string());
+        let (config, ndots) = match name_servers {
             // A host without a resolver still checks targets with an address.
             NameServers::System => match system_conf::read_system_conf() {
                 Ok((config, options)) => (config, options.ndots),
                 Err(_) => (ResolverConfig::default(), 1),
             },
-            NameServers::Explicit(servers) => {
-                let servers = servers.iter().map(|&address| name_server_config(address)).collect();
-                (ResolverConfig::from_parts(None, Vec::new(), servers), 1)
+            NameServers::Explicit(name_servers) => {
+                let name_servers = name_servers.iter().map(|&address| name_server_config(address)).collect();
+                (ResolverConfig::from_parts(None, Vec::new(), name_servers), 1)
             }
         };
         let resolver =
             Resolver::builder_with_config(bind_to_source(config, source), TokioRuntimeProvider::default())
                 .with_options(resolver_options(ndots))
                 .build()
-                .map_err(|error| to_error(&error))?;
-        let hosts = match servers {
+                .map_err(|error| to_config_error(&error))?;
+        let hosts = match name_servers {
             NameServers::System => Hosts::from_system().unwrap_or_default(),
             NameServers::Explicit(_) => Hosts::default(),
         };
-        let control = Name::from_ascii(control).map_err(|error| {
-            NetConfigError::Resolver(format!("`{control}` cannot be the resolver's control name: {error}"))
+        let control_name = Name::from_ascii(control_name).map_err(|error| {
+            NetConfigError::Resolver(format!(
+                "`{control_name}` cannot be the resolver's control name: {error}"
+            ))
         })?;
-        Ok(Self { dns_client: resolver, hosts_file: hosts, control_name: control })
+        Ok(Self { dns_client: resolver, hosts_file: hosts, control_name })
     }
 }
 
@@ -97,10 +99,11 @@ fn name_server_config(address: SocketAddr) -> NameServerConfig {
 fn bind_to_source(config: ResolverConfig, source: &SourceBinding) -> ResolverConfig {
     let (domain, search, mut servers) = config.into_parts();
     for server in &mut servers {
-        let from = source.bind_address_for(server.ip);
-        let from = from.filter(|from| from.ip().is_loopback() == server.ip.is_loopback());
+        let source_address = source.bind_address_for(server.ip);
+        let source_address = source_address
+            .filter(|source_address| source_address.ip().is_loopback() == server.ip.is_loopback());
         for connection in &mut server.connections {
-            connection.bind_addr = from;
+            connection.bind_addr = source_address;
         }
     }
     ResolverConfig::from_parts(domain, search, servers)
@@ -121,13 +124,14 @@ fn resolver_options(ndots: usize) -> ResolverOpts {
 impl DnsResolver {
     /// Returns the addresses of `name` in the hosts file; `None` when it is not in the file.
     pub(super) fn lookup_hosts_file(&self, name: &Name, family: AddressFamily) -> Option<Vec<IpAddr>> {
-        let lookup_kind = |kind| self.hosts_file.lookup_static_host(&Query::query(name.clone(), kind));
-        let (six, four) = (lookup_kind(RecordType::AAAA), lookup_kind(RecordType::A));
-        if six.is_none() && four.is_none() {
+        let lookup_record_type = |kind| self.hosts_file.lookup_static_host(&Query::query(name.clone(), kind));
+        let (ipv6, ipv4) = (lookup_record_type(RecordType::AAAA), lookup_record_type(RecordType::A));
+        if ipv6.is_none() && ipv4.is_none() {
             return None;
         }
-        let found = six.iter().chain(&four).flat_map(ip_addresses).filter(|&address| family.allows(address));
-        Some(found.collect())
+        let addresses =
+            ipv6.iter().chain(&ipv4).flat_map(ip_addresses).filter(|&address| family.allows(address));
+        Some(addresses.collect())
     }
 
     pub(super) async fn lookup_addresses(
@@ -135,17 +139,17 @@ impl DnsResolver {
         name: &Name,
         family: AddressFamily,
     ) -> Result<Vec<IpAddr>, ResolveError> {
-        let lookup_kind = async |kind| {
+        let lookup_record_type = async |kind| {
             let response = self.dns_client.lookup(name.clone(), kind).await?;
             Ok::<_, ResolveError>(ip_addresses(&response).collect::<Vec<_>>())
         };
         match family {
-            AddressFamily::V4Only => lookup_kind(RecordType::A).await,
-            AddressFamily::V6Only => lookup_kind(RecordType::AAAA).await,
+            AddressFamily::V4Only => lookup_record_type(RecordType::A).await,
+            AddressFamily::V6Only => lookup_record_type(RecordType::AAAA).await,
             AddressFamily::Any | AddressFamily::V6Preferred => {
                 lookup_both_families(
-                    std::pin::pin!(lookup_kind(RecordType::AAAA)),
-                    std::pin::pin!(lookup_kind(RecordType::A)),
+                    std::pin::pin!(lookup_record_type(RecordType::AAAA)),
+                    std::pin::pin!(lookup_record_type(RecordType::A)),
                 )
                 .await
             }
@@ -157,14 +161,14 @@ type LookupResult = Result<Vec<IpAddr>, ResolveError>;
 
 /// Returns the results of both queries. Once one has addresses the other gets [`RESOLUTION_DELAY`] more. An error
 /// counts only when neither has addresses; then the more informative one is returned.
-async fn lookup_both_families<A, B>(six: A, four: B) -> LookupResult
+async fn lookup_both_families<A, B>(ipv6_query: A, ipv4_query: B) -> LookupResult
 where
     A: Future<Output = LookupResult> + Unpin,
     B: Future<Output = LookupResult> + Unpin,
 {
-    let (first, second) = match select(six, four).await {
-        Either::Left((first, four)) => await_second_family(first, four).await,
-        Either::Right((first, six)) => await_second_family(first, six).await,
+    let (first, second) = match select(ipv6_query, ipv4_query).await {
+        Either::Left((first, ipv4_query)) => await_second_family(first, ipv4_query).await,
+        Either::Right((first, ipv6_query)) => await_second_family(first, ipv6_query).await,
     };
     match (first, second) {
         (first, None) => first,
@@ -172,11 +176,11 @@ where
             first.extend(second);
             Ok(first)
         }
-        (Ok(found), Some(Err(error))) | (Err(error), Some(Ok(found))) => {
-            if found.is_empty() {
+        (Ok(addresses), Some(Err(error))) | (Err(error), Some(Ok(addresses))) => {
+            if addresses.is_empty() {
                 Err(error)
             } else {
-                Ok(found)
+                Ok(addresses)
             }
         }
         (Err(first), Some(Err(second))) => {
@@ -187,12 +191,12 @@ where
 
 pub(super) async fn await_second_family(
     first: LookupResult,
-    rest: impl Future<Output = LookupResult>,
+    second_query: impl Future<Output = LookupResult>,
 ) -> (LookupResult, Option<LookupResult>) {
     let second = if first.as_ref().is_ok_and(|found| !found.is_empty()) {
-        tokio::time::timeout(RESOLUTION_DELAY, rest).await.ok()
+        tokio::time::timeout(RESOLUTION_DELAY, second_query).await.ok()
     } else {
-        Some(rest.await)
+        Some(second_query.await)
     };
     (first, second)
 }

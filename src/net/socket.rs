@@ -23,10 +23,10 @@ pub struct SourceBinding {
 }
 
 impl SourceBinding {
-    /// Returns the address to bind to for a connection to `to`, with port 0.
+    /// Returns the address to bind to for a connection to `destination`, with port 0.
     #[must_use]
-    pub fn bind_address_for(&self, to: IpAddr) -> Option<SocketAddr> {
-        let address = match to {
+    pub fn bind_address_for(&self, destination: IpAddr) -> Option<SocketAddr> {
+        let address = match destination {
             IpAddr::V4(_) => self.ipv4.map(IpAddr::V4),
             IpAddr::V6(_) => self.ipv6.map(IpAddr::V6),
         };
@@ -36,14 +36,14 @@ impl SourceBinding {
 
 /// Creates a TCP socket bound to `source`, without Nagle's algorithm: a probe that writes twice would otherwise wait
 /// for the peer's delayed acknowledgement, 40 ms that are not the target's.
-pub(super) fn create_tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<TcpSocket> {
-    let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+pub(super) fn create_tcp_socket(source: &SourceBinding, destination: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = if destination.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
-    if let Some(from) = source.bind_address_for(to.ip()) {
+    if let Some(source_address) = source.bind_address_for(destination.ip()) {
         // Without it the kernel reserves a port for all destinations at once, which limits a source address to 28,000
         // checks a minute.
         setsockopt(&socket, sockopt::IpBindAddressNoPort, &true)?;
-        socket.bind(from)?;
+        socket.bind(source_address)?;
     }
     if let Some(interface) = &source.interface {
         SockRef::from(&socket).bind_device(Some(interface.as_bytes()))?;
@@ -51,25 +51,28 @@ pub(super) fn create_tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::R
     Ok(socket)
 }
 
-/// Creates a UDP socket connected to `to` and bound to `source`, with a random port. Datagrams from other senders are
+/// Creates a UDP socket connected to `destination` and bound to `source`, with a random port. Datagrams from other senders are
 /// not received, and ICMP errors are returned by `recv`.
-pub(super) fn create_connected_udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
-    if let Some(from) = source.bind_address_for(to.ip()) {
-        socket.bind(&from.into())?;
+pub(super) fn create_connected_udp_socket(
+    source: &SourceBinding,
+    destination: SocketAddr,
+) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(destination), Type::DGRAM, Some(Protocol::UDP))?;
+    if let Some(source_address) = source.bind_address_for(destination.ip()) {
+        socket.bind(&source_address.into())?;
     }
     if let Some(interface) = &source.interface {
         socket.bind_device(Some(interface.as_bytes()))?;
     }
     socket.set_nonblocking(true)?;
-    socket.connect(&to.into())?;
+    socket.connect(&destination.into())?;
     Ok(socket.into())
 }
 
-/// Checks whether this host has a route to `to`. Connecting a UDP socket sends nothing, but uses the routing table;
+/// Checks whether this host has a route to `destination`. Connecting a UDP socket sends nothing, but uses the routing table;
 /// this distinguishes a missing local route from an ICMP error of the network.
-pub(super) fn check_local_route(source: &SourceBinding, to: SocketAddr) -> io::Result<()> {
-    create_connected_udp_socket(source, to).map(drop)
+pub(super) fn check_local_route(source: &SourceBinding, destination: SocketAddr) -> io::Result<()> {
+    create_connected_udp_socket(source, destination).map(drop)
 }
 
 /// Classifies an error of `socket`, `bind` or `connect`; `None` for other errors. An unreachable address is

@@ -105,33 +105,38 @@ impl IoTimestamps {
 
     /// Resets all times and counts, for the next exchange over the same stream.
     pub fn reset(&self) {
-        let n = &self.shared;
-        for mark in
-            [&n.first_write, &n.last_write, &n.first_read, &n.last_read, &n.bytes_written, &n.bytes_read]
-        {
-            mark.store(0, Ordering::Relaxed);
+        let shared = &self.shared;
+        for counter in [
+            &shared.first_write,
+            &shared.last_write,
+            &shared.first_read,
+            &shared.last_read,
+            &shared.bytes_written,
+            &shared.bytes_read,
+        ] {
+            counter.store(0, Ordering::Relaxed);
         }
     }
 
-    fn to_instant(&self, mark: &AtomicU64) -> Option<Instant> {
-        match mark.load(Ordering::Relaxed) {
+    fn to_instant(&self, timestamp: &AtomicU64) -> Option<Instant> {
+        match timestamp.load(Ordering::Relaxed) {
             0 => None,
             nanos => Some(self.epoch + Duration::from_nanos(nanos - 1)),
         }
     }
 
-    fn record(&self, first: &AtomicU64, last: &AtomicU64, count: &AtomicU64, bytes: usize) {
+    fn record(&self, first: &AtomicU64, last: &AtomicU64, total_bytes: &AtomicU64, bytes: usize) {
         let nanos = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX - 1) + 1;
         if first.load(Ordering::Relaxed) == 0 {
             first.store(nanos, Ordering::Relaxed);
         }
         last.store(nanos, Ordering::Relaxed);
-        count.fetch_add(bytes as u64, Ordering::Relaxed);
+        total_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     fn record_write(&self, bytes: usize) {
-        let n = &self.shared;
-        self.record(&n.first_write, &n.last_write, &n.bytes_written, bytes);
+        let shared = &self.shared;
+        self.record(&shared.first_write, &shared.last_write, &shared.bytes_written, bytes);
     }
 }
 
@@ -141,12 +146,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
+        let filled_before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
-        let bytes = buffer.filled().len() - before;
+        let bytes = buffer.filled().len() - filled_before;
         if bytes > 0 {
-            let n = &self.timestamps.shared;
-            self.timestamps.record(&n.first_read, &n.last_read, &n.bytes_read, bytes);
+            let shared = &self.timestamps.shared;
+            self.timestamps.record(&shared.first_read, &shared.last_read, &shared.bytes_read, bytes);
         }
         Poll::Ready(Ok(()))
     }

@@ -67,28 +67,29 @@ impl SaslMechanism {
 pub fn choose_mechanism<'a>(
     requested: Option<SaslMechanism>,
     offered: impl IntoIterator<Item = &'a str>,
-    secure: bool,
+    is_encrypted: bool,
 ) -> Result<SaslMechanism, Failure> {
     let offered: Vec<&str> = offered.into_iter().collect();
-    let has = |mechanism: &SaslMechanism| {
+    let is_offered = |mechanism: &SaslMechanism| {
         offered.iter().any(|name| name.eq_ignore_ascii_case(mechanism.sasl_name()))
     };
-    let order = if secure { [Plain, Login, CramMd5, Xoauth2] } else { [CramMd5, Plain, Login, Xoauth2] };
-    let found = match requested {
-        Some(mechanism) => Some(mechanism).filter(has),
-        None => order.into_iter().find(has),
+    let preference =
+        if is_encrypted { [Plain, Login, CramMd5, Xoauth2] } else { [CramMd5, Plain, Login, Xoauth2] };
+    let chosen = match requested {
+        Some(mechanism) => Some(mechanism).filter(is_offered),
+        None => preference.into_iter().find(is_offered),
     };
-    found.ok_or_else(|| {
+    chosen.ok_or_else(|| {
         let expected = requested.map_or("a login that Vigie supports", SaslMechanism::sasl_name);
-        let offer = match offered.as_slice() {
-            [] if secure => "no login at all".to_owned(),
+        let offered_text = match offered.as_slice() {
+            [] if is_encrypted => "no login at all".to_owned(),
             [] => "no login at all without TLS".to_owned(),
-            some => format!("`{}`", some.join(" ")),
+            names => format!("`{}`", names.join(" ")),
         };
         Failure::new(
             Phase::Auth,
             FailureKind::TcpReplyUnexpected,
-            format!("it does not offer {expected}; it offers {offer}"),
+            format!("it does not offer {expected}; it offers {offered_text}"),
         )
     })
 }
@@ -109,17 +110,17 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// Returns the client's message in turn `turn` (from 0) of `mechanism`, unencoded. `challenge` is the server's,
+/// Returns the client's message in turn `response_index` (from 0) of `mechanism`, unencoded. `challenge` is the server's,
 /// decoded; empty for mechanisms without one. `None` means that the mechanism has no further message.
 #[must_use]
 pub fn client_response(
     mechanism: SaslMechanism,
     credentials: &Credentials,
-    turn: usize,
+    response_index: usize,
     challenge: &[u8],
 ) -> Option<Vec<u8>> {
     let Credentials { user, password } = credentials;
-    match (mechanism, turn) {
+    match (mechanism, response_index) {
         (Plain, 0) => Some(format!("\0{user}\0{password}").into_bytes()),
         (Login, 0) => Some(user.clone().into_bytes()),
         (Login, 1) => Some(password.clone().into_bytes()),
@@ -141,8 +142,8 @@ fn cram_md5_response(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
 
 /// Returns the digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
 #[must_use]
-pub fn apop_digest(stamp: &str, password: &str) -> String {
-    to_hex(&Md5::digest(format!("{stamp}{password}")))
+pub fn apop_digest(timestamp: &str, password: &str) -> String {
+    to_hex(&Md5::digest(format!("{timestamp}{password}")))
 }
 
 /// A login in progress.
@@ -170,12 +171,13 @@ impl SaslExchange {
     /// where the server allows it, the mechanism needs no challenge, and the line stays within 510 characters (RFC 4954
     /// 4).
     #[must_use]
-    pub fn initial_line(&mut self, command: &str, with_response: bool) -> OutgoingLine {
+    pub fn initial_line(&mut self, command: &str, allow_initial_response: bool) -> OutgoingLine {
         let command = format!("{command} {}", self.mechanism.sasl_name());
         let needs_no_challenge = matches!(self.mechanism, Plain | Xoauth2);
-        if with_response && needs_no_challenge {
-            let bytes = client_response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
-            let text = format!("{command} {}", STANDARD.encode(bytes));
+        if allow_initial_response && needs_no_challenge {
+            let initial_response =
+                client_response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
+            let text = format!("{command} {}", STANDARD.encode(initial_response));
             if text.len() <= 510 {
                 self.responses_sent = 1;
                 return OutgoingLine::with_secret(&command, text);
@@ -186,23 +188,25 @@ impl SaslExchange {
 
     /// Returns the response to `challenge`, the server's line without its prefix (`334 `, `+ `).
     pub fn respond(&mut self, challenge: &str) -> Result<OutgoingLine, Failure> {
-        let fail = |detail: String| Failure::new(Phase::Auth, FailureKind::ResponseInvalid, detail);
+        let invalid_failure =
+            |detail: String| Failure::new(Phase::Auth, FailureKind::ResponseInvalid, detail);
         // Only CRAM-MD5 uses the challenge; the prompts of others vary.
-        let decoded = match self.mechanism {
+        let decoded_challenge = match self.mechanism {
             CramMd5 => STANDARD
                 .decode(challenge.trim())
-                .map_err(|_| fail(format!("its challenge `{challenge}` is not Base64")))?,
+                .map_err(|_| invalid_failure(format!("its challenge `{challenge}` is not Base64")))?,
             _ => Vec::new(),
         };
-        let response = client_response(self.mechanism, &self.credentials, self.responses_sent, &decoded)
-            .ok_or_else(|| {
-                let name = self.mechanism.sasl_name();
-                fail(format!("it continues after the last message of {name}: `{challenge}`"))
-            })?;
-        let is_name = (self.mechanism, self.responses_sent) == (Login, 0);
+        let response =
+            client_response(self.mechanism, &self.credentials, self.responses_sent, &decoded_challenge)
+                .ok_or_else(|| {
+                    let name = self.mechanism.sasl_name();
+                    invalid_failure(format!("it continues after the last message of {name}: `{challenge}`"))
+                })?;
+        let is_user_name = (self.mechanism, self.responses_sent) == (Login, 0);
         self.responses_sent += 1;
         let text = STANDARD.encode(response);
-        Ok(if is_name || text.is_empty() {
+        Ok(if is_user_name || text.is_empty() {
             OutgoingLine::new(text)
         } else {
             OutgoingLine::with_secret("", text)

@@ -3,15 +3,15 @@
 use super::line_session::{LineProtocol, ProtocolAction};
 use crate::domain::Failure;
 
-/// Runs `script` against `core`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
+/// Runs `script` against `protocol`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
 /// done` are expected actions. Returns the failure, which only the last line may cause.
-pub(crate) fn run_transcript(core: &mut impl LineProtocol, script: &str) -> Option<Failure> {
+pub(crate) fn run_transcript(protocol: &mut impl LineProtocol, script: &str) -> Option<Failure> {
     let mut lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
     let mut action = ProtocolAction::ReadLine;
     while let Some(line) = lines.next() {
         if let Some(received) = line.strip_prefix('<') {
             assert_eq!(action, ProtocolAction::ReadLine, "before `{line}`");
-            match core.on_line(received.strip_prefix(' ').unwrap_or(received)) {
+            match protocol.on_line(received.strip_prefix(' ').unwrap_or(received)) {
                 Ok(next) => action = next,
                 Err(failure) => {
                     assert_eq!(lines.peek(), None, "it fails early: {failure}");
@@ -26,7 +26,7 @@ pub(crate) fn run_transcript(core: &mut impl LineProtocol, script: &str) -> Opti
             action = ProtocolAction::ReadLine;
         } else if line == "* tls" {
             assert_eq!(action, ProtocolAction::StartTls);
-            action = core.on_tls_established();
+            action = protocol.on_tls_established();
         } else if line == "* done" {
             assert_eq!(action, ProtocolAction::Done);
             action = ProtocolAction::ReadLine;

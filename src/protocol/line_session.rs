@@ -64,19 +64,30 @@ impl OutgoingLine {
         Self { text: text.into(), redacted: None, secret_start: None, is_multiline: false }
     }
 
-    /// Creates a line with a secret; the transcript shows `command` and a mask.
+    /// Creates a line with a secret; the transcript shows `visible_prefix` and a mask.
     #[must_use]
-    pub fn with_secret(command: &str, text: impl Into<String>) -> Self {
-        let shown = if command.is_empty() { MASK.to_owned() } else { format!("{command} {MASK}") };
+    pub fn with_secret(visible_prefix: &str, text: impl Into<String>) -> Self {
+        let redacted_text =
+            if visible_prefix.is_empty() { MASK.to_owned() } else { format!("{visible_prefix} {MASK}") };
         let text = text.into();
-        let rest = text.strip_prefix(command).unwrap_or(&text).trim_start_matches(' ').len();
-        Self { redacted: Some(shown), secret_start: Some(text.len() - rest), is_multiline: false, text }
+        let secret_len = text.strip_prefix(visible_prefix).unwrap_or(&text).trim_start_matches(' ').len();
+        Self {
+            redacted: Some(redacted_text),
+            secret_start: Some(text.len() - secret_len),
+            is_multiline: false,
+            text,
+        }
     }
 
-    /// Creates several lines at once, such as a message; the transcript shows `shown` instead.
+    /// Creates several lines at once, such as a message; the transcript shows `redacted_text` instead.
     #[must_use]
-    pub fn multiline(shown: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { text: text.into(), redacted: Some(shown.into()), secret_start: None, is_multiline: true }
+    pub fn multiline(redacted_text: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            redacted: Some(redacted_text.into()),
+            secret_start: None,
+            is_multiline: true,
+        }
     }
 
     /// Returns the secret as sent, since a server may repeat it.
@@ -146,13 +157,13 @@ impl<'a> LineSession<'a> {
     }
 
     /// Sets the limit of all lines together, for long lists.
-    pub fn set_max_received_bytes(&mut self, bytes: usize) {
-        self.max_received_bytes = bytes;
+    pub fn set_max_received_bytes(&mut self, max_received_bytes: usize) {
+        self.max_received_bytes = max_received_bytes;
     }
 
     /// Opens the connection, without TLS.
-    pub async fn connect(&mut self, to: &Endpoint) -> Result<(), Failure> {
-        let stream = self.net.connect(to, self.deadline, &mut self.connect_trace).await?;
+    pub async fn connect(&mut self, endpoint: &Endpoint) -> Result<(), Failure> {
+        let stream = self.net.connect(endpoint, self.deadline, &mut self.connect_trace).await?;
         self.stream = Some(MaybeTlsStream::Plain(stream));
         self.phase_started = Instant::now();
         Ok(())
@@ -172,9 +183,9 @@ impl<'a> LineSession<'a> {
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were discarded");
             return Err(Failure::new(Phase::Tls, FailureKind::TcpReplyUnexpected, detail));
         }
-        let tls = self.net.tls_client(host, options, true)?;
-        let stream = tls.handshake(stream, self.deadline, &mut self.connect_trace).await?;
-        self.tls_client = Some(tls);
+        let tls_client = self.net.tls_client(host, options, true)?;
+        let stream = tls_client.handshake(stream, self.deadline, &mut self.connect_trace).await?;
+        self.tls_client = Some(tls_client);
         self.transcript.add_note("TLS");
         self.stream = Some(MaybeTlsStream::Tls(Box::new(stream)));
         self.phase_started = Instant::now();
@@ -244,26 +255,26 @@ impl<'a> LineSession<'a> {
     }
 
     async fn read_line_truncated(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
-        let mut line: Option<Vec<u8>> = None;
-        let mut searched = 0;
+        let mut truncated_line: Option<Vec<u8>> = None;
+        let mut searched_bytes = 0;
         loop {
-            let end = self.read_buffer[searched..]
+            let end = self.read_buffer[searched_bytes..]
                 .iter()
                 .position(|&byte| byte == b'\n')
-                .map(|offset| searched + offset);
+                .map(|offset| searched_bytes + offset);
             if let Some(end) = end {
                 self.count_received(end + 1, phase)?;
-                let mut rest: Vec<u8> = self.read_buffer.drain(..=end).collect();
-                rest.pop();
-                rest.pop_if(|last| *last == b'\r');
-                return Ok(line.unwrap_or(rest));
+                let mut line_end: Vec<u8> = self.read_buffer.drain(..=end).collect();
+                line_end.pop();
+                line_end.pop_if(|last| *last == b'\r');
+                return Ok(truncated_line.unwrap_or(line_end));
             }
-            searched = self.read_buffer.len();
-            if searched >= MAX_LINE_BYTES {
-                self.count_received(searched, phase)?;
+            searched_bytes = self.read_buffer.len();
+            if searched_bytes >= MAX_LINE_BYTES {
+                self.count_received(searched_bytes, phase)?;
                 let start = std::mem::take(&mut self.read_buffer);
-                line.get_or_insert(start);
-                searched = 0;
+                truncated_line.get_or_insert(start);
+                searched_bytes = 0;
             }
             let stream = self.stream.as_mut().ok_or_else(not_connected_failure)?;
             if read_more(stream, &mut self.read_buffer, MAX_LINE_BYTES, self.deadline, phase).await? == 0 {
@@ -282,44 +293,44 @@ impl<'a> LineSession<'a> {
         Ok(())
     }
 
-    /// Runs `core` until it is done or has failed. `host` and `options` are for [`ProtocolAction::StartTls`].
+    /// Runs `protocol` until it is done or has failed. `host` and `options` are for [`ProtocolAction::StartTls`].
     pub async fn run_protocol(
         &mut self,
-        core: &mut impl LineProtocol,
+        protocol: &mut impl LineProtocol,
         host: &str,
         options: &TlsOptions,
     ) -> Result<(), Failure> {
         loop {
-            if core.phase() == Phase::Quit {
+            if protocol.phase() == Phase::Quit {
                 self.read_quit_reply().await;
                 return Ok(());
             }
-            match self.process_next_line(core, host, options).await?.1 {
+            match self.process_next_line(protocol, host, options).await?.1 {
                 ProtocolAction::ReadLine | ProtocolAction::StartTls => {}
                 ProtocolAction::SendLine(line) => match self.send(&line).await {
                     Ok(()) => {}
                     // The check is complete, whether this was sent or not.
-                    Err(_) if core.phase() == Phase::Quit => return Ok(()),
+                    Err(_) if protocol.phase() == Phase::Quit => return Ok(()),
                     // A failed send is reported in the phase of the reply to this line.
-                    Err(failure) => return Err(Failure { phase: core.phase(), ..failure }),
+                    Err(failure) => return Err(Failure { phase: protocol.phase(), ..failure }),
                 },
                 ProtocolAction::Done => return Ok(()),
             }
         }
     }
 
-    /// Passes the next line to `core`, and starts TLS if requested; returns the line and the next action.
+    /// Passes the next line to `protocol`, and starts TLS if requested; returns the line and the next action.
     pub async fn process_next_line(
         &mut self,
-        core: &mut impl LineProtocol,
+        protocol: &mut impl LineProtocol,
         host: &str,
         options: &TlsOptions,
     ) -> Result<(String, ProtocolAction), Failure> {
-        let line = self.read_line(core.phase()).await?;
-        let action = match core.on_line(&line)? {
+        let line = self.read_line(protocol.phase()).await?;
+        let action = match protocol.on_line(&line)? {
             ProtocolAction::StartTls => {
                 self.upgrade_to_tls(host, options).await?;
-                core.on_tls_established()
+                protocol.on_tls_established()
             }
             action => action,
         };

@@ -26,8 +26,8 @@ impl From<Failure> for StartTlsError {
 }
 
 impl From<StartTlsError> for Failure {
-    fn from(reason: StartTlsError) -> Self {
-        match reason {
+    fn from(error: StartTlsError) -> Self {
+        match error {
             StartTlsError::NotOffered => unexpected_failure("it offers no STARTTLS"),
             StartTlsError::Failed(failure) => failure,
         }
@@ -68,47 +68,47 @@ impl StartTlsProtocol {
 /// `stream`. Fails when bytes were received too early, since they would be mistaken for encrypted ones (CVE-2011-0411).
 pub async fn request_tls<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
-    upgrade: StartTlsProtocol,
+    protocol: StartTlsProtocol,
     deadline: Deadline,
 ) -> Result<(), StartTlsError> {
-    let mut dialogue = StartTlsSession { stream, deadline, buffer: Vec::new() };
-    match upgrade {
+    let mut session = StartTlsSession { stream, deadline, buffer: Vec::new() };
+    match protocol {
         StartTlsProtocol::Smtp => {
-            dialogue.expect_reply("220").await?;
-            dialogue.send(b"EHLO localhost\r\n").await?;
-            let offers = dialogue.expect_reply("250").await?;
-            let offered =
+            session.expect_reply("220").await?;
+            session.send(b"EHLO localhost\r\n").await?;
+            let ehlo_lines = session.expect_reply("250").await?;
+            let is_starttls =
                 |line: &String| line.get(4..).is_some_and(|word| word.eq_ignore_ascii_case("STARTTLS"));
-            if !offers.iter().any(offered) {
+            if !ehlo_lines.iter().any(is_starttls) {
                 return Err(StartTlsError::NotOffered);
             }
-            dialogue.send(b"STARTTLS\r\n").await?;
-            dialogue.expect_reply("220").await?;
+            session.send(b"STARTTLS\r\n").await?;
+            session.expect_reply("220").await?;
         }
         StartTlsProtocol::Imap => {
-            dialogue.expect_line("* OK").await?;
-            dialogue.send(b"a STARTTLS\r\n").await?;
-            dialogue.expect_tagged_reply("a ", "a OK").await?;
+            session.expect_line("* OK").await?;
+            session.send(b"a STARTTLS\r\n").await?;
+            session.expect_tagged_reply("a ", "a OK").await?;
         }
         StartTlsProtocol::Pop3 => {
-            dialogue.expect_line("+OK").await?;
-            dialogue.send(b"STLS\r\n").await?;
-            dialogue.expect_line("+OK").await?;
+            session.expect_line("+OK").await?;
+            session.send(b"STLS\r\n").await?;
+            session.expect_line("+OK").await?;
         }
         StartTlsProtocol::Ftp => {
-            dialogue.expect_reply("220").await?;
-            dialogue.send(b"AUTH TLS\r\n").await?;
-            dialogue.expect_reply("234").await?;
+            session.expect_reply("220").await?;
+            session.send(b"AUTH TLS\r\n").await?;
+            session.expect_reply("234").await?;
         }
         StartTlsProtocol::Postgres => {
-            dialogue.send(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
-            read_to_len(dialogue.stream, &mut dialogue.buffer, 1, deadline, Phase::FirstByte).await?;
-            if dialogue.buffer.pop() != Some(b'S') {
+            session.send(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
+            read_to_len(session.stream, &mut session.buffer, 1, deadline, Phase::FirstByte).await?;
+            if session.buffer.pop() != Some(b'S') {
                 return Err(unexpected_failure("it refused SSLRequest").into());
             }
         }
     }
-    if !dialogue.buffer.is_empty() {
+    if !session.buffer.is_empty() {
         return Err(unexpected_failure("it sent more before the TLS handshake").into());
     }
     Ok(())
@@ -131,24 +131,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> StartTlsSession<'_, S> {
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
-    async fn expect_line(&mut self, start: &str) -> Result<(), Failure> {
+    async fn expect_line(&mut self, expected_prefix: &str) -> Result<(), Failure> {
         let line = self.read_line().await?;
-        if starts_with_ignore_case(&line, start) {
+        if starts_with_ignore_case(&line, expected_prefix) {
             Ok(())
         } else {
-            Err(unexpected_line_failure(&line, start))
+            Err(unexpected_line_failure(&line, expected_prefix))
         }
     }
 
     /// Reads the line with our tag, after any number of untagged ones.
-    async fn expect_tagged_reply(&mut self, tag: &str, expected: &str) -> Result<(), Failure> {
+    async fn expect_tagged_reply(&mut self, tag: &str, expected_prefix: &str) -> Result<(), Failure> {
         for _ in 0..MAX_REPLY_LINES {
             let line = self.read_line().await?;
             if starts_with_ignore_case(&line, tag) {
-                return if starts_with_ignore_case(&line, expected) {
+                return if starts_with_ignore_case(&line, expected_prefix) {
                     Ok(())
                 } else {
-                    Err(unexpected_line_failure(&line, expected))
+                    Err(unexpected_line_failure(&line, expected_prefix))
                 };
             }
         }
@@ -160,12 +160,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> StartTlsSession<'_, S> {
         let mut lines = Vec::new();
         while lines.len() < MAX_REPLY_LINES {
             let line = self.read_line().await?;
-            let last = line.starts_with(code) && line.as_bytes().get(3) != Some(&b'-');
+            let is_last = line.starts_with(code) && line.as_bytes().get(3) != Some(&b'-');
             if lines.is_empty() && !line.starts_with(code) {
                 return Err(unexpected_line_failure(&line, code));
             }
             lines.push(line);
-            if last {
+            if is_last {
                 return Ok(lines);
             }
         }
@@ -173,13 +173,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> StartTlsSession<'_, S> {
     }
 }
 
-fn starts_with_ignore_case(line: &str, with: &str) -> bool {
-    line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+fn starts_with_ignore_case(line: &str, prefix: &str) -> bool {
+    line.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 fn unexpected_line_failure(line: &str, expected: &str) -> Failure {
-    let start: String = line.chars().take(80).collect();
-    unexpected_failure(&format!("expected `{expected}`, got `{}`", start.escape_debug()))
+    let quoted_start: String = line.chars().take(80).collect();
+    unexpected_failure(&format!("expected `{expected}`, got `{}`", quoted_start.escape_debug()))
 }
 
 fn unexpected_failure(detail: &str) -> Failure {

@@ -60,20 +60,21 @@ impl Transcript {
     }
 
     /// Records an event between two lines, such as a TLS handshake.
-    pub fn add_note(&mut self, what: &str) {
-        self.append_line('*', what);
+    pub fn add_note(&mut self, note: &str) {
+        self.append_line('*', note);
     }
 
-    fn append_line(&mut self, prefix: char, line: &str) {
+    fn append_line(&mut self, direction: char, line: &str) {
         let redacted = self.redact(line);
-        let start: String = redacted.chars().take(MAX_LINE_CHARS).collect();
-        let rest = if start.len() < redacted.len() { " …" } else { "" };
-        if self.text.len() + start.len() > MAX_TRANSCRIPT_BYTES {
+        let kept_text: String = redacted.chars().take(MAX_LINE_CHARS).collect();
+        let ellipsis = if kept_text.len() < redacted.len() { " …" } else { "" };
+        if self.text.len() + kept_text.len() > MAX_TRANSCRIPT_BYTES {
             self.omitted_lines += 1;
             return;
         }
         // Control characters of a peer must not reach a terminal.
-        let _ = writeln!(self.text, "{prefix} {}{rest}", crate::domain::replace_control_chars(&start));
+        let _ =
+            writeln!(self.text, "{direction} {}{ellipsis}", crate::domain::replace_control_chars(&kept_text));
     }
 
     /// Returns the transcript as a file of the result; `None` when it is empty.

@@ -55,9 +55,9 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Fails when the role lacks `right`.
-    pub fn require_permission(&self, right: Permission) -> Result<(), ServiceError> {
-        if self.role.allows(right) {
+    /// Fails when the role lacks `permission`.
+    pub fn require_permission(&self, permission: Permission) -> Result<(), ServiceError> {
+        if self.role.allows(permission) {
             Ok(())
         } else {
             Err(ServiceError::Forbidden(format!("The role {} does not permit this", self.role)))

@@ -129,28 +129,28 @@ impl OnDemandTests {
 
     /// Removes tests older than the retention; returns how many.
     pub async fn remove_expired(&self) -> Result<u64, StoreError> {
-        let before = self.dependencies.clock.now() - self.dependencies.retention;
+        let cutoff = self.dependencies.clock.now() - self.dependencies.retention;
         let mut removed = 0;
         loop {
-            let filter = RecordFilter { until: Some(before), ..RecordFilter::new(RecordKind::Test) };
-            let old = self
+            let filter = RecordFilter { until: Some(cutoff), ..RecordFilter::new(RecordKind::Test) };
+            let expired = self
                 .dependencies
                 .config_store
                 .records(filter, Pagination { limit: REMOVAL_BATCH_SIZE, offset: 0 })
                 .await?
                 .items;
-            if old.is_empty() {
+            if expired.is_empty() {
                 return Ok(removed);
             }
-            removed += old.len() as u64;
-            let remove = |record: Record| ConfigChange::RemoveRecord {
+            removed += expired.len() as u64;
+            let to_removal = |record: Record| ConfigChange::RemoveRecord {
                 kind: RecordKind::Test,
                 id: record.id,
                 expected: record.revision,
             };
             self.dependencies
                 .config_store
-                .write_changes(old.into_iter().map(remove).collect(), Vec::new())
+                .write_changes(expired.into_iter().map(to_removal).collect(), Vec::new())
                 .await?;
         }
     }
@@ -193,7 +193,7 @@ impl OnDemandTests {
             "location_id": location,
             "progress": TestProgress::Running as u8,
         }));
-        let new = NewRecord {
+        let new_record = NewRecord {
             kind: RecordKind::Test,
             customer: Some(caller.customer),
             parent_id: Some(monitor.id.0),
@@ -203,13 +203,13 @@ impl OnDemandTests {
             fields: fields.clone(),
             private_data: None,
         };
-        let name = RecordKind::Test.name();
-        let entry = caller.audit_entry(now, "create", name, AuditObject::CreatedByWrite(0), monitor.name());
+        let object = RecordKind::Test.name();
+        let entry = caller.audit_entry(now, "create", object, AuditObject::CreatedByWrite(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let ids = self
             .dependencies
             .config_store
-            .write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry])
+            .write_changes(vec![ConfigChange::CreateRecord(new_record)], vec![entry])
             .await?;
         let not_stored = || ServiceError::Unavailable("The test could not be stored".to_owned());
         Ok(Record {
@@ -229,10 +229,10 @@ impl OnDemandTests {
 
     async fn store_outcome(&self, mut record: Record, outcome: Result<CheckResult, PlanError>) {
         let now = self.dependencies.clock.now();
-        let (progress, name, value) = progress_from_outcome(outcome);
+        let (progress, outcome_field, outcome_value) = progress_from_outcome(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
         record.fields.insert("ended_at".to_owned(), Value::from(format_utc(now)));
-        record.fields.insert(name.to_owned(), value);
+        record.fields.insert(outcome_field.to_owned(), outcome_value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
         record.modified_at = now;
@@ -262,8 +262,8 @@ impl OnDemandTests {
 fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
     let is_unfinished = settings_or_skip(&record)
         .is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
-    let interrupted = is_unfinished && !is_running;
-    let mut shown = into_object(json!({
+    let is_interrupted = is_unfinished && !is_running;
+    let mut object = into_object(json!({
         "id": record.id,
         "monitor_id": null,
         "location_id": null,
@@ -275,12 +275,12 @@ fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
         "error": null,
         "result": null,
     }));
-    shown.extend(record.fields);
-    if interrupted {
-        shown.insert("progress".to_owned(), Value::from(TestProgress::Failed as u8));
-        shown.insert("error".to_owned(), Value::from("the server stopped before the check ended"));
+    object.extend(record.fields);
+    if is_interrupted {
+        object.insert("progress".to_owned(), Value::from(TestProgress::Failed as u8));
+        object.insert("error".to_owned(), Value::from("the server stopped before the check ended"));
     }
-    shown
+    object
 }
 
 /// Returns the path of a test on the same server.
@@ -316,11 +316,11 @@ struct TestPermit {
 impl TestPermit {
     fn acquire(tests: &Arc<OnDemandTests>, customer: CustomerId) -> Result<Self, ServiceError> {
         let mut running = tests.running();
-        let used = running.count_by_account.entry(customer).or_default();
-        if *used >= MAX_CONCURRENT_PER_ACCOUNT {
+        let in_use = running.count_by_account.entry(customer).or_default();
+        if *in_use >= MAX_CONCURRENT_PER_ACCOUNT {
             return Err(ServiceError::RateLimited(RETRY_AFTER_SECONDS));
         }
-        *used += 1;
+        *in_use += 1;
         drop(running);
         Ok(Self { tests: Arc::clone(tests), customer, test_id: None })
     }
@@ -337,11 +337,12 @@ impl Drop for TestPermit {
         if let Some(id) = self.test_id {
             running.test_ids.remove(&id);
         }
-        let left = running.count_by_account.get(&self.customer).map_or(0, |count| count.saturating_sub(1));
-        if left == 0 {
+        let remaining =
+            running.count_by_account.get(&self.customer).map_or(0, |count| count.saturating_sub(1));
+        if remaining == 0 {
             running.count_by_account.remove(&self.customer);
         } else {
-            running.count_by_account.insert(self.customer, left);
+            running.count_by_account.insert(self.customer, remaining);
         }
     }
 }

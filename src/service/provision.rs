@@ -34,25 +34,29 @@ pub struct ProvisionPlan {
 
 /// Compares `desired` with the stored monitors. Each comes with its id and the newest revision of that id.
 ///
-/// The store has no secrets of files. `running`, the result of the previous call in this process, reveals whether only
+/// The store has no secrets of files. `running_monitors`, the result of the previous call in this process, reveals whether only
 /// a secret changed; such a change is a new revision too.
 #[must_use]
 pub fn plan_provision(
     desired: Vec<(MonitorId, Revision, DesiredMonitor)>,
     stored: &[Monitor],
-    running: &[Monitor],
+    running_monitors: &[Monitor],
     now: Timestamp,
 ) -> ProvisionPlan {
     let stored: HashMap<_, _> = stored.iter().map(|monitor| (monitor.id, monitor)).collect();
-    let running: HashMap<_, _> = running.iter().map(|monitor| (monitor.id, monitor)).collect();
+    let running_monitors: HashMap<_, _> =
+        running_monitors.iter().map(|monitor| (monitor.id, monitor)).collect();
     let ids: HashSet<MonitorId> = desired.iter().map(|(id, ..)| *id).collect();
     let mut plan = ProvisionPlan::default();
-    for (id, last, desired) in desired {
+    for (id, last_revision, desired) in desired {
         let unchanged = stored.get(&id).filter(|old| {
-            is_unchanged(old, &desired) && running.get(&id).is_none_or(|ran| ran.document == desired.document)
+            is_unchanged(old, &desired)
+                && running_monitors
+                    .get(&id)
+                    .is_none_or(|running_monitor| running_monitor.document == desired.document)
         });
         let (revision, modified_at) =
-            unchanged.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
+            unchanged.map_or((Revision(last_revision.0 + 1), now), |old| (old.revision, old.modified_at));
         if unchanged.is_none() {
             plan.upserted.push(id);
         }
@@ -67,8 +71,9 @@ pub fn plan_provision(
             metadata,
         });
     }
-    let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
-    plan.removed = from_files.map(|monitor| monitor.id).filter(|id| !ids.contains(id)).collect();
+    let stored_file_monitors =
+        stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
+    plan.removed = stored_file_monitors.map(|monitor| monitor.id).filter(|id| !ids.contains(id)).collect();
     plan.removed.sort_unstable();
     plan
 }
@@ -78,9 +83,9 @@ fn next_metadata(
     old: Option<&Monitor>,
     document: &MonitorDocument,
     now: Timestamp,
-    same: bool,
+    is_unchanged: bool,
 ) -> Arc<MonitorMetadata> {
-    if let Some(old) = old.filter(|_| same) {
+    if let Some(old) = old.filter(|_| is_unchanged) {
         return Arc::clone(&old.metadata);
     }
     let mut metadata = match old {
@@ -98,25 +103,26 @@ fn next_metadata(
 
 /// Whether the stored monitor `old` equals the `desired` one, apart from secrets.
 fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
-    let comparable = |document: &MonitorDocument| -> (MonitorType, _) {
+    let type_and_fields = |document: &MonitorDocument| -> (MonitorType, _) {
         (document.monitor_type(), document.to_stored(SecretMode::Omitted))
     };
     old.customer == desired.customer
-        && (old.document == desired.document || comparable(&old.document) == comparable(&desired.document))
+        && (old.document == desired.document
+            || type_and_fields(&old.document) == type_and_fields(&desired.document))
 }
 
-/// Updates the store to match the files; returns the monitors to run. `running` as in [`plan_provision`].
+/// Updates the store to match the files; returns the monitors to run. `running_monitors` as in [`plan_provision`].
 ///
 /// # Errors
 /// Errors of the store. Nothing was changed then, but ids may have been assigned.
 pub async fn provision(
     store: &dyn MonitorStore,
     desired: Vec<DesiredMonitor>,
-    running: &[Monitor],
+    running_monitors: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
     let stored = store.monitors().await?;
-    provision_with_stored(store, &stored, desired, running, now).await
+    provision_with_stored(store, &stored, desired, running_monitors, now).await
 }
 
 /// Like [`provision`], with the `stored` monitors read already.
@@ -127,20 +133,24 @@ pub async fn provision_with_stored(
     store: &dyn MonitorStore,
     stored: &[Monitor],
     desired: Vec<DesiredMonitor>,
-    running: &[Monitor],
+    running_monitors: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
     let desired = assign_ids(store, desired).await?;
-    let files = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file_name))).collect();
-    let last = store.last_revisions(desired.iter().map(|(id, _)| *id).collect()).await?;
-    let desired = desired.into_iter().zip(last).map(|((id, desired), last)| (id, last, desired)).collect();
-    let plan = plan_provision(desired, stored, running, now);
+    let file_names = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file_name))).collect();
+    let last_revisions = store.last_revisions(desired.iter().map(|(id, _)| *id).collect()).await?;
+    let desired = desired
+        .into_iter()
+        .zip(last_revisions)
+        .map(|((id, desired), last_revisions)| (id, last_revisions, desired))
+        .collect();
+    let plan = plan_provision(desired, stored, running_monitors, now);
     let changed: HashSet<_> = plan.upserted.iter().collect();
     let upserts: Vec<_> = plan.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
     if !upserts.is_empty() || !plan.removed.is_empty() {
-        let audit = ProvisionAudit { file_names: files, stored, running_monitors: running };
-        let entries = audit.into_audit_entries(&upserts, &plan.removed, now);
-        store.apply_monitors(upserts, plan.removed.clone(), entries).await?;
+        let audit = ProvisionAudit { file_names, stored, running_monitors };
+        let audit_entries = audit.into_audit_entries(&upserts, &plan.removed, now);
+        store.apply_monitors(upserts, plan.removed.clone(), audit_entries).await?;
     }
     Ok(plan)
 }
@@ -150,20 +160,20 @@ async fn assign_ids(
     store: &dyn MonitorStore,
     desired: Vec<DesiredMonitor>,
 ) -> Result<Vec<(MonitorId, DesiredMonitor)>, StoreError> {
-    let mut keys: Vec<(CustomerId, Vec<String>)> = Vec::new();
+    let mut keys_by_customer: Vec<(CustomerId, Vec<String>)> = Vec::new();
     for each in &desired {
-        match keys.iter_mut().find(|(customer, _)| *customer == each.customer) {
-            Some((_, keys)) => keys.push(each.key.to_string()),
-            None => keys.push((each.customer, vec![each.key.to_string()])),
+        match keys_by_customer.iter_mut().find(|(customer, _)| *customer == each.customer) {
+            Some((_, keys_by_customer)) => keys_by_customer.push(each.key.to_string()),
+            None => keys_by_customer.push((each.customer, vec![each.key.to_string()])),
         }
     }
-    let mut ids = HashMap::new();
-    for (customer, keys) in keys {
-        let assigned = store.ids_for_file_keys(customer, keys).await?;
-        ids.insert(customer, assigned.into_iter());
+    let mut ids_by_customer = HashMap::new();
+    for (customer, keys_by_customer) in keys_by_customer {
+        let assigned = store.ids_for_file_keys(customer, keys_by_customer).await?;
+        ids_by_customer.insert(customer, assigned.into_iter());
     }
     Ok(desired
         .into_iter()
-        .filter_map(|desired| Some((ids.get_mut(&desired.customer)?.next()?, desired)))
+        .filter_map(|desired| Some((ids_by_customer.get_mut(&desired.customer)?.next()?, desired)))
         .collect())
 }

@@ -36,17 +36,17 @@ impl ProvisionAudit<'_> {
         now: Timestamp,
     ) -> AuditEntries {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
-        let mut known = HashSet::new();
-        for ran in self.running_monitors {
+        let mut ids_with_secrets = HashSet::new();
+        for running_monitor in self.running_monitors {
             // The running monitor has its secrets, so that changed secrets are detected.
-            if let Some(before) = before.get_mut(&ran.id) {
-                *before = ran;
-                known.insert(ran.id);
+            if let Some(before) = before.get_mut(&running_monitor.id) {
+                *before = running_monitor;
+                ids_with_secrets.insert(running_monitor.id);
             }
         }
         let to_change = |new: &Monitor| match before.get(&new.id) {
             None => ProvisionedChange::Created(new.clone()),
-            Some(old) if known.contains(&new.id) => {
+            Some(old) if ids_with_secrets.contains(&new.id) => {
                 ProvisionedChange::Changed(Box::new(((*old).clone(), new.clone())))
             }
             // The old secrets are unknown before the first provisioning of a process: they count as unchanged.
@@ -59,21 +59,21 @@ impl ProvisionAudit<'_> {
             .map(|old| ProvisionedChange::Removed((*old).clone()));
         let changes: Vec<_> = upserts.chain(removals).collect();
         let files = self.file_names;
-        Box::new(move |number| changes.get(number).map(|change| change.to_audit_entry(&files, now)))
+        Box::new(move |index| changes.get(index).map(|change| change.to_audit_entry(&files, now)))
     }
 }
 
 fn without_secrets(monitor: &Monitor) -> Monitor {
-    let bare = monitor.document.without_secrets();
-    Monitor { document: Arc::new(bare), ..monitor.clone() }
+    let document = monitor.document.without_secrets();
+    Monitor { document: Arc::new(document), ..monitor.clone() }
 }
 
 impl ProvisionedChange {
-    fn to_audit_entry(&self, files: &HashMap<MonitorId, Arc<str>>, at: Timestamp) -> NewAuditEntry {
+    fn to_audit_entry(&self, files: &HashMap<MonitorId, Arc<str>>, now: Timestamp) -> NewAuditEntry {
         let (action, monitor, before, after) = match self {
             Self::Created(new) => ("create", new, Map::new(), created_fields(&new.document)),
-            Self::Changed(both) => {
-                let (old, new) = both.as_ref();
+            Self::Changed(old_and_new) => {
+                let (old, new) = old_and_new.as_ref();
                 let (before, after) = changed_fields(old, new);
                 ("change", new, before, after)
             }
@@ -81,7 +81,7 @@ impl ProvisionedChange {
         };
         NewAuditEntry {
             customer: monitor.customer,
-            at,
+            at: now,
             login: files.get(&monitor.id).map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
             address: String::new(),
             entry_point: "file",

@@ -39,26 +39,29 @@ pub enum SealingError {
 }
 
 /// Counts the sealed secrets of the store by key. Reads all of them and changes none.
-pub async fn count_sealed_secrets(config: &dyn ConfigStore) -> Result<SealedSecretCounts, StoreError> {
+pub async fn count_sealed_secrets(config_store: &dyn ConfigStore) -> Result<SealedSecretCounts, StoreError> {
     let found = Arc::new(Mutex::new(SealedSecretCounts::default()));
-    let counts = Arc::clone(&found);
+    let shared_counts = Arc::clone(&found);
     let count = move |_: &str, sealed: &[u8]| {
-        let mut found = counts.lock();
+        let mut found = shared_counts.lock();
         match Keyring::sealing_key_id(sealed) {
             Some(key) => *found.count_by_key.entry(key).or_default() += 1,
             None => found.damaged_count += 1,
         }
         None
     };
-    config.reseal(Arc::new(count)).await?;
+    config_store.reseal(Arc::new(count)).await?;
     let mut found = found.lock();
     Ok(std::mem::take(&mut *found))
 }
 
 /// Opens the key file. Creates it if it is missing and the store has no secrets yet; new keys could not
 /// decrypt them. Also fails when the file lacks a key that a secret needs.
-pub async fn open_keyring(config: &dyn ConfigStore, key_file: KeyFile) -> Result<Keyring, SealingError> {
-    let sealed = count_sealed_secrets(config).await?;
+pub async fn open_keyring(
+    config_store: &dyn ConfigStore,
+    key_file: KeyFile,
+) -> Result<Keyring, SealingError> {
+    let sealed = count_sealed_secrets(config_store).await?;
     if !key_file.exists()? && !sealed.count_by_key.is_empty() {
         let path = key_file.path.display().to_string();
         return Err(SealingError::MissingKeyFile { path, secrets: sealed.count_by_key.values().sum() });
@@ -76,7 +79,10 @@ pub async fn open_keyring(config: &dyn ConfigStore, key_file: KeyFile) -> Result
 
 /// Reseals all secrets with the newest key of `keyring`; returns how many changed. May be interrupted and repeated at
 /// any time: old and new forms can be decrypted as long as both keys are in the file.
-pub async fn reseal_all_secrets(config: &dyn ConfigStore, keyring: &Arc<Keyring>) -> Result<u64, StoreError> {
+pub async fn reseal_all_secrets(
+    config_store: &dyn ConfigStore,
+    keyring: &Arc<Keyring>,
+) -> Result<u64, StoreError> {
     let keyring = Arc::clone(keyring);
-    config.reseal(Arc::new(move |context, sealed| keyring.reseal(context, sealed))).await
+    config_store.reseal(Arc::new(move |context, sealed| keyring.reseal(context, sealed))).await
 }

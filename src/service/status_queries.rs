@@ -104,8 +104,8 @@ impl StatusBoard {
     /// Returns the board with the monitors of `customer` only.
     #[must_use]
     pub fn for_customer(&self, customer: CustomerId) -> Self {
-        let own = self.rows.iter().filter(|row| row.monitor.customer == customer);
-        Self { rows: own.cloned().collect() }
+        let own_rows = self.rows.iter().filter(|row| row.monitor.customer == customer);
+        Self { rows: own_rows.cloned().collect() }
     }
 
     /// Returns the number of monitors.
@@ -185,8 +185,8 @@ impl StatusQueries {
     }
 
     /// Sets the lookup of the health of monitors.
-    pub fn set_health_lookup(&self, of: HealthLookup) {
-        self.health_source.set_lookup(of);
+    pub fn set_health_lookup(&self, lookup: HealthLookup) {
+        self.health_source.set_lookup(lookup);
     }
 
     /// Returns the overall health of `monitor`.
@@ -218,18 +218,18 @@ impl StatusQueries {
         board: &StatusBoard,
         query: &StatusQuery,
     ) -> Result<PaginatedStatusRows, StoreError> {
-        let text = query.name_contains.to_lowercase();
+        let name_contains = query.name_contains.to_lowercase();
         let matching = board.rows.iter().filter(|row| {
             query.status.is_none_or(|status| row.status == status)
                 && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
-                && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
+                && (name_contains.is_empty() || row.monitor.name().to_lowercase().contains(&name_contains))
         });
         let count = matching.clone().count();
         let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
-        let mut last = self.result_store.latest_results(states).await?.into_iter();
+        let mut last_results = self.result_store.latest_results(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
-            row.last_result = last.next().flatten();
+            row.last_result = last_results.next().flatten();
         }
         Ok(PaginatedStatusRows { total: count, rows })
     }
@@ -260,7 +260,7 @@ impl StatusQueries {
         id: CheckId,
     ) -> Result<Option<CheckResult>, StoreError> {
         let Some(result) = self.result_store.result(id).await? else { return Ok(None) };
-        let own = ResultFilter {
+        let ownership_filter = ResultFilter {
             monitors: vec![result.monitor_id],
             location: Some(result.location_id),
             from: Some(result.planned_at),
@@ -268,7 +268,7 @@ impl StatusQueries {
             outcomes: Vec::new(),
             customer: Some(customer),
         };
-        let found = self.result_store.results(own, Pagination { limit: 0, offset: 0 }).await?;
+        let found = self.result_store.results(ownership_filter, Pagination { limit: 0, offset: 0 }).await?;
         Ok((found.total > 0).then_some(result))
     }
 
@@ -279,18 +279,18 @@ impl StatusQueries {
 }
 
 fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> StatusBoard {
-    let mut worst: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
+    let mut most_urgent: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
     for state in states {
         let rank = |state: &MonitorState| {
             (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
         };
-        match worst.get(&state.monitor_id) {
-            Some(kept) if rank(kept) <= rank(&state) => {}
-            _ => drop(worst.insert(state.monitor_id, state)),
+        match most_urgent.get(&state.monitor_id) {
+            Some(current) if rank(current) <= rank(&state) => {}
+            _ => drop(most_urgent.insert(state.monitor_id, state)),
         }
     }
-    let row = |monitor: &Monitor| {
-        let state = worst.remove(&monitor.id);
+    let to_row = |monitor: &Monitor| {
+        let state = most_urgent.remove(&monitor.id);
         let status = match &state {
             _ if !monitor.enabled() => MonitorStatus::Disabled,
             _ if monitor.paused_until(now).is_some() => MonitorStatus::Paused,
@@ -299,7 +299,7 @@ fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) 
         };
         StatusRow { monitor: monitor.clone(), state, status, last_result: None }
     };
-    let mut rows: Vec<_> = monitors.iter().map(row).collect();
+    let mut rows: Vec<_> = monitors.iter().map(to_row).collect();
     rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
     StatusBoard { rows }
 }

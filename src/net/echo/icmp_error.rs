@@ -17,9 +17,9 @@ pub struct IcmpError {
 }
 
 impl IcmpError {
-    /// Whether `kind` means that the packet was lost. A redirect does not: its packet was forwarded.
-    pub(super) const fn is_delivery_error(v6: bool, kind: u8) -> bool {
-        if v6 { matches!(kind, 1..=4) } else { matches!(kind, 3 | 11 | 12) }
+    /// Whether `icmp_type` means that the packet was lost. A redirect does not: its packet was forwarded.
+    pub(super) const fn is_delivery_error(is_ipv6: bool, icmp_type: u8) -> bool {
+        if is_ipv6 { matches!(icmp_type, 1..=4) } else { matches!(icmp_type, 3 | 11 | 12) }
     }
 
     /// Whether the packet was too large for a link.

@@ -28,46 +28,49 @@ pub(super) struct IcmpMessage {
 const ECHO_REPLY_TYPE_V4: u8 = 0;
 const ECHO_REPLY_TYPE_V6: u8 = 129;
 
-/// Parses a packet from `from`; returns `None` when it is not about an echo request. On a raw socket, IPv4 packets
+/// Parses a packet from `sender`; returns `None` when it is not about an echo request. On a raw socket, IPv4 packets
 /// start with the IP header.
-pub(super) fn parse_icmp_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<IcmpMessage> {
-    match from {
-        IpAddr::V4(from) => {
-            let socket = if raw { Type::RAW } else { Type::DGRAM };
-            let packet = Icmpv4Packet::decode(bytes, socket, from, from).ok()?;
-            let (kind, code) = (packet.get_icmp_type().0, packet.get_icmp_code().0);
-            let header = if raw { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
+pub(super) fn parse_icmp_packet(bytes: &[u8], sender: IpAddr, is_raw_socket: bool) -> Option<IcmpMessage> {
+    match sender {
+        IpAddr::V4(sender) => {
+            let socket = if is_raw_socket { Type::RAW } else { Type::DGRAM };
+            let packet = Icmpv4Packet::decode(bytes, socket, sender, sender).ok()?;
+            let (icmp_type, icmp_code) = (packet.get_icmp_type().0, packet.get_icmp_code().0);
+            let ip_header_len = if is_raw_socket { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
             // RFC 1191 4: the lower half of the word after the checksum.
-            let mtu =
-                || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
-            let is_too_big = (kind, code) == (3, 4);
-            let is_error = IcmpError::is_delivery_error(false, kind);
-            (is_error || kind == ECHO_REPLY_TYPE_V4).then(|| IcmpMessage {
+            let mtu = || {
+                bytes
+                    .get(ip_header_len + 6..ip_header_len + 8)
+                    .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+            };
+            let is_too_big = (icmp_type, icmp_code) == (3, 4);
+            let is_error = IcmpError::is_delivery_error(false, icmp_type);
+            (is_error || icmp_type == ECHO_REPLY_TYPE_V4).then(|| IcmpMessage {
                 target: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
                 error: is_error.then(|| IcmpError {
-                    sender: from.into(),
-                    icmp_type: kind,
-                    icmp_code: code,
+                    sender: sender.into(),
+                    icmp_type,
+                    icmp_code,
                     mtu: is_too_big.then(mtu).flatten(),
                 }),
             })
         }
-        IpAddr::V6(from) => {
-            let packet = Icmpv6Packet::decode(bytes, from).ok()?;
-            let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
+        IpAddr::V6(sender) => {
+            let packet = Icmpv6Packet::decode(bytes, sender).ok()?;
+            let (icmp_type, icmp_code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
             let mtu = || bytes.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
-            let is_error = IcmpError::is_delivery_error(true, kind);
-            (is_error || kind == ECHO_REPLY_TYPE_V6).then(|| IcmpMessage {
+            let is_error = IcmpError::is_delivery_error(true, icmp_type);
+            (is_error || icmp_type == ECHO_REPLY_TYPE_V6).then(|| IcmpMessage {
                 target: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
                 error: is_error.then(|| IcmpError {
-                    sender: from.into(),
-                    icmp_type: kind,
-                    icmp_code: code,
-                    mtu: (kind == 2).then(mtu).flatten(),
+                    sender: sender.into(),
+                    icmp_type,
+                    icmp_code,
+                    mtu: (icmp_type == 2).then(mtu).flatten(),
                 }),
             })
         }
@@ -76,39 +79,42 @@ pub(super) fn parse_icmp_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option
 
 /// Reads the next entry of the error queue of `socket`; returns `None` for one that is not about an echo request. The
 /// data of an entry is the request itself, from its ICMP header on.
-pub(super) fn read_error_queue(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<IcmpMessage>> {
+pub(super) fn read_error_queue(socket: &impl AsRawFd, is_ipv6: bool) -> io::Result<Option<IcmpMessage>> {
     let mut bytes = [0; SNAP_LEN];
-    let mut parts = [IoSliceMut::new(&mut bytes)];
-    let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
-    let read =
-        recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_ERRQUEUE)?;
-    let target = read.address.as_ref().and_then(to_ip_addr);
-    let origin = read.cmsgs()?.find_map(|message| match message {
-        ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
-            Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
+    let mut io_slices = [IoSliceMut::new(&mut bytes)];
+    let mut control_buffer = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
+    let received = recvmsg::<SockaddrStorage>(
+        socket.as_raw_fd(),
+        &mut io_slices,
+        Some(&mut control_buffer),
+        MsgFlags::MSG_ERRQUEUE,
+    )?;
+    let target = received.address.as_ref().and_then(to_ip_addr);
+    let error_and_sender = received.cmsgs()?.find_map(|message| match message {
+        ControlMessageOwned::Ipv4RecvErr(error, Some(sender)) => {
+            Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(sender.sin_addr.s_addr)))))
         }
-        ControlMessageOwned::Ipv6RecvErr(error, Some(from)) => {
-            Some((error, IpAddr::V6(Ipv6Addr::from(from.sin6_addr.s6_addr))))
+        ControlMessageOwned::Ipv6RecvErr(error, Some(sender)) => {
+            Some((error, IpAddr::V6(Ipv6Addr::from(sender.sin6_addr.s6_addr))))
         }
         _ => None,
     });
-    let length = read.bytes;
-    let Some(((error, from), target)) = origin.zip(target) else { return Ok(None) };
+    let length = received.bytes;
+    let Some(((error, sender), target)) = error_and_sender.zip(target) else { return Ok(None) };
     let is_icmp = matches!(error.ee_origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);
-    if !is_icmp || !IcmpError::is_delivery_error(v6, error.ee_type) {
+    if !is_icmp || !IcmpError::is_delivery_error(is_ipv6, error.ee_type) {
         return Ok(None);
     }
-    let mut icmp_error =
-        IcmpError { sender: from, icmp_type: error.ee_type, icmp_code: error.ee_code, mtu: None };
+    let mut icmp_error = IcmpError { sender, icmp_type: error.ee_type, icmp_code: error.ee_code, mtu: None };
     icmp_error.mtu = icmp_error.is_too_big().then_some(error.ee_info);
-    Ok(parse_echo_ids(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
+    Ok(parse_echo_ids(bytes.get(..length).unwrap_or_default(), if is_ipv6 { 128 } else { 8 })
         .map(|(identifier, sequence)| IcmpMessage { target, identifier, sequence, error: Some(icmp_error) }))
 }
 
-/// Returns identifier and sequence of the echo request of type `kind` at the start of `bytes`.
-fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
-    let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
-    (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
+/// Returns identifier and sequence of the echo request of type `icmp_type` at the start of `bytes`.
+fn parse_echo_ids(bytes: &[u8], icmp_type: u8) -> Option<(u16, u16)> {
+    let [packet_type, _, _, _, i, d, s, q, ..] = *bytes else { return None };
+    (packet_type == icmp_type).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
 
 /// Bytes of a packet that are examined: the longest IPv4 header, the ICMP header, and for an error the same of the

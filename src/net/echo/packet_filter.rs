@@ -16,31 +16,31 @@ const RETURN: u16 = 0x06;
 const WHOLE_PACKET: u32 = u32::MAX;
 
 /// Returns a filter that accepts the replies with `identifier`, and errors.
-pub(super) fn accept_replies_and_errors(v6: bool, identifier: u16) -> Vec<SockFilter> {
-    let op = SockFilter::new;
+pub(super) fn accept_replies_and_errors(is_ipv6: bool, identifier: u16) -> Vec<SockFilter> {
+    let instruction = SockFilter::new;
     let identifier = u32::from(identifier);
-    if v6 {
+    if is_ipv6 {
         // The packet starts with the ICMP header; errors have a type below 128 (RFC 4443 2.1).
         vec![
-            op(LOAD_BYTE, 0, 0, 0),
-            op(JUMP_IF_EQUAL, 1, 0, 129),
-            op(JUMP_IF_AT_LEAST, 3, 2, 128),
-            op(LOAD_HALF, 0, 0, 4),
-            op(JUMP_IF_EQUAL, 0, 1, identifier),
-            op(RETURN, 0, 0, WHOLE_PACKET),
-            op(RETURN, 0, 0, 0),
+            instruction(LOAD_BYTE, 0, 0, 0),
+            instruction(JUMP_IF_EQUAL, 1, 0, 129),
+            instruction(JUMP_IF_AT_LEAST, 3, 2, 128),
+            instruction(LOAD_HALF, 0, 0, 4),
+            instruction(JUMP_IF_EQUAL, 0, 1, identifier),
+            instruction(RETURN, 0, 0, WHOLE_PACKET),
+            instruction(RETURN, 0, 0, 0),
         ]
     } else {
         // The packet starts with the IP header, which contains its own length.
         vec![
-            op(LOAD_IP_HEADER_LEN_INTO_X, 0, 0, 0),
-            op(LOAD_BYTE_AT_X_OFFSET, 0, 0, 0),
-            op(JUMP_IF_EQUAL, 4, 0, 8),
-            op(JUMP_IF_EQUAL, 0, 2, 0),
-            op(LOAD_HALF_AT_X_OFFSET, 0, 0, 4),
-            op(JUMP_IF_EQUAL, 0, 1, identifier),
-            op(RETURN, 0, 0, WHOLE_PACKET),
-            op(RETURN, 0, 0, 0),
+            instruction(LOAD_IP_HEADER_LEN_INTO_X, 0, 0, 0),
+            instruction(LOAD_BYTE_AT_X_OFFSET, 0, 0, 0),
+            instruction(JUMP_IF_EQUAL, 4, 0, 8),
+            instruction(JUMP_IF_EQUAL, 0, 2, 0),
+            instruction(LOAD_HALF_AT_X_OFFSET, 0, 0, 4),
+            instruction(JUMP_IF_EQUAL, 0, 1, identifier),
+            instruction(RETURN, 0, 0, WHOLE_PACKET),
+            instruction(RETURN, 0, 0, 0),
         ]
     }
 }

@@ -28,21 +28,21 @@ impl Default for RateLimiter {
 impl RateLimiter {
     /// Waits for the next slot.
     pub(super) async fn wait_for_slot(&self) {
-        let now = u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX);
-        if let Some(at) = self.reserve_slot(now) {
-            tokio::time::sleep_until(self.epoch + Duration::from_micros(at)).await;
+        let now_us = u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if let Some(slot_us) = self.reserve_slot(now_us) {
+            tokio::time::sleep_until(self.epoch + Duration::from_micros(slot_us)).await;
         }
     }
 
-    /// Reserves a slot at the time `now`; returns `None` when it is immediate, otherwise its time, in microseconds.
-    fn reserve_slot(&self, now: u64) -> Option<u64> {
-        let earliest = now.saturating_sub(REQUEST_INTERVAL_US * MAX_BURST_REQUESTS);
-        let next_after = |next: u64| next.max(earliest) + REQUEST_INTERVAL_US;
+    /// Reserves a slot at the time `now_us`; returns `None` when it is immediate, otherwise its time, in microseconds.
+    fn reserve_slot(&self, now_us: u64) -> Option<u64> {
+        let earliest_slot_us = now_us.saturating_sub(REQUEST_INTERVAL_US * MAX_BURST_REQUESTS);
+        let next_after = |next: u64| next.max(earliest_slot_us) + REQUEST_INTERVAL_US;
         let previous = self
             .next_slot_us
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
-        let slot = previous.unwrap_or_else(|next| next).max(earliest);
-        (slot > now).then_some(slot)
+        let slot = previous.unwrap_or_else(|next| next).max(earliest_slot_us);
+        (slot > now_us).then_some(slot)
     }
 }
 

@@ -74,10 +74,10 @@ pub enum EchoOutcome {
 }
 
 impl EchoSocket {
-    pub(super) fn open(source: &SourceBinding, towards: IpAddr) -> io::Result<Self> {
-        let (socket, raw) = icmp_socket::open_icmp_socket(towards)?;
-        if let Some(from) = source.bind_address_for(towards) {
-            socket.bind(&from.into())?;
+    pub(super) fn open(source: &SourceBinding, destination: IpAddr) -> io::Result<Self> {
+        let (socket, is_raw) = icmp_socket::open_icmp_socket(destination)?;
+        if let Some(source_address) = source.bind_address_for(destination) {
+            socket.bind(&source_address.into())?;
         }
         if let Some(interface) = &source.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
@@ -90,18 +90,18 @@ impl EchoSocket {
         let mut random = [0; 4];
         aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
         let identifier = u16::from_be_bytes([random[0], random[1]]);
-        if raw {
+        if is_raw {
             // A failure only costs time: messages that are not about our requests are ignored.
             let _ = socket
-                .attach_filter(&packet_filter::accept_replies_and_errors(towards.is_ipv6(), identifier));
+                .attach_filter(&packet_filter::accept_replies_and_errors(destination.is_ipv6(), identifier));
         } else {
             // A datagram socket receives errors only through its error queue.
-            icmp_socket::enable_error_queue(&socket, towards)?;
+            icmp_socket::enable_error_queue(&socket, destination)?;
         }
         let shared = Arc::new(EchoSocketInner {
             socket: UdpSocket::from_std(socket.into())?,
-            is_raw: raw,
-            is_ipv6: towards.is_ipv6(),
+            is_raw,
+            is_ipv6: destination.is_ipv6(),
             identifier,
             next_sequence: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
             rate_limiter: RateLimiter::default(),
@@ -121,24 +121,27 @@ impl EchoSocket {
         !self.inner.is_raw && icmp_socket::is_path_error(error)
     }
 
-    /// Sends one echo request with `size` bytes of payload, within the rate limit of all checks. The reply must be
+    /// Sends one echo request with `payload_bytes` bytes of payload, within the rate limit of all checks. The reply must be
     /// awaited separately.
-    pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<PendingEcho> {
+    pub async fn send(&self, address: IpAddr, payload_bytes: usize) -> io::Result<PendingEcho> {
         self.inner.rate_limiter.wait_for_slot().await;
-        let (sender, reply) = oneshot::channel();
-        let sequence = self.inner.register_waiter(to, sender).ok_or(io::ErrorKind::ResourceBusy)?;
+        let (outcome_sender, outcome_receiver) = oneshot::channel();
+        let sequence =
+            self.inner.register_waiter(address, outcome_sender).ok_or(io::ErrorKind::ResourceBusy)?;
         let pending_echo = PendingEcho {
             socket: self.inner.clone(),
-            waiter_key: Some((to, sequence)),
-            outcome_receiver: reply,
+            waiter_key: Some((address, sequence)),
+            outcome_receiver,
         };
-        let packet = self.inner.build_request(sequence, size);
-        let mut skipped = 0;
+        let packet = self.inner.build_request(sequence, payload_bytes);
+        let mut skipped_errors = 0;
         loop {
-            match self.inner.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
+            match self.inner.socket.send_to(&packet, SocketAddr::new(address, 0)).await {
                 Ok(_) => return Ok(pending_echo),
-                Err(error) if skipped < MAX_SKIPPED_ERRORS && self.may_concern_earlier_request(&error) => {
-                    skipped += 1;
+                Err(error)
+                    if skipped_errors < MAX_SKIPPED_ERRORS && self.may_concern_earlier_request(&error) =>
+                {
+                    skipped_errors += 1;
                 }
                 Err(error) => return Err(error),
             }
@@ -164,9 +167,9 @@ pub struct PendingEcho {
 impl PendingEcho {
     /// Returns the result; `None` when the socket was closed. Waits forever.
     pub async fn outcome(mut self) -> Option<EchoOutcome> {
-        let reply = (&mut self.outcome_receiver).await.ok();
+        let outcome = (&mut self.outcome_receiver).await.ok();
         self.waiter_key = None;
-        reply
+        outcome
     }
 }
 
@@ -183,13 +186,15 @@ impl EchoSocketInner {
         self.waiters.lock()
     }
 
-    /// Reserves a sequence number that is not in use for `to`.
-    fn register_waiter(&self, to: IpAddr, sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
-        let mut waiting = self.waiters();
+    /// Reserves a sequence number that is not in use for `address`.
+    fn register_waiter(&self, address: IpAddr, outcome_sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
+        let mut waiters = self.waiters();
         for _ in 0..=u16::MAX {
             let sequence = self.next_sequence.fetch_add(1, Ordering::Relaxed);
-            if let std::collections::hash_map::Entry::Vacant(free) = waiting.entry((to, sequence)) {
-                free.insert(EchoWaiter { sent_at: Instant::now(), outcome_sender: sender });
+            if let std::collections::hash_map::Entry::Vacant(vacant_entry) =
+                waiters.entry((address, sequence))
+            {
+                vacant_entry.insert(EchoWaiter { sent_at: Instant::now(), outcome_sender });
                 return Some(sequence);
             }
         }
@@ -198,8 +203,8 @@ impl EchoSocketInner {
 
     /// Builds an echo request. The kernel sets the checksum (except for IPv4 over a raw socket), and on a datagram
     /// socket the identifier.
-    fn build_request(&self, sequence: u16, size: usize) -> Vec<u8> {
-        let mut packet = vec![0; 8 + size];
+    fn build_request(&self, sequence: u16, payload_bytes: usize) -> Vec<u8> {
+        let mut packet = vec![0; 8 + payload_bytes];
         packet[0] = if self.is_ipv6 { 128 } else { 8 };
         packet[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         packet[6..8].copy_from_slice(&sequence.to_be_bytes());
@@ -213,17 +218,17 @@ impl EchoSocketInner {
         packet
     }
 
-    fn on_message(&self, message: &IcmpMessage, at: Instant) {
+    fn on_message(&self, message: &IcmpMessage, received_at: Instant) {
         if self.is_raw && message.identifier != self.identifier {
             return;
         }
         let Some(waiter) = self.waiters().remove(&(message.target, message.sequence)) else { return };
-        let reply = match message.error {
-            None => EchoOutcome::Reply(at.saturating_duration_since(waiter.sent_at)),
+        let outcome = match message.error {
+            None => EchoOutcome::Reply(received_at.saturating_duration_since(waiter.sent_at)),
             Some(error) => EchoOutcome::Error(error),
         };
         // The receiver may have been dropped just now.
-        let _ = waiter.outcome_sender.send(reply);
+        let _ = waiter.outcome_sender.send(outcome);
     }
 
     /// Receives packets until no more are available or other tasks must run.
@@ -231,12 +236,12 @@ impl EchoSocketInner {
         let mut buffer = [0; SNAP_LEN];
         for _ in 0..MAX_PACKETS_PER_POLL {
             match self.socket.try_recv_from(&mut buffer) {
-                Ok((length, from)) => {
-                    let at = Instant::now();
+                Ok((length, sender)) => {
+                    let received_at = Instant::now();
                     if let Some(message) =
-                        icmp_message::parse_icmp_packet(&buffer[..length], from.ip(), self.is_raw)
+                        icmp_message::parse_icmp_packet(&buffer[..length], sender.ip(), self.is_raw)
                     {
-                        self.on_message(&message, at);
+                        self.on_message(&message, received_at);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -260,15 +265,15 @@ impl EchoSocketInner {
     }
 }
 
-async fn receive_messages(shared: Arc<EchoSocketInner>) {
-    let interest = if shared.is_raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
+async fn receive_messages(socket: Arc<EchoSocketInner>) {
+    let interest = if socket.is_raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
     loop {
         // Fails only when the runtime shuts down.
-        let Ok(ready) = shared.socket.ready(interest).await else { return };
+        let Ok(ready) = socket.socket.ready(interest).await else { return };
         if ready.is_error() {
-            shared.drain_error_queue();
+            socket.drain_error_queue();
         }
-        shared.drain_packets();
+        socket.drain_packets();
         tokio::task::consume_budget().await;
     }
 }

@@ -10,10 +10,10 @@ use crate::domain::{Failure, FailureKind, Fault, Phase};
 pub(super) fn target_failure_from_proxy(
     kind: FailureKind,
     proxy: &UpstreamProxy,
-    to: SocketAddr,
-    what: &str,
+    target_address: SocketAddr,
+    failure_text: &str,
 ) -> Failure {
-    Failure::new(Phase::Connect, kind, format!("{to}: the proxy {proxy} {what}"))
+    Failure::new(Phase::Connect, kind, format!("{target_address}: the proxy {proxy} {failure_text}"))
 }
 
 pub(super) fn proxy_failure(proxy: &UpstreamProxy, reason: &str) -> Failure {

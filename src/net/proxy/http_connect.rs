@@ -19,14 +19,14 @@ const MAX_HEAD_BYTES: usize = 8192;
 /// Maximum number of responses that are read, including the final one.
 const MAX_RESPONSES: usize = 8;
 
-/// Requests a connection to `to` from the proxy behind `stream`. The caller limits the time: the proxy does not respond
+/// Requests a connection to `target_address` from the proxy behind `stream`. The caller limits the time: the proxy does not respond
 /// while it tries the target.
 pub(super) async fn connect(
     mut stream: TcpStream,
     proxy: &UpstreamProxy,
-    to: SocketAddr,
+    target_address: SocketAddr,
 ) -> Result<TcpStream, Failure> {
-    let request = build_connect_request(proxy.credentials.as_ref(), to);
+    let request = build_connect_request(proxy.credentials.as_ref(), target_address);
     stream.write_all(request.as_bytes()).await.map_err(|error| proxy_io_failure(proxy, &error))?;
     let (status, head) = read_final_response(&mut stream, proxy).await?;
     let failure = match (status, &proxy.credentials) {
@@ -37,23 +37,32 @@ pub(super) async fn connect(
             Some(kind) => target_failure_from_proxy(
                 kind,
                 proxy,
-                to,
+                target_address,
                 &format!("{} (status {status})", target_failure_text(kind)),
             ),
-            None => proxy_failure(proxy, &format!("it refused {to} with status {status}")),
+            None => proxy_failure(proxy, &format!("it refused {target_address} with status {status}")),
         },
     };
     Err(failure)
 }
 
-fn build_connect_request(login: Option<&ProxyCredentials>, to: SocketAddr) -> Zeroizing<String> {
-    let coded = login.map(|login| {
-        let pair = Zeroizing::new(format!("{}:{}", login.username, login.password.as_str()));
-        Zeroizing::new(STANDARD.encode(pair.as_bytes()))
+fn build_connect_request(
+    credentials: Option<&ProxyCredentials>,
+    target_address: SocketAddr,
+) -> Zeroizing<String> {
+    let encoded_credentials = credentials.map(|credentials| {
+        let name_and_password =
+            Zeroizing::new(format!("{}:{}", credentials.username, credentials.password.as_str()));
+        Zeroizing::new(STANDARD.encode(name_and_password.as_bytes()))
     });
-    let field = coded.map(|coded| format!("Proxy-Authorization: Basic {}\r\n", coded.as_str()));
-    let field = Zeroizing::new(field.unwrap_or_default());
-    Zeroizing::new(format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{}\r\n", field.as_str()))
+    let authorization_header = encoded_credentials.map(|encoded_credentials| {
+        format!("Proxy-Authorization: Basic {}\r\n", encoded_credentials.as_str())
+    });
+    let authorization_header = Zeroizing::new(authorization_header.unwrap_or_default());
+    Zeroizing::new(format!(
+        "CONNECT {target_address} HTTP/1.1\r\nHost: {target_address}\r\n{}\r\n",
+        authorization_header.as_str()
+    ))
 }
 
 /// Reads the final response of the proxy; those before only report progress (RFC 9110 15.2).
@@ -84,7 +93,7 @@ async fn read_response_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
         }
         let previous_len = head.len();
         head.extend_from_slice(&chunk[..received]);
-        let end = head.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4);
+        let end = head.windows(4).position(|four| four == b"\r\n\r\n").map(|index| index + 4);
         head.truncate(end.unwrap_or(head.len()));
         stream.read_exact(&mut chunk[..head.len() - previous_len]).await?;
         if end.is_some() {
@@ -105,8 +114,9 @@ fn parse_status_code(head: &[u8]) -> Option<u16> {
 /// Returns which failure of the target the proxy reports; `None` when the proxy or its rules are the reason.
 /// `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
 fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
-    let reported = header_value(head, "proxy-status").and_then(|value| kind_from_proxy_status(&value));
-    reported
+    let proxy_status_kind =
+        header_value(head, "proxy-status").and_then(|value| kind_from_proxy_status(&value));
+    proxy_status_kind
         .or_else(|| header_value(head, "x-squid-error").and_then(|value| kind_from_squid_error(&value)))
         .or(match status {
             502 | 503 => Some(FailureKind::Unreachable),
@@ -116,8 +126,8 @@ fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
 }
 
 /// Returns the kind of the `error` parameter of a proxy (RFC 9209 2.3).
-fn kind_from_proxy_status(reply: &str) -> Option<FailureKind> {
-    let error = reply.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
+fn kind_from_proxy_status(header_value: &str) -> Option<FailureKind> {
+    let error = header_value.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
     match error.trim_matches('"') {
         "connection_refused" => Some(FailureKind::ConnectRefused),
         "connection_terminated" => Some(FailureKind::ConnectReset),
@@ -128,8 +138,8 @@ fn kind_from_proxy_status(reply: &str) -> Option<FailureKind> {
 }
 
 /// Returns the kind of a value such as `ERR_CONNECT_FAIL 111`: the number is the proxy's `errno`.
-fn kind_from_squid_error(reply: &str) -> Option<FailureKind> {
-    let errno = reply.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
+fn kind_from_squid_error(header_value: &str) -> Option<FailureKind> {
+    let errno = header_value.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
     socket::socket_failure_kind(&io::Error::from_raw_os_error(errno)).filter(|kind| {
         use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
         matches!(kind, ConnectRefused | ConnectReset | TimedOut | Unreachable)
@@ -140,8 +150,8 @@ fn kind_from_squid_error(reply: &str) -> Option<FailureKind> {
 fn header_value(head: &[u8], name: &str) -> Option<String> {
     head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
         let line = String::from_utf8_lossy(line);
-        let (this, value) = line.split_once(':')?;
-        this.trim().eq_ignore_ascii_case(name).then(|| replace_control_chars(value.trim()))
+        let (field_name, value) = line.split_once(':')?;
+        field_name.trim().eq_ignore_ascii_case(name).then(|| replace_control_chars(value.trim()))
     })
 }
 

@@ -43,12 +43,15 @@ impl Net {
         *self.stack.proxies_by_id.write() = proxies;
     }
 
-    /// Returns the proxy that `to` names; `None` when it names none.
+    /// Returns the proxy that `endpoint` names; `None` when it names none.
     ///
     /// # Errors
     /// Fails with [`FailureKind::NotConfigured`] (95) when the id does not exist.
-    pub(in crate::net) fn named_proxy(&self, to: &Endpoint) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
-        let Some(id) = to.proxy_id else { return Ok(None) };
+    pub(in crate::net) fn named_proxy(
+        &self,
+        endpoint: &Endpoint,
+    ) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
+        let Some(id) = endpoint.proxy_id else { return Ok(None) };
         let unknown = || {
             let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
             Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
@@ -57,27 +60,29 @@ impl Net {
         proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
     }
 
-    /// Returns the proxy of a connection to `to`: the `named` one, or the default.
+    /// Returns the proxy of a connection to `target_address`: the `named_proxy` one, or the default.
     pub(in crate::net) fn proxy_for_address<'a>(
         &'a self,
-        to: SocketAddr,
-        named: Option<&'a UpstreamProxy>,
+        target_address: SocketAddr,
+        named_proxy: Option<&'a UpstreamProxy>,
     ) -> Option<&'a UpstreamProxy> {
-        named.or_else(|| self.stack.default_proxy.get().filter(|_| !to.ip().to_canonical().is_loopback()))
+        named_proxy.or_else(|| {
+            self.stack.default_proxy.get().filter(|_| !target_address.ip().to_canonical().is_loopback())
+        })
     }
 
-    /// Opens a connection to `to` through `proxy`.
+    /// Opens a connection to `target_address` through `proxy`.
     pub(in crate::net) async fn connect_through_proxy(
         &self,
         proxy: &UpstreamProxy,
-        to: SocketAddr,
+        target_address: SocketAddr,
         deadline: Deadline,
     ) -> Result<TcpStream, Failure> {
-        let time_limit = Deadline::within(PROXY_TIMEOUT.min(deadline.remaining() * 2 / 3));
-        let stream = self.connect_to_proxy(proxy, time_limit).await?;
+        let proxy_deadline = Deadline::within(PROXY_TIMEOUT.min(deadline.remaining() * 2 / 3));
+        let stream = self.connect_to_proxy(proxy, proxy_deadline).await?;
         match proxy.protocol {
-            ProxyProtocol::Http => http_connect::connect(stream, proxy, to).await,
-            ProxyProtocol::Socks5 => socks5::connect(stream, proxy, to, time_limit).await,
+            ProxyProtocol::Http => http_connect::connect(stream, proxy, target_address).await,
+            ProxyProtocol::Socks5 => socks5::connect(stream, proxy, target_address, proxy_deadline).await,
         }
     }
 
@@ -90,22 +95,25 @@ impl Net {
         let addresses = self.resolve(&proxy.endpoint, deadline, &mut trace).await;
         let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
         // The settings name the proxy, so it may be on this host.
-        let operator = self.with_egress_scope(EgressScope::Operator);
+        let operator_net = self.with_egress_scope(EgressScope::Operator);
         let port = proxy.endpoint.port;
-        let allowed = operator.allowed_addresses(&addresses, Some(port), &mut trace).map_err(|failure| {
-            let detail = format!("the proxy {proxy}: {}", failure.detail);
-            Failure { detail, ..failure }
-        })?;
-        let mut last = proxy_failure(proxy, "its name has no address");
-        for address in allowed {
-            let at = SocketAddr::new(address, port);
-            let connected = async { socket::create_tcp_socket(self.source_binding(), at)?.connect(at).await };
-            match tokio::time::timeout_at(deadline.at, connected).await {
+        let allowed_addresses =
+            operator_net.allowed_addresses(&addresses, Some(port), &mut trace).map_err(|failure| {
+                let detail = format!("the proxy {proxy}: {}", failure.detail);
+                Failure { detail, ..failure }
+            })?;
+        let mut last_failure = proxy_failure(proxy, "its name has no address");
+        for address in allowed_addresses {
+            let proxy_address = SocketAddr::new(address, port);
+            let connection = async {
+                socket::create_tcp_socket(self.source_binding(), proxy_address)?.connect(proxy_address).await
+            };
+            match tokio::time::timeout_at(deadline.at, connection).await {
                 Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => last = proxy_io_failure(proxy, &error),
+                Ok(Err(error)) => last_failure = proxy_io_failure(proxy, &error),
                 Err(_) => return Err(proxy_failure(proxy, "it does not respond")),
             }
         }
-        Err(last)
+        Err(last_failure)
     }
 }

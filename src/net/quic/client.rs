@@ -41,7 +41,7 @@ struct QuicHandshake {
 }
 
 impl Net {
-    /// Opens a QUIC connection to `to`: resolves it, applies the egress policy, and tries its addresses like those of
+    /// Opens a QUIC connection to `endpoint`: resolves it, applies the egress policy, and tries its addresses like those of
     /// TCP, each up to the end of its handshake. In `trace`, connect is the time until the first datagram of the
     /// server, and tls is the rest of the handshake.
     ///
@@ -50,66 +50,70 @@ impl Net {
     /// Vigie's own fault (95).
     pub async fn quic_connect(
         &self,
-        to: &Endpoint,
+        endpoint: &Endpoint,
         options: &TlsOptions,
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<QuicConnection, Failure> {
-        self.named_proxy(to)?;
+        self.named_proxy(endpoint)?;
         // Errors that concern all addresses are reported before any is tried.
-        self.quic_tls_client(&to.host, options)?;
-        let addresses = self.resolve(to, deadline, trace).await?;
-        self.quic_connect_resolved(to, &addresses, options, deadline, trace).await
+        self.quic_tls_client(&endpoint.host, options)?;
+        let addresses = self.resolve(endpoint, deadline, trace).await?;
+        self.quic_connect_resolved(endpoint, &addresses, options, deadline, trace).await
     }
 
-    /// Connects like [`Self::quic_connect`] to `to`, already resolved to `addresses`.
+    /// Connects like [`Self::quic_connect`] to `endpoint`, already resolved to `addresses`.
     ///
     /// # Errors
     /// Fails like [`Self::quic_connect`].
     pub async fn quic_connect_resolved(
         &self,
-        to: &Endpoint,
+        endpoint: &Endpoint,
         addresses: &[IpAddr],
         options: &TlsOptions,
         deadline: Deadline,
         trace: &mut ConnectionTrace,
     ) -> Result<QuicConnection, Failure> {
-        let named = self.named_proxy(to)?;
-        let allowed = self.allowed_addresses(addresses, Some(to.port), trace)?;
-        let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
-        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_for_address(at, named.as_deref())) {
+        let named_proxy = self.named_proxy(endpoint)?;
+        let allowed_addresses = self.allowed_addresses(addresses, Some(endpoint.port), trace)?;
+        let socket_addresses: Vec<SocketAddr> =
+            allowed_addresses.iter().map(|&ip| SocketAddr::new(ip, endpoint.port)).collect();
+        if let Some(proxy) = socket_addresses
+            .iter()
+            .find_map(|&address| self.proxy_for_address(address, named_proxy.as_deref()))
+        {
             let detail = format!("HTTP/3 uses UDP, which the proxy {proxy} does not relay");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
         let (started, mut handshakes) = (Instant::now(), Vec::new());
-        let race = happy_eyeballs(&targets, deadline, |at| {
-            let session = self.quic_tls_client(&to.host, options);
-            let handshake = session.map(|session| {
+        let race_outcome = happy_eyeballs(&socket_addresses, deadline, |address| {
+            let tls_client = self.quic_tls_client(&endpoint.host, options);
+            let handshake = tls_client.map(|tls_client| {
                 Arc::new(QuicHandshake {
-                    address: at,
+                    address,
                     meter: QuicMeter::default(),
-                    tls_client: session,
+                    tls_client,
                     cipher_suite: SharedCipherSuite::default(),
                 })
             });
             handshakes.extend(handshake.as_ref().ok().cloned());
             async move {
                 let result = match handshake {
-                    Ok(handshake) => self.quic_handshake(&handshake, &to.host).await,
+                    Ok(handshake) => self.quic_handshake(&handshake, &endpoint.host).await,
                     Err(failure) => Err(failure),
                 };
-                (at, result)
+                (address, result)
             }
         });
-        let race = race.await;
-        let (winner, outcome) = match race {
-            RaceOutcome::Connected(at, quic) => (Some(at), Ok(quic)),
+        let race_outcome = race_outcome.await;
+        let (connected_address, outcome) = match race_outcome {
+            RaceOutcome::Connected(address, quic) => (Some(address), Ok(quic)),
             RaceOutcome::AllFailed(failures) => (None, Err(primary_failure(failures))),
             RaceOutcome::TimedOut(failures) => {
                 (None, Err(handshake_timeout_failure(&handshakes, &failures, deadline)))
             }
         };
-        record_trace(&handshakes, winner, started, trace);
+        record_trace(&handshakes, connected_address, started, trace);
         outcome
     }
 
@@ -134,11 +138,11 @@ impl Net {
         })?;
         let phase = || if meter.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
         tokio::select! {
-            done = connection => match done {
+            connect_result = connection => match connect_result {
                 Ok(connection) => Ok(QuicConnection { connection, meter: meter.clone() }),
                 Err(error) => {
-                    let closed = || Failure { phase: phase(), ..quic_connection_failure(*at, &error) };
-                    Err(session.certificate_failure().unwrap_or_else(closed))
+                    let close_failure = || Failure { phase: phase(), ..quic_connection_failure(*at, &error) };
+                    Err(session.certificate_failure().unwrap_or_else(close_failure))
                 }
             },
             () = meter.wait_for_socket_error() => Err(self.quic_socket_failure(*at, phase(), meter)),
@@ -146,38 +150,43 @@ impl Net {
     }
 
     /// Converts the first error of the socket to a failure.
-    fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, meter: &QuicMeter) -> Failure {
+    fn quic_socket_failure(&self, address: SocketAddr, phase: Phase, meter: &QuicMeter) -> Failure {
         let error = meter.first_socket_error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
-        let failure = self.socket_failure(at, &error);
+        let failure = self.socket_failure(address, &error);
         Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure }
     }
 }
 
-/// Records the handshake with the address `winner`, otherwise the one that progressed furthest.
+/// Records the handshake with the address `connected_address`, otherwise the one that progressed furthest.
 fn record_trace(
     handshakes: &[Arc<QuicHandshake>],
-    winner: Option<SocketAddr>,
+    connected_address: Option<SocketAddr>,
     started: Instant,
     trace: &mut ConnectionTrace,
 ) {
-    let answered = || handshakes.iter().rev().find(|handshake| handshake.meter.first_datagram_at().is_some());
-    let handshake = match winner {
-        Some(at) => handshakes.iter().find(|handshake| handshake.address == at),
-        None => answered().or(handshakes.last()),
+    let last_responding =
+        || handshakes.iter().rev().find(|handshake| handshake.meter.first_datagram_at().is_some());
+    let handshake = match connected_address {
+        Some(connected_address) => handshakes.iter().find(|handshake| handshake.address == connected_address),
+        None => last_responding().or(handshakes.last()),
     };
     let Some(handshake) = handshake else { return };
     trace.peer_address = Some(handshake.address);
-    let first = handshake.meter.first_datagram_at();
-    trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
-    if let Some(first) = first {
-        trace.phases.add(Phase::Tls, first.elapsed());
+    let first_datagram_at = handshake.meter.first_datagram_at();
+    trace.phases.add(Phase::Connect, first_datagram_at.unwrap_or_else(Instant::now).duration_since(started));
+    if let Some(first_datagram_at) = first_datagram_at {
+        trace.phases.add(Phase::Tls, first_datagram_at.elapsed());
     }
-    let facts = handshake.tls_client.tls_facts(winner.is_some(), handshake.cipher_suite.get().copied());
+    let facts =
+        handshake.tls_client.tls_facts(connected_address.is_some(), handshake.cipher_suite.get().copied());
     trace.tls_facts = facts.map(Box::new).or(trace.tls_facts.take());
 }
 
-fn build_client_config(session: &QuicTlsClient, suite: &SharedCipherSuite) -> Result<ClientConfig, Failure> {
-    let inner = QuicClientConfig::try_from(session.config()).map_err(|error| {
+fn build_client_config(
+    tls_client: &QuicTlsClient,
+    cipher_suite: &SharedCipherSuite,
+) -> Result<ClientConfig, Failure> {
+    let inner = QuicClientConfig::try_from(tls_client.config()).map_err(|error| {
         Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be configured: {error}"))
     })?;
     let mut transport = TransportConfig::default();
@@ -185,7 +194,7 @@ fn build_client_config(session: &QuicTlsClient, suite: &SharedCipherSuite) -> Re
     transport.max_idle_timeout(None);
     let mut config = ClientConfig::new(Arc::new(SuiteRecordingConfig {
         inner: Arc::new(inner),
-        suite: Arc::clone(suite),
+        suite: Arc::clone(cipher_suite),
     }));
     config.transport_config(Arc::new(transport));
     Ok(config)
@@ -196,24 +205,25 @@ fn handshake_timeout_failure(
     failures: &[Failure],
     deadline: Deadline,
 ) -> Failure {
-    let is_answered = handshakes.iter().any(|handshake| handshake.meter.first_datagram_at().is_some());
-    let phase = if is_answered { Phase::Tls } else { Phase::Connect };
+    let has_response = handshakes.iter().any(|handshake| handshake.meter.first_datagram_at().is_some());
+    let phase = if has_response { Phase::Tls } else { Phase::Connect };
     let mut failure = deadline.timeout_failure(phase);
-    if !is_answered {
-        let at = join_first(handshakes.iter().map(|handshake| handshake.address), ", ");
-        failure.detail =
-            format!("no response from {at} over QUIC; it may not support HTTP/3, or a firewall drops UDP");
+    if !has_response {
+        let addresses = join_first(handshakes.iter().map(|handshake| handshake.address), ", ");
+        failure.detail = format!(
+            "no response from {addresses} over QUIC; it may not support HTTP/3, or a firewall drops UDP"
+        );
     }
     if !failures.is_empty() {
-        let others = join_first(failures.iter().map(|other| &other.detail), "; ");
-        failure.detail = format!("{}; {others}", failure.detail);
+        let other_details = join_first(failures.iter().map(|other| &other.detail), "; ");
+        failure.detail = format!("{}; {other_details}", failure.detail);
     }
     failure
 }
 
-/// Returns the failure of a QUIC connection to `at` that ended with `error`.
+/// Returns the failure of a QUIC connection to `address` that ended with `error`.
 #[must_use]
-pub fn quic_connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
+pub fn quic_connection_failure(address: SocketAddr, error: &ConnectionError) -> Failure {
     let (kind, text) = match error {
         ConnectionError::VersionMismatch => {
             (FailureKind::TlsHandshake, "it supports none of our QUIC versions".to_owned())
@@ -244,5 +254,5 @@ pub fn quic_connection_failure(at: SocketAddr, error: &ConnectionError) -> Failu
         }
     };
     let text = crate::domain::replace_control_chars(&text);
-    Failure::new(Phase::Tls, kind, format!("{at}: {text}"))
+    Failure::new(Phase::Tls, kind, format!("{address}: {text}"))
 }

@@ -55,9 +55,9 @@ impl QuicMeter {
 
     /// Raises the limit by `bytes` from now on. The reader must check whether it [is exceeded](Self::is_over_limit).
     pub fn raise_limit(&self, bytes: u64) {
-        let received = self.0.received_bytes.load(Ordering::Relaxed);
+        let received_bytes = self.0.received_bytes.load(Ordering::Relaxed);
         // Earlier increases remain: a connection may transfer several bodies at once.
-        self.0.limit_bytes.fetch_max(received.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
+        self.0.limit_bytes.fetch_max(received_bytes.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
         let increase = |max: u64| Some(max.saturating_add(bytes));
         // It always returns `Some`, so it never fails.
         let _ = self.0.limit_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increase);
@@ -161,7 +161,8 @@ impl AsyncUdpSocket for MeteredSocket {
             ready!(self.socket.poll_recv_ready(cx))?;
             match self.receive(bufs, meta) {
                 Ok(count) => {
-                    self.meter.record_received(meta.iter().take(count).map(|one| one.len as u64).sum());
+                    self.meter
+                        .record_received(meta.iter().take(count).map(|datagram| datagram.len as u64).sum());
                     return Poll::Ready(Ok(count));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -52,8 +52,8 @@ struct SuiteRecordingSession {
 
 impl SuiteRecordingSession {
     fn record_hello_bytes(&mut self, bytes: &[u8]) {
-        let more = bytes.len().min(MAX_HELLO_PREFIX - self.hello_prefix.len());
-        self.hello_prefix.extend_from_slice(&bytes[..more]);
+        let missing_len = bytes.len().min(MAX_HELLO_PREFIX - self.hello_prefix.len());
+        self.hello_prefix.extend_from_slice(&bytes[..missing_len]);
         if let Some(suite) = parse_cipher_suite(&self.hello_prefix) {
             self.suite.get_or_init(|| suite);
         }
@@ -61,10 +61,10 @@ impl SuiteRecordingSession {
 }
 
 /// Parses the suite of a `ServerHello`, once enough of it was received.
-fn parse_cipher_suite(hello: &[u8]) -> Option<u16> {
-    let session = usize::from(*hello.get(SESSION_ID_LEN_OFFSET)?);
-    let suite = hello.get(SESSION_ID_LEN_OFFSET + 1 + session..)?.get(..2)?;
-    (hello[0] == SERVER_HELLO).then(|| u16::from_be_bytes([suite[0], suite[1]]))
+fn parse_cipher_suite(hello_prefix: &[u8]) -> Option<u16> {
+    let session_id_len = usize::from(*hello_prefix.get(SESSION_ID_LEN_OFFSET)?);
+    let suite = hello_prefix.get(SESSION_ID_LEN_OFFSET + 1 + session_id_len..)?.get(..2)?;
+    (hello_prefix[0] == SERVER_HELLO).then(|| u16::from_be_bytes([suite[0], suite[1]]))
 }
 
 impl Session for SuiteRecordingSession {

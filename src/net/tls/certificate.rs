@@ -43,12 +43,12 @@ fn parse_certificate(der: &[u8]) -> Certificate {
 
 fn subject_alt_names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
-    let text = |name: &GeneralName<'_>| match name {
+    let to_text = |name: &GeneralName<'_>| match name {
         GeneralName::DNSName(name) => Some(replace_control_chars(name)),
         GeneralName::IPAddress(bytes) => parse_ip_address(bytes).map(|address| address.to_string()),
         _ => None,
     };
-    extension.value.general_names.iter().filter_map(text).take(MAX_ALT_NAMES).collect()
+    extension.value.general_names.iter().filter_map(to_text).take(MAX_ALT_NAMES).collect()
 }
 
 fn parse_ip_address(bytes: &[u8]) -> Option<IpAddr> {

@@ -26,26 +26,27 @@ pub(in crate::net) struct TlsContext {
 }
 
 impl TlsContext {
-    pub(in crate::net) fn new(trust: &TrustConfig) -> Result<Self, NetConfigError> {
+    pub(in crate::net) fn new(trust_config: &TrustConfig) -> Result<Self, NetConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let trust_store = TrustStore::new(trust, &provider)?;
-        let best = base_config(&provider, &trust_store, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
-        let only12 = base_config(&provider, &trust_store, &[&rustls::version::TLS12])?;
-        Ok(Self { trust_store, default_config: best, tls12_config: only12 })
+        let trust_store = TrustStore::new(trust_config, &provider)?;
+        let default_config =
+            base_config(&provider, &trust_store, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
+        let tls12_config = base_config(&provider, &trust_store, &[&rustls::version::TLS12])?;
+        Ok(Self { trust_store, default_config, tls12_config })
     }
 
     /// Builds a separate configuration for one server, without earlier sessions.
     pub(super) fn build_client_config(
         &self,
         options: &TlsOptions,
-        recorder: Arc<RecordingVerifier>,
+        verifier: Arc<RecordingVerifier>,
     ) -> Result<ClientConfig, Failure> {
         let mut config = match options.versions {
             TlsVersions::Default => self.default_config.clone(),
             TlsVersions::Tls12Only => self.tls12_config.clone(),
             other => return Err(unsupported_version_failure(other)),
         };
-        config.dangerous().set_certificate_verifier(recorder);
+        config.dangerous().set_certificate_verifier(verifier);
         config.alpn_protocols = options.alpn_protocols.iter().map(|name| name.to_vec()).collect();
         if let Some(id) = options.client_certificate_id {
             config.client_auth_cert_resolver = self.trust_store.client_certificate(id)?.resolver.clone();
@@ -57,19 +58,19 @@ impl TlsContext {
     pub(super) fn build_backend(
         &self,
         options: &TlsOptions,
-        recorder: &Arc<RecordingVerifier>,
-        resumes: bool,
+        verifier: &Arc<RecordingVerifier>,
+        allow_resumption: bool,
     ) -> Result<TlsBackend, Failure> {
         #[cfg(feature = "legacy-tls")]
         if let TlsVersions::Legacy(version) = options.versions {
-            let client = options
+            let client_certificate = options
                 .client_certificate_id
                 .map(|id| self.trust_store.client_certificate(id))
                 .transpose()?;
-            return Ok(TlsBackend::Legacy(version, client));
+            return Ok(TlsBackend::Legacy(version, client_certificate));
         }
-        let mut config = self.build_client_config(options, recorder.clone())?;
-        if resumes {
+        let mut config = self.build_client_config(options, verifier.clone())?;
+        if allow_resumption {
             config.resumption = Resumption::in_memory_sessions(MAX_RESUMABLE_SESSIONS);
         }
         Ok(TlsBackend::Rustls(Arc::new(config)))
@@ -93,14 +94,17 @@ fn unsupported_version_failure(versions: TlsVersions) -> Failure {
 
 fn base_config(
     provider: &Arc<CryptoProvider>,
-    trusted: &TrustStore,
+    trust_store: &TrustStore,
     versions: &[&'static rustls::SupportedProtocolVersion],
 ) -> Result<ClientConfig, NetConfigError> {
     let mut config = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(versions)
         .map_err(|error| NetConfigError::Tls(error.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(RecordingVerifier::new(trusted.location_anchors(), true)))
+        .with_custom_certificate_verifier(Arc::new(RecordingVerifier::new(
+            trust_store.location_anchors(),
+            true,
+        )))
         .with_no_client_auth();
     config.resumption = Resumption::disabled();
     Ok(config)

@@ -37,17 +37,18 @@ fn certificate_failure(
     chain: &[Certificate],
 ) -> (FailureKind, String) {
     let leaf = chain.first();
-    let subject = leaf.map_or_else(String::new, |leaf| format!("`{}`", leaf.subject));
+    let quoted_subject = leaf.map_or_else(String::new, |leaf| format!("`{}`", leaf.subject));
     match error {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             let expired = chain.iter().min_by_key(|certificate| certificate.not_after);
-            let detail = expired.map_or(subject, |c| format!("`{}` expired at {}", c.subject, c.not_after));
+            let detail =
+                expired.map_or(quoted_subject, |c| format!("`{}` expired at {}", c.subject, c.not_after));
             (FailureKind::CertificateExpired, detail)
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             let not_yet_valid = chain.iter().max_by_key(|certificate| certificate.not_before);
-            let detail =
-                not_yet_valid.map_or(subject, |c| format!("`{}` is valid from {}", c.subject, c.not_before));
+            let detail = not_yet_valid
+                .map_or(quoted_subject, |c| format!("`{}` is valid from {}", c.subject, c.not_before));
             (FailureKind::CertificateNotYetValid, detail)
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
@@ -60,12 +61,15 @@ fn certificate_failure(
         }
         // A self-signed certificate that is a CA is refused for that before its issuer is checked.
         _ if leaf.is_some_and(|leaf| chain.len() == 1 && leaf.subject == leaf.issuer) => {
-            (FailureKind::CertificateIssuer, format!("{subject} is self-signed and not trusted here"))
+            (FailureKind::CertificateIssuer, format!("{quoted_subject} is self-signed and not trusted here"))
         }
         CertificateError::UnknownIssuer => {
             let issuer = chain.last().map_or("", |last| last.issuer.as_str());
-            (FailureKind::CertificateIssuer, format!("{subject}, issuer `{issuer}` is not trusted here"))
+            (
+                FailureKind::CertificateIssuer,
+                format!("{quoted_subject}, issuer `{issuer}` is not trusted here"),
+            )
         }
-        other => (FailureKind::CertificateInvalid, format!("{subject}: {other}")),
+        other => (FailureKind::CertificateInvalid, format!("{quoted_subject}: {other}")),
     }
 }

@@ -26,9 +26,9 @@ impl Net {
     pub fn set_certificates(
         &self,
         authorities: BTreeMap<i64, Pem>,
-        clients: BTreeMap<i64, Pem>,
+        client_certificates: BTreeMap<i64, Pem>,
     ) -> Vec<(i64, NetConfigError)> {
-        self.stack.tls_context.trust_store.set_runtime_certificates(authorities, clients)
+        self.stack.tls_context.trust_store.set_runtime_certificates(authorities, client_certificates)
     }
 
     /// Runs a TLS handshake over `stream` with the server `server_name`, a host name (sent as SNI) or an address.
@@ -44,33 +44,28 @@ impl Net {
         self.tls_client(server_name, options, false)?.handshake(stream, deadline, trace).await
     }
 
-    /// Creates the shared state of handshakes of several connections to the server `server_name`. With `resumes` later
+    /// Creates the shared state of handshakes of several connections to the server `server_name`. With `allow_resumption` later
     /// handshakes resume the first session, as FTP servers require for data connections. Sessions are never resumed
     /// across [`TlsClient`]s, and not in versions before TLS 1.2.
     pub fn tls_client(
         &self,
         server_name: &str,
         options: &TlsOptions,
-        resumes: bool,
+        allow_resumption: bool,
     ) -> Result<TlsClient, Failure> {
-        let name = parse_server_name(server_name)?;
-        let recorder = Arc::new(RecordingVerifier::new(
+        let parsed_server_name = parse_server_name(server_name)?;
+        let verifier = Arc::new(RecordingVerifier::new(
             self.stack.tls_context.trust_store.anchors_for_ca(options.ca_id)?,
             options.verify_certificate,
         ));
-        let backend = self.stack.tls_context.build_backend(options, &recorder, resumes)?;
-        Ok(TlsClient {
-            parsed_server_name: name,
-            server_name: server_name.into(),
-            backend,
-            verifier: recorder,
-        })
+        let backend = self.stack.tls_context.build_backend(options, &verifier, allow_resumption)?;
+        Ok(TlsClient { parsed_server_name, server_name: server_name.into(), backend, verifier })
     }
 }
 
 pub(super) fn parse_server_name(server_name: &str) -> Result<ServerName<'static>, Failure> {
-    let bare = server_name.strip_suffix('.').unwrap_or(server_name);
-    ServerName::try_from(bare.to_owned()).map_err(|_| {
+    let name_without_dot = server_name.strip_suffix('.').unwrap_or(server_name);
+    ServerName::try_from(name_without_dot.to_owned()).map_err(|_| {
         let detail = format!("`{server_name}` is not a name that a certificate can contain");
         Failure::new(Phase::Tls, FailureKind::CertificateName, detail)
     })

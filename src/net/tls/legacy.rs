@@ -79,14 +79,14 @@ fn build_ssl_context(version: SslVersion) -> Result<SslContext, ErrorStack> {
 /// Creates the state of one handshake: SNI if the server has a name, and the certificate to present on request.
 pub(super) fn new_ssl(
     version: LegacyTlsVersion,
-    name: &ServerName<'_>,
-    client: Option<&Pem>,
+    server_name: &ServerName<'_>,
+    client_certificate: Option<&Pem>,
 ) -> Result<Ssl, Failure> {
     let mut ssl = Ssl::new(version.ssl_context()?).map_err(|error| openssl_failure(&error))?;
-    if let ServerName::DnsName(name) = name {
-        ssl.set_hostname(name.as_ref()).map_err(|error| openssl_failure(&error))?;
+    if let ServerName::DnsName(server_name) = server_name {
+        ssl.set_hostname(server_name.as_ref()).map_err(|error| openssl_failure(&error))?;
     }
-    if let Some(pem) = client {
+    if let Some(pem) = client_certificate {
         set_client_certificate(&mut ssl, pem).map_err(|error| openssl_failure(&error))?;
     }
     Ok(ssl)
@@ -103,21 +103,21 @@ fn set_client_certificate(ssl: &mut SslRef, pem: &Pem) -> Result<(), ErrorStack>
     ssl.set_private_key(&*PKey::private_key_from_pem(&pem.text)?)
 }
 
-/// Runs the handshake and lets `recorder` verify the certificate before any other data is exchanged.
+/// Runs the handshake and lets `verifier` verify the certificate before any other data is exchanged.
 pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     ssl: Ssl,
     stream: S,
-    name: &ServerName<'_>,
-    recorder: &RecordingVerifier,
+    server_name: &ServerName<'_>,
+    verifier: &RecordingVerifier,
     deadline: Deadline,
 ) -> Result<HandshakeResult<S>, Failure> {
     let mut stream = SslStream::new(ssl, stream).map_err(|error| openssl_failure(&error))?;
-    let connected = deadline.enforce(Phase::Tls, Pin::new(&mut stream).connect()).await;
+    let connect_result = deadline.enforce(Phase::Tls, Pin::new(&mut stream).connect()).await;
     // Also on failure: a server that requires a client certificate closes after it sent its own.
-    let verified = verify_peer_certificate(stream.ssl(), name, recorder);
+    let verify_result = verify_peer_certificate(stream.ssl(), server_name, verifier);
     let (mut version, mut cipher) = (None, None);
-    let outcome = connected.map(|result| {
-        result.map_err(openssl_to_io_error).and(verified)?;
+    let outcome = connect_result.map(|result| {
+        result.map_err(openssl_to_io_error).and(verify_result)?;
         version = Some(version_name(stream.ssl().version_str()));
         cipher = stream.ssl().current_cipher().and_then(SslCipherRef::standard_name).map(str::to_owned);
         Ok(TlsStream::Legacy(LegacyTlsStream(stream)))
@@ -132,8 +132,8 @@ fn version_name(version: &str) -> String {
 
 fn verify_peer_certificate(
     ssl: &SslRef,
-    name: &ServerName<'_>,
-    recorder: &RecordingVerifier,
+    server_name: &ServerName<'_>,
+    verifier: &RecordingVerifier,
 ) -> io::Result<()> {
     let chain: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |certificates| {
         certificates
@@ -145,8 +145,8 @@ fn verify_peer_certificate(
     let Some((leaf, intermediates)) = chain.split_first() else {
         return Err(io::Error::other("the target sent no certificate"));
     };
-    recorder
-        .verify_server_cert(leaf, intermediates, name, &[], UnixTime::now())
+    verifier
+        .verify_server_cert(leaf, intermediates, server_name, &[], UnixTime::now())
         .map(drop)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }

@@ -32,12 +32,12 @@ impl Net {
         }
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;
-        let recorder = Arc::new(RecordingVerifier::new(
+        let verifier = Arc::new(RecordingVerifier::new(
             self.stack.tls_context.trust_store.anchors_for_ca(options.ca_id)?,
             options.verify_certificate,
         ));
-        let config = Arc::new(self.stack.tls_context.build_client_config(options, recorder.clone())?);
-        Ok(QuicTlsClient { server_name: server_name.into(), config, verifier: recorder })
+        let config = Arc::new(self.stack.tls_context.build_client_config(options, verifier.clone())?);
+        Ok(QuicTlsClient { server_name: server_name.into(), config, verifier })
     }
 }
 
@@ -47,14 +47,19 @@ impl QuicTlsClient {
         Arc::clone(&self.config)
     }
 
-    /// Returns the facts as far as the handshake got. Version and suite are only set when it was `completed`;
-    /// `suite` is its number (RFC 8446 B.4).
-    pub(in crate::net) fn tls_facts(&self, completed: bool, suite: Option<u16>) -> Option<TlsFacts> {
+    /// Returns the facts as far as the handshake got. Version and suite are only set when it was `is_complete`;
+    /// `cipher_suite` is its number (RFC 8446 B.4).
+    pub(in crate::net) fn tls_facts(&self, is_complete: bool, cipher_suite: Option<u16>) -> Option<TlsFacts> {
         let certificates = certificate::parse_chain(&self.verifier.last_chain());
-        let tls_version = completed.then(|| "TLSv1.3".to_owned());
-        let suite = suite.filter(|_| completed).map(CipherSuite::from);
-        let tls_cipher = suite.and_then(|suite| suite.as_str()).map(certificate::cipher_name);
-        (completed || !certificates.is_empty()).then_some(TlsFacts { tls_version, tls_cipher, certificates })
+        let tls_version = is_complete.then(|| "TLSv1.3".to_owned());
+        let cipher_suite = cipher_suite.filter(|_| is_complete).map(CipherSuite::from);
+        let tls_cipher =
+            cipher_suite.and_then(|cipher_suite| cipher_suite.as_str()).map(certificate::cipher_name);
+        (is_complete || !certificates.is_empty()).then_some(TlsFacts {
+            tls_version,
+            tls_cipher,
+            certificates,
+        })
     }
 
     /// Returns why the certificate was refused, if it was.

@@ -50,8 +50,8 @@ impl TlsClient {
         let HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher } = result?;
         let certificates = certificate::parse_chain(&self.verifier.last_chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
-        let outcome = outcome.and_then(|handshake| {
-            handshake.map_err(|error| {
+        let outcome = outcome.and_then(|connect_result| {
+            connect_result.map_err(|error| {
                 trace.peer_sent_non_tls_data |= failure::is_not_tls(&error);
                 failure::handshake_failure(&error, &self.server_name, &facts.certificates)
             })
@@ -89,12 +89,13 @@ impl TlsClient {
         };
         let connection = TlsConnector::from(config).connect(self.parsed_server_name.clone(), stream);
         let outcome = deadline.enforce(Phase::Tls, connection).await;
-        let negotiated =
+        let rustls_connection =
             outcome.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
-        let version = negotiated
+        let version = rustls_connection
             .and_then(|session| session.protocol_version()?.as_str())
             .map(certificate::version_name);
-        let cipher = negotiated.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
+        let cipher =
+            rustls_connection.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
         let cipher = cipher.map(certificate::cipher_name);
         Ok(HandshakeResult {
             result: outcome.map(|result| result.map(TlsStream::Rustls)),

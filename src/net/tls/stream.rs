@@ -89,9 +89,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
+        slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        each!(self, stream => stream.poll_write_vectored(cx, parts))
+        each!(self, stream => stream.poll_write_vectored(cx, slices))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -119,31 +119,34 @@ pub(super) struct ClientCertificate {
 }
 
 impl TrustStore {
-    pub(super) fn new(trust: &TrustConfig, provider: &Arc<CryptoProvider>) -> Result<Self, NetConfigError> {
-        let roots = match trust.public_roots {
+    pub(super) fn new(
+        trust_config: &TrustConfig,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Self, NetConfigError> {
+        let roots = match trust_config.public_roots {
             PublicRoots::System => load_system_roots(),
             PublicRoots::None => RootCertStore::empty(),
         };
         let mut pinned = Vec::new();
-        for pem in &trust.additional_authorities {
+        for pem in &trust_config.additional_authorities {
             pinned.extend(parse_certificates(pem)?);
         }
-        let location = build_anchors(roots.clone(), &pinned, provider)?;
-        let mut named = BTreeMap::new();
-        for (&id, pem) in &trust.named_authorities {
+        let location_anchors = build_anchors(roots.clone(), &pinned, provider)?;
+        let mut anchors_by_ca_id = BTreeMap::new();
+        for (&id, pem) in &trust_config.named_authorities {
             let anchors: Vec<_> = pinned.iter().cloned().chain(parse_certificates(pem)?).collect();
-            named.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)?));
+            anchors_by_ca_id.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)?));
         }
-        let mut clients = BTreeMap::new();
-        for (&id, pem) in &trust.client_certificates {
-            clients.insert(id, Arc::new(parse_client_certificate(pem, provider)?));
+        let mut client_certificates = BTreeMap::new();
+        for (&id, pem) in &trust_config.client_certificates {
+            client_certificates.insert(id, Arc::new(parse_client_certificate(pem, provider)?));
         }
         Ok(Self {
-            location_anchors: Arc::new(location),
+            location_anchors: Arc::new(location_anchors),
             public_roots: roots,
             crypto_provider: provider.clone(),
-            anchors_by_ca_id: named,
-            client_certificates: clients,
+            anchors_by_ca_id,
+            client_certificates,
             runtime_certificates: RwLock::default(),
         })
     }
@@ -153,23 +156,23 @@ impl TrustStore {
     pub(super) fn set_runtime_certificates(
         &self,
         authorities: BTreeMap<i64, Pem>,
-        clients: BTreeMap<i64, Pem>,
+        client_certificates: BTreeMap<i64, Pem>,
     ) -> Vec<(i64, NetConfigError)> {
         let previous = self.runtime_certificates();
         let mut errors = Vec::new();
         let mut certificates = RuntimeCertificates::default();
         for (id, pem) in authorities {
-            match previous.anchors_by_ca_id.get(&id).filter(|(known, _)| *known == pem) {
-                Some(known) => drop(certificates.anchors_by_ca_id.insert(id, known.clone())),
+            match previous.anchors_by_ca_id.get(&id).filter(|(unchanged, _)| *unchanged == pem) {
+                Some(unchanged) => drop(certificates.anchors_by_ca_id.insert(id, unchanged.clone())),
                 None => match self.build_anchors_for_ca(&pem) {
                     Ok(anchors) => drop(certificates.anchors_by_ca_id.insert(id, (pem, Arc::new(anchors)))),
                     Err(error) => errors.push((id, error)),
                 },
             }
         }
-        for (id, pem) in clients {
-            match previous.client_certificates.get(&id).filter(|known| known.pem == pem) {
-                Some(known) => drop(certificates.client_certificates.insert(id, known.clone())),
+        for (id, pem) in client_certificates {
+            match previous.client_certificates.get(&id).filter(|unchanged| unchanged.pem == pem) {
+                Some(unchanged) => drop(certificates.client_certificates.insert(id, unchanged.clone())),
                 None => match parse_client_certificate(&pem, &self.crypto_provider) {
                     Ok(client_certificate) => {
                         drop(certificates.client_certificates.insert(id, Arc::new(client_certificate)));
@@ -204,21 +207,21 @@ impl TrustStore {
 
     pub(super) fn anchors_for_ca(&self, id: Option<i64>) -> Result<Arc<TrustAnchors>, Failure> {
         let Some(id) = id else { return Ok(self.location_anchors.clone()) };
-        let dynamic =
+        let find_runtime =
             || self.runtime_certificates().anchors_by_ca_id.get(&id).map(|(_, anchors)| anchors.clone());
         self.anchors_by_ca_id
             .get(&id)
             .cloned()
-            .or_else(dynamic)
+            .or_else(find_runtime)
             .ok_or_else(|| unknown_certificate_failure("ca_cert_id", id))
     }
 
     pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<ClientCertificate>, Failure> {
-        let dynamic = || self.runtime_certificates().client_certificates.get(&id).cloned();
+        let find_runtime = || self.runtime_certificates().client_certificates.get(&id).cloned();
         self.client_certificates
             .get(&id)
             .cloned()
-            .or_else(dynamic)
+            .or_else(find_runtime)
             .ok_or_else(|| unknown_certificate_failure("ssl_cert_id", id))
     }
 }
@@ -240,10 +243,10 @@ fn load_system_roots() -> RootCertStore {
 
 fn build_anchors(
     mut roots: RootCertStore,
-    extra: &[CertificateDer<'static>],
+    extra_certificates: &[CertificateDer<'static>],
     provider: &Arc<CryptoProvider>,
 ) -> Result<TrustAnchors, NetConfigError> {
-    roots.add_parsable_certificates(extra.iter().cloned());
+    roots.add_parsable_certificates(extra_certificates.iter().cloned());
     let verifier = if roots.is_empty() {
         None
     } else {
@@ -252,24 +255,27 @@ fn build_anchors(
     };
     Ok(TrustAnchors {
         chain_verifier: verifier,
-        pinned_certificates: extra.to_vec(),
+        pinned_certificates: extra_certificates.to_vec(),
         crypto_provider: provider.clone(),
     })
 }
 
 fn parse_certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetConfigError> {
     let pem_error = |detail: String| NetConfigError::Pem { label: pem.label.clone(), detail };
-    let found = CertificateDer::pem_slice_iter(&pem.text)
+    let certificates = CertificateDer::pem_slice_iter(&pem.text)
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| pem_error(error.to_string()))?;
-    if found.is_empty() {
+    if certificates.is_empty() {
         return Err(pem_error("it contains no `BEGIN CERTIFICATE`".to_owned()));
     }
-    let (_, unusable) = RootCertStore::empty().add_parsable_certificates(found.iter().cloned());
+    let (_, unusable) = RootCertStore::empty().add_parsable_certificates(certificates.iter().cloned());
     if unusable > 0 {
-        return Err(pem_error(format!("{unusable} of its {} certificates cannot be read", found.len())));
+        return Err(pem_error(format!(
+            "{unusable} of its {} certificates cannot be read",
+            certificates.len()
+        )));
     }
-    Ok(found)
+    Ok(certificates)
 }
 
 fn parse_client_certificate(
@@ -280,7 +286,7 @@ fn parse_client_certificate(
     let chain = parse_certificates(pem)?;
     let key = PrivateKeyDer::from_pem_slice(&pem.text)
         .map_err(|error| pem_error(format!("there is no private key in it that can be read: {error}")))?;
-    let certified =
+    let certified_key =
         CertifiedKey::from_der(chain, key, provider).map_err(|error| pem_error(error.to_string()))?;
-    Ok(ClientCertificate { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified)) })
+    Ok(ClientCertificate { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified_key)) })
 }

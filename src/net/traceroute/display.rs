@@ -32,14 +32,14 @@ impl Route {
     #[must_use]
     pub fn summary(&self) -> String {
         let text = self.end.as_str();
-        let known = self.known_hops();
-        let hops = if known == 1 { "1 hop".to_owned() } else { format!("{known} hops") };
+        let known_hops = self.known_hops();
+        let hop_count = if known_hops == 1 { "1 hop".to_owned() } else { format!("{known_hops} hops") };
         match (self.end, self.last_refusal()) {
             (RouteEnd::Refused, Some(HopReply { sender: from, refusal_reason: Some(reason), .. })) => {
-                format!("{text}: {from} reports: {reason} (after {hops})")
+                format!("{text}: {from} reports: {reason} (after {hop_count})")
             }
-            (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{text} (after {hops})"),
-            _ => format!("{text} ({hops} known)"),
+            (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{text} (after {hop_count})"),
+            _ => format!("{text} ({hop_count} known)"),
         }
     }
 }
@@ -47,17 +47,17 @@ impl Route {
 impl fmt::Display for RouteHop {
     /// Writes each address once, followed by the times while it stays the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut last = None;
+        let mut last_sender = None;
         for (index, reply) in self.replies.iter().enumerate() {
             let separator = if index == 0 { "" } else { "  " };
             match reply {
                 None => write!(f, "{separator}*")?,
                 Some(reply) => {
                     write!(f, "{separator}")?;
-                    if last != Some(reply.sender) {
+                    if last_sender != Some(reply.sender) {
                         write!(f, "{}  ", reply.sender)?;
                     }
-                    last = Some(reply.sender);
+                    last_sender = Some(reply.sender);
                     write!(f, "{}.{:02} ms", reply.rtt_us / 1000, reply.rtt_us % 1000 / 10)?;
                     if let Some(reason) = reply.refusal_reason {
                         write!(f, " ({reason})")?;

@@ -17,12 +17,12 @@ pub(super) enum RequestOutcome {
 }
 
 /// Builds an echo request. The kernel sets the checksum of IPv6, and on a datagram socket also the identifier.
-pub(super) fn build_echo_request(v6: bool, identifier: u16, sequence: u16) -> [u8; REQUEST_BYTES] {
+pub(super) fn build_echo_request(is_ipv6: bool, identifier: u16, sequence: u16) -> [u8; REQUEST_BYTES] {
     let mut packet = [0; REQUEST_BYTES];
-    packet[0] = if v6 { 128 } else { 8 };
+    packet[0] = if is_ipv6 { 128 } else { 8 };
     packet[4..6].copy_from_slice(&identifier.to_be_bytes());
     packet[6..8].copy_from_slice(&sequence.to_be_bytes());
-    if !v6 {
+    if !is_ipv6 {
         let checksum_value = internet_checksum(&packet);
         packet[2..4].copy_from_slice(&checksum_value.to_be_bytes());
     }
@@ -30,24 +30,25 @@ pub(super) fn build_echo_request(v6: bool, identifier: u16, sequence: u16) -> [u
 }
 
 /// Returns identifier and sequence of the echo request at the start of `bytes`.
-pub(super) fn parse_quoted_request(v6: bool, bytes: &[u8]) -> Option<(u16, u16)> {
-    parse_echo_ids(bytes, if v6 { 128 } else { 8 })
+pub(super) fn parse_quoted_request(is_ipv6: bool, bytes: &[u8]) -> Option<(u16, u16)> {
+    parse_echo_ids(bytes, if is_ipv6 { 128 } else { 8 })
 }
 
 /// Returns identifier and sequence of an echo reply. On a raw socket, IPv4 packets start with the IP header.
-pub(super) fn parse_echo_reply(v6: bool, raw: bool, bytes: &[u8]) -> Option<(u16, u16)> {
-    let header_len = if raw && !v6 { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
-    parse_echo_ids(bytes.get(header_len..)?, if v6 { 129 } else { 0 })
+pub(super) fn parse_echo_reply(is_ipv6: bool, is_raw_socket: bool, bytes: &[u8]) -> Option<(u16, u16)> {
+    let header_len = if is_raw_socket && !is_ipv6 { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
+    parse_echo_ids(bytes.get(header_len..)?, if is_ipv6 { 129 } else { 0 })
 }
 
-fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
-    let [first, code, _, _, i, d, s, q, ..] = *bytes else { return None };
-    (first == kind && code == 0).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
+fn parse_echo_ids(bytes: &[u8], icmp_type: u8) -> Option<(u16, u16)> {
+    let [packet_type, code, _, _, i, d, s, q, ..] = *bytes else { return None };
+    (packet_type == icmp_type && code == 0)
+        .then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
 
 /// Returns what an ICMP error says about its packet; `None` when it says nothing about the route.
-pub(super) fn outcome_from_icmp_error(v6: bool, kind: u8, code: u8) -> Option<RequestOutcome> {
-    Some(match (v6, kind, code) {
+pub(super) fn outcome_from_icmp_error(is_ipv6: bool, icmp_type: u8, icmp_code: u8) -> Option<RequestOutcome> {
+    Some(match (is_ipv6, icmp_type, icmp_code) {
         (false, 11, 0) | (true, 3, 0) => RequestOutcome::TtlExceeded,
         (false, 3, 3) | (true, 1, 4) => RequestOutcome::TargetReached,
         (false, 3, 0 | 6 | 11) | (true, 1, 0) => RequestOutcome::Unreachable("no route to the network"),

@@ -125,10 +125,10 @@ impl Route {
 
 /// Returns the route that got further, and a summary of the other. Fails when both methods failed.
 pub(super) fn choose_longer_route(
-    both: (Result<Route, Failure>, Result<Route, Failure>),
+    results: (Result<Route, Failure>, Result<Route, Failure>),
 ) -> Result<(Route, String), Failure> {
     let summarise = |route: &Route| format!("{}: {}", route.method.as_str(), route.summary());
-    match both {
+    match results {
         (Ok(first), Ok(second)) => {
             let rank = |route: &Route| (route.end == RouteEnd::Reached, route.known_hops());
             let (better, other) =

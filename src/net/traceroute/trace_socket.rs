@@ -44,11 +44,15 @@ pub(super) struct TraceSocket {
 }
 
 impl TraceSocket {
-    pub(super) fn open(source: &SourceBinding, to: IpAddr, method: TracerouteMethod) -> io::Result<Self> {
-        let (socket, raw) = open_trace_socket(to, method)?;
-        icmp_socket::enable_error_queue(&socket, to)?;
-        if let Some(from) = source.bind_address_for(to) {
-            socket.bind(&from.into())?;
+    pub(super) fn open(
+        source: &SourceBinding,
+        target_address: IpAddr,
+        method: TracerouteMethod,
+    ) -> io::Result<Self> {
+        let (socket, is_raw) = open_trace_socket(target_address, method)?;
+        icmp_socket::enable_error_queue(&socket, target_address)?;
+        if let Some(source_address) = source.bind_address_for(target_address) {
+            socket.bind(&source_address.into())?;
         }
         if let Some(interface) = &source.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
@@ -56,16 +60,16 @@ impl TraceSocket {
         socket.set_nonblocking(true)?;
         if method == TracerouteMethod::Icmp {
             // The kernel then filters out replies of other addresses; errors of routers are still received.
-            socket.connect(&SocketAddr::new(to, 0).into())?;
+            socket.connect(&SocketAddr::new(target_address, 0).into())?;
         }
         let mut random = [0; 2];
         aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
         let identifier = u16::from_be_bytes(random);
         Ok(Self {
             socket: UdpSocket::from_std(socket.into())?,
-            target_address: to,
+            target_address,
             method,
-            is_raw: raw,
+            is_raw,
             echo_identifier: identifier,
         })
     }
@@ -82,20 +86,20 @@ impl TraceSocket {
         if self.is_raw { "raw" } else { "dgram" }
     }
 
-    /// Sends the request `token` with the hop limit `hops`.
-    pub(super) async fn send(&self, token: u16, hops: u8) -> io::Result<()> {
+    /// Sends the request `request_index` with the hop limit `hop_limit`.
+    pub(super) async fn send(&self, request_index: u16, hop_limit: u8) -> io::Result<()> {
         let socket = SockRef::from(&self.socket);
         if self.target_address.is_ipv4() {
-            socket.set_ttl_v4(u32::from(hops))?;
+            socket.set_ttl_v4(u32::from(hop_limit))?;
         } else {
-            socket.set_unicast_hops_v6(u32::from(hops))?;
+            socket.set_unicast_hops_v6(u32::from(hop_limit))?;
         }
-        let mut skipped = 0;
+        let mut skipped_errors = 0;
         loop {
-            let sent = match self.method {
+            let result = match self.method {
                 TracerouteMethod::Udp => {
                     self.socket
-                        .send_to(&[0; 32], (self.target_address, FIRST_UDP_PORT.wrapping_add(token)))
+                        .send_to(&[0; 32], (self.target_address, FIRST_UDP_PORT.wrapping_add(request_index)))
                         .await
                 }
                 TracerouteMethod::Icmp => {
@@ -103,13 +107,15 @@ impl TraceSocket {
                         .send(&packet::build_echo_request(
                             self.target_address.is_ipv6(),
                             self.echo_identifier,
-                            token,
+                            request_index,
                         ))
                         .await
                 }
             };
-            match sent {
-                Err(error) if skipped < MAX_SKIPPED_ERRORS && is_path_error(&error) => skipped += 1,
+            match result {
+                Err(error) if skipped_errors < MAX_SKIPPED_ERRORS && is_path_error(&error) => {
+                    skipped_errors += 1
+                }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(()),
             }
@@ -133,49 +139,52 @@ impl TraceSocket {
 
     /// Reads the next entry of the error queue; `None` for one that says nothing about the route.
     fn read_error_queue(&self) -> io::Result<Option<HopResponse>> {
-        let v6 = self.target_address.is_ipv6();
+        let is_ipv6 = self.target_address.is_ipv6();
         let mut bytes = [0; SNAP_LEN];
-        let mut parts = [IoSliceMut::new(&mut bytes)];
-        let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
-        let read = recvmsg::<SockaddrStorage>(
+        let mut io_slices = [IoSliceMut::new(&mut bytes)];
+        let mut control_buffer = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
+        let received = recvmsg::<SockaddrStorage>(
             self.socket.as_raw_fd(),
-            &mut parts,
-            Some(&mut space),
+            &mut io_slices,
+            Some(&mut control_buffer),
             MsgFlags::MSG_ERRQUEUE,
         )?;
-        let origin = read.cmsgs()?.find_map(|message| match message {
-            ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
-                Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
+        let error_and_sender = received.cmsgs()?.find_map(|message| match message {
+            ControlMessageOwned::Ipv4RecvErr(error, Some(sender)) => {
+                Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(sender.sin_addr.s_addr)))))
             }
-            ControlMessageOwned::Ipv6RecvErr(error, Some(from)) => {
-                Some((error, IpAddr::V6(Ipv6Addr::from(from.sin6_addr.s6_addr))))
+            ControlMessageOwned::Ipv6RecvErr(error, Some(sender)) => {
+                Some((error, IpAddr::V6(Ipv6Addr::from(sender.sin6_addr.s6_addr))))
             }
             _ => None,
         });
-        let port = read.address.as_ref().and_then(to_port);
-        let length = read.bytes;
-        let token = match self.method {
+        let port = received.address.as_ref().and_then(to_port);
+        let length = received.bytes;
+        let request_index = match self.method {
             TracerouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_UDP_PORT)),
-            TracerouteMethod::Icmp => self
-                .own_request_index(packet::parse_quoted_request(v6, bytes.get(..length).unwrap_or_default())),
+            TracerouteMethod::Icmp => self.own_request_index(packet::parse_quoted_request(
+                is_ipv6,
+                bytes.get(..length).unwrap_or_default(),
+            )),
         };
-        Ok(token.zip(origin).and_then(|(token, (error, from))| {
-            let outcome = packet::outcome_from_icmp_error(v6, error.ee_type, error.ee_code)?;
-            Some(HopResponse { request_index: token, sender: from, outcome })
+        Ok(request_index.zip(error_and_sender).and_then(|(request_index, (error, sender))| {
+            let outcome = packet::outcome_from_icmp_error(is_ipv6, error.ee_type, error.ee_code)?;
+            Some(HopResponse { request_index, sender, outcome })
         }))
     }
 
     /// Reads the next packet; `None` for one that does not belong to this trace.
     fn read_reply(&self) -> io::Result<Option<HopResponse>> {
         let mut bytes = [0; SNAP_LEN];
-        let mut parts = [IoSliceMut::new(&mut bytes)];
-        let read = recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, None, MsgFlags::empty());
-        let (length, address) = match read {
-            Ok(read) => (read.bytes, read.address),
+        let mut io_slices = [IoSliceMut::new(&mut bytes)];
+        let received =
+            recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut io_slices, None, MsgFlags::empty());
+        let (length, address) = match received {
+            Ok(received) => (received.bytes, received.address),
             Err(errno) if is_path_error(&errno.into()) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
-        let token = match self.method {
+        let request_index = match self.method {
             // A datagram came back, so the port is open; datagrams of other senders are ignored.
             TracerouteMethod::Udp => {
                 let address = address.filter(|address| to_ip_addr(address) == Some(self.target_address));
@@ -190,8 +199,8 @@ impl TraceSocket {
                 ))
             }
         };
-        Ok(token.map(|token| HopResponse {
-            request_index: token,
+        Ok(request_index.map(|request_index| HopResponse {
+            request_index,
             sender: self.target_address,
             outcome: RequestOutcome::TargetReached,
         }))
@@ -199,17 +208,17 @@ impl TraceSocket {
 
     /// Returns the sequence number of a request of this trace. On a datagram socket the kernel sets the identifier, and
     /// filters by it.
-    fn own_request_index(&self, ids: Option<(u16, u16)>) -> Option<u16> {
-        let (identifier, sequence) = ids?;
+    fn own_request_index(&self, identifier_and_sequence: Option<(u16, u16)>) -> Option<u16> {
+        let (identifier, sequence) = identifier_and_sequence?;
         (!self.is_raw || identifier == self.echo_identifier).then_some(sequence)
     }
 }
 
-fn open_trace_socket(to: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
+fn open_trace_socket(target_address: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
     if method == TracerouteMethod::Icmp {
-        return icmp_socket::open_icmp_socket(to);
+        return icmp_socket::open_icmp_socket(target_address);
     }
-    let domain = if to.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+    let domain = if target_address.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     Ok((Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?, false))
 }
 

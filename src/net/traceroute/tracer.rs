@@ -16,36 +16,36 @@ use crate::net::deadline::Deadline;
 /// `icmp_ratelimit`, six at once and then one a second).
 const MAX_REQUESTS_IN_FLIGHT: usize = 10;
 
-/// Traces the route of `prober` until it is complete, or `deadline` comes.
+/// Traces the route of `socket` until it is complete, or `deadline` comes.
 pub(super) async fn trace(
-    prober: &TraceSocket,
+    socket: &TraceSocket,
     options: TracerouteOptions,
     deadline: Deadline,
 ) -> io::Result<Route> {
-    let mut tracer = TraceState::new(options);
+    let mut state = TraceState::new(options);
     loop {
-        tracer.cut_off_silent_hops(Instant::now());
-        while let Some((token, hop)) = tracer.next_request(Instant::now()) {
-            prober.send(token, hop).await?;
+        state.cut_off_silent_hops(Instant::now());
+        while let Some((request_index, hop_limit)) = state.next_request(Instant::now()) {
+            socket.send(request_index, hop_limit).await?;
             // Recorded after sending, since that may wait for the socket.
-            tracer.record_sent(token, Instant::now());
+            state.record_sent(request_index, Instant::now());
         }
-        let Some(until) = tracer.next_reply_timeout(Instant::now()) else { break };
+        let Some(next_timeout) = state.next_reply_timeout(Instant::now()) else { break };
         tokio::select! {
             biased;
-            response = prober.receive_response() => tracer.on_response(response?, Instant::now()),
-            () = tokio::time::sleep_until(until.min(deadline.at)) => {}
+            response = socket.receive_response() => state.on_response(response?, Instant::now()),
+            () = tokio::time::sleep_until(next_timeout.min(deadline.at)) => {}
         }
         if deadline.is_expired() {
-            tracer.deadline_passed = true;
+            state.deadline_passed = true;
             break;
         }
     }
-    let (hops, end) = tracer.finish();
+    let (hops, end) = state.finish();
     Ok(Route {
-        target_address: prober.target_address(),
-        method: prober.method(),
-        socket_kind: prober.socket_kind(),
+        target_address: socket.target_address(),
+        method: socket.method(),
+        socket_kind: socket.socket_kind(),
         hops,
         end,
     })
@@ -82,17 +82,17 @@ impl TraceState {
 
     /// Returns the next request to send now, with its hop limit.
     fn next_request(&self, now: Instant) -> Option<(u16, u8)> {
-        let token = self.sent_at.len();
-        let hop = token / self.requests_per_hop + 1;
-        if hop > self.last_hop || self.in_flight_sent_at(now).count() >= MAX_REQUESTS_IN_FLIGHT {
+        let request_index = self.sent_at.len();
+        let hop_limit = request_index / self.requests_per_hop + 1;
+        if hop_limit > self.last_hop || self.in_flight_sent_at(now).count() >= MAX_REQUESTS_IN_FLIGHT {
             return None;
         }
-        Some((u16::try_from(token).ok()?, u8::try_from(hop).ok()?))
+        Some((u16::try_from(request_index).ok()?, u8::try_from(hop_limit).ok()?))
     }
 
-    fn record_sent(&mut self, token: u16, at: Instant) {
-        debug_assert_eq!(usize::from(token), self.sent_at.len());
-        self.sent_at.push(at);
+    fn record_sent(&mut self, request_index: u16, sent_at: Instant) {
+        debug_assert_eq!(usize::from(request_index), self.sent_at.len());
+        self.sent_at.push(sent_at);
         self.replies.push(None);
     }
 
@@ -113,29 +113,29 @@ impl TraceState {
 
     /// Ends the route after too many hops without reply.
     fn cut_off_silent_hops(&mut self, now: Instant) {
-        let timed_out = |token: usize| {
+        let has_timed_out = |token: usize| {
             self.sent_at.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
                 && self.replies[token].is_none()
         };
-        let silent =
-            |hop: usize| (hop * self.requests_per_hop..(hop + 1) * self.requests_per_hop).all(timed_out);
-        let hops = self.sent_at.len() / self.requests_per_hop;
-        let mut silent_in_row = 0;
-        for hop in 0..hops.min(self.last_hop) {
-            silent_in_row = if silent(hop) { silent_in_row + 1 } else { 0 };
+        let is_silent =
+            |hop: usize| (hop * self.requests_per_hop..(hop + 1) * self.requests_per_hop).all(has_timed_out);
+        let complete_hops = self.sent_at.len() / self.requests_per_hop;
+        let mut consecutive_silent = 0;
+        for hop in 0..complete_hops.min(self.last_hop) {
+            consecutive_silent = if is_silent(hop) { consecutive_silent + 1 } else { 0 };
             // Requests to later hops may be in flight: a reply to one of them ends the silence.
-            let replied_behind =
+            let has_later_reply =
                 self.replies.iter().skip((hop + 1) * self.requests_per_hop).any(Option::is_some);
-            if silent_in_row >= self.max_silent_hops && !replied_behind && self.is_last_hop_unknown {
+            if consecutive_silent >= self.max_silent_hops && !has_later_reply && self.is_last_hop_unknown {
                 self.last_hop = hop + 1;
             }
         }
     }
 
-    fn on_response(&mut self, response: HopResponse, at: Instant) {
-        let token = usize::from(response.request_index);
-        let Some(reply @ None) = self.replies.get_mut(token) else { return };
-        let rtt = at.duration_since(self.sent_at[token]);
+    fn on_response(&mut self, response: HopResponse, received_at: Instant) {
+        let request_index = usize::from(response.request_index);
+        let Some(reply @ None) = self.replies.get_mut(request_index) else { return };
+        let rtt = received_at.duration_since(self.sent_at[request_index]);
         *reply = Some(HopReply {
             sender: response.sender,
             rtt_us: u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX),
@@ -146,7 +146,7 @@ impl TraceState {
             is_from_target: response.outcome == RequestOutcome::TargetReached,
         });
         if response.outcome != RequestOutcome::TtlExceeded {
-            self.last_hop = self.last_hop.min(token / self.requests_per_hop + 1);
+            self.last_hop = self.last_hop.min(request_index / self.requests_per_hop + 1);
             self.is_last_hop_unknown = false;
         }
     }
@@ -156,12 +156,12 @@ impl TraceState {
             .replies
             .chunks(self.requests_per_hop)
             .take(self.last_hop)
-            .map(|answers| RouteHop { replies: answers.to_vec() })
+            .map(|replies| RouteHop { replies: replies.to_vec() })
             .collect();
-        let last = hops.last().map(|hop| hop.replies.as_slice()).unwrap_or_default();
-        let end = if last.iter().flatten().any(|reply| reply.is_from_target) {
+        let last_replies = hops.last().map(|hop| hop.replies.as_slice()).unwrap_or_default();
+        let end = if last_replies.iter().flatten().any(|reply| reply.is_from_target) {
             RouteEnd::Reached
-        } else if last.iter().flatten().any(|reply| reply.refusal_reason.is_some()) {
+        } else if last_replies.iter().flatten().any(|reply| reply.refusal_reason.is_some()) {
             RouteEnd::Refused
         } else if self.deadline_passed {
             RouteEnd::TimedOut
@@ -172,8 +172,8 @@ impl TraceState {
         };
         if matches!(end, RouteEnd::NoReply | RouteEnd::TimedOut) {
             // One silent hop is enough.
-            let known = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
-            hops.truncate(known + 1);
+            let known_hops = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
+            hops.truncate(known_hops + 1);
         }
         (hops, end)
     }

@@ -62,10 +62,10 @@ impl fmt::Display for ReplyMismatch {
 }
 
 impl DnsQuery {
-    /// Creates a query for records of `kind` of `name`, with a random id.
+    /// Creates a query for records of `record_type` of `name`, with a random id.
     #[must_use]
-    pub fn new(name: Name, kind: RecordType) -> Self {
-        Self { id: Message::query().metadata.id, name, record_type: kind, requests_dnssec: false }
+    pub fn new(name: Name, record_type: RecordType) -> Self {
+        Self { id: Message::query().metadata.id, name, record_type, requests_dnssec: false }
     }
 
     /// Sets the id to 0, as for HTTPS (RFC 8484 4.1), where the stream identifies the response.
@@ -117,11 +117,11 @@ impl DnsQuery {
         if flags & 0x80 == 0 {
             return ReplyMatch::Mismatch(ReplyMismatch::NotAResponse);
         }
-        if let Some(&[q, d]) = bytes.get(4..6)
-            && u16::from_be_bytes([q, d]) > 1
+        if let Some(&[count_high, count_low]) = bytes.get(4..6)
+            && u16::from_be_bytes([count_high, count_low]) > 1
         {
             // Check this before allocating: a header can claim 65,535 questions.
-            let count = u16::from_be_bytes([q, d]);
+            let count = u16::from_be_bytes([count_high, count_low]);
             return ReplyMatch::Mismatch(ReplyMismatch::WrongQuestion(format!("{count} questions")));
         }
         let message = match Message::from_vec(bytes) {

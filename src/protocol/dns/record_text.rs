@@ -15,11 +15,11 @@ const MAX_VALUE_CHARS: usize = 500;
 pub(super) fn to_text(record: &Record) -> String {
     // Not every record can be formatted; that must not end the check.
     let mut text = String::new();
-    let written = match &record.data {
+    let result = match &record.data {
         RData::Unknown { code, rdata } => write_unknown(&mut text, *code, &rdata.anything),
         data => write!(text, "{data}"),
     };
-    if written.is_err() {
+    if result.is_err() {
         text.push('?');
     }
     replace_control_chars(&text)
@@ -27,17 +27,17 @@ pub(super) fn to_text(record: &Record) -> String {
 
 /// Returns the value of `record`, truncated for results.
 pub(super) fn to_short_text(record: &Record) -> String {
-    let whole = to_text(record);
-    match whole.char_indices().nth(MAX_VALUE_CHARS) {
-        None => whole,
-        Some((end, _)) => format!("{}…", &whole[..end]),
+    let full_text = to_text(record);
+    match full_text.char_indices().nth(MAX_VALUE_CHARS) {
+        None => full_text,
+        Some((end, _)) => format!("{}…", &full_text[..end]),
     }
 }
 
 /// Formats types that the library does not know: keys and their digests (RFC 4034 2.2 and 5.3), and others as in RFC
 /// 3597 5.
-fn write_unknown(text: &mut String, kind: RecordType, bytes: &[u8]) -> std::fmt::Result {
-    match (kind, bytes) {
+fn write_unknown(text: &mut String, record_type: RecordType, bytes: &[u8]) -> std::fmt::Result {
+    match (record_type, bytes) {
         (RecordType::DNSKEY, [high, low, protocol, algorithm, key @ ..]) => {
             let flags = u16::from_be_bytes([*high, *low]);
             write!(text, "{flags} {protocol} {algorithm} {}", STANDARD.encode(key))

@@ -58,17 +58,17 @@ pub enum AliasError {
 }
 
 impl DnsResponse {
-    /// Creates the response from `message` of `bytes` bytes to a query about `name`.
-    pub(super) fn from_message(message: Message, name: &Name, bytes: usize) -> Self {
-        let zone = |record: &&Record| record.record_type() == RecordType::NS;
-        let referral = message.authorities.iter().find(zone).map(|record| printable_name(&record.name));
+    /// Creates the response from `message` of `message_bytes` bytes to a query about `name`.
+    pub(super) fn from_message(message: Message, name: &Name, message_bytes: usize) -> Self {
+        let is_ns = |record: &&Record| record.record_type() == RecordType::NS;
+        let referral = message.authorities.iter().find(is_ns).map(|record| printable_name(&record.name));
         Self {
             rcode: message.metadata.response_code,
             authoritative: message.metadata.authoritative,
             recursion_available: message.metadata.recursion_available,
             truncated: message.metadata.truncation,
             authenticated: message.metadata.authentic_data,
-            message_bytes: bytes,
+            message_bytes,
             referral_zone: referral,
             has_soa: message.authorities.iter().any(|record| record.record_type() == RecordType::SOA),
             extended_error: describe_extended_error(&message),
@@ -79,13 +79,14 @@ impl DnsResponse {
 
     /// Creates the response from the header of a message that was truncated within a record.
     pub(super) fn from_truncated_message(bytes: &[u8]) -> Self {
-        let (high, low) = (bytes.get(2).copied().unwrap_or(0), bytes.get(3).copied().unwrap_or(0));
+        let (flags_high, flags_low) =
+            (bytes.get(2).copied().unwrap_or(0), bytes.get(3).copied().unwrap_or(0));
         Self {
-            rcode: ResponseCode::from(0, low & 0x0f),
-            authoritative: high & 0x04 != 0,
-            recursion_available: low & 0x80 != 0,
+            rcode: ResponseCode::from(0, flags_low & 0x0f),
+            authoritative: flags_high & 0x04 != 0,
+            recursion_available: flags_low & 0x80 != 0,
             truncated: true,
-            authenticated: low & 0x20 != 0,
+            authenticated: flags_low & 0x20 != 0,
             message_bytes: bytes.len(),
             answers: Vec::new(),
             referral_zone: None,
@@ -95,14 +96,14 @@ impl DnsResponse {
         }
     }
 
-    /// Whether the query for records of `kind` was answered: by a record at the end of the aliases, or by an alias from
+    /// Whether the query for records of `record_type` was answered: by a record at the end of the aliases, or by an alias from
     /// a server that does not resolve recursively. Fails with [`AliasError`] when the aliases do not end.
-    pub fn has_answer(&self, kind: RecordType) -> Result<bool, AliasError> {
-        if kind == RecordType::CNAME {
-            return Ok(self.records_of_type(kind).next().is_some());
+    pub fn has_answer(&self, record_type: RecordType) -> Result<bool, AliasError> {
+        if record_type == RecordType::CNAME {
+            return Ok(self.records_of_type(record_type).next().is_some());
         }
         let aliases = self.alias_target.as_ref().map_err(Clone::clone)?.alias_count;
-        Ok(self.records_of_type(kind).next().is_some() || (!self.recursion_available && aliases > 0))
+        Ok(self.records_of_type(record_type).next().is_some() || (!self.recursion_available && aliases > 0))
     }
 
     /// Whether the server is not responsible for the name: it returns no records and no SOA, is not authoritative, and
@@ -126,30 +127,34 @@ impl DnsResponse {
         self.records_without_signatures().map(|record| record.ttl).min()
     }
 
-    /// Returns the records as `TYPE value`, at most `max` of them, without signatures.
+    /// Returns the records as `TYPE value`, at most `max_records` of them, without signatures.
     #[must_use]
-    pub fn record_texts(&self, max: usize) -> Vec<String> {
+    pub fn record_texts(&self, max_records: usize) -> Vec<String> {
         let text =
             |record: &Record| format!("{} {}", record.record_type(), record_text::to_short_text(record));
-        self.records_without_signatures().take(max).map(text).collect()
+        self.records_without_signatures().take(max_records).map(text).collect()
     }
 
-    /// Returns the values of the records of `kind` at the end of the aliases, as in zone files.
+    /// Returns the values of the records of `record_type` at the end of the aliases, as in zone files.
     #[must_use]
-    pub fn record_values(&self, kind: RecordType) -> Vec<String> {
-        self.records_of_type(kind).map(record_text::to_text).collect()
+    pub fn record_values(&self, record_type: RecordType) -> Vec<String> {
+        self.records_of_type(record_type).map(record_text::to_text).collect()
     }
 
     fn records_without_signatures(&self) -> impl Iterator<Item = &Record> {
         self.answers.iter().filter(|record| record.record_type() != RecordType::RRSIG)
     }
 
-    fn records_of_type(&self, kind: RecordType) -> impl Iterator<Item = &Record> {
+    fn records_of_type(&self, record_type: RecordType) -> impl Iterator<Item = &Record> {
         // An alias itself is at the start of the chain, other records are at its end.
-        let owner =
-            self.alias_target.as_ref().ok().map(|end| &end.name).filter(|_| kind != RecordType::CNAME);
+        let owner = self
+            .alias_target
+            .as_ref()
+            .ok()
+            .map(|target| &target.name)
+            .filter(|_| record_type != RecordType::CNAME);
         self.answers.iter().filter(move |record| {
-            record.record_type() == kind && owner.is_none_or(|owner| record.name == *owner)
+            record.record_type() == record_type && owner.is_none_or(|owner| record.name == *owner)
         })
     }
 }
@@ -158,13 +163,13 @@ impl DnsResponse {
 fn follow_aliases(records: &[Record], name: &Name) -> Result<AliasTarget, AliasError> {
     let mut chain = vec![name];
     loop {
-        let current = *chain.last().unwrap_or(&name);
+        let owner = *chain.last().unwrap_or(&name);
         let next = records.iter().find_map(|record| match &record.data {
-            RData::CNAME(alias) if record.name == *current => Some(&alias.0),
+            RData::CNAME(alias) if record.name == *owner => Some(&alias.0),
             _ => None,
         });
         let Some(next) = next else {
-            return Ok(AliasTarget { name: current.clone(), alias_count: chain.len() - 1 });
+            return Ok(AliasTarget { name: owner.clone(), alias_count: chain.len() - 1 });
         };
         let is_loop = chain.contains(&next);
         chain.push(next);
@@ -179,8 +184,8 @@ fn follow_aliases(records: &[Record], name: &Name) -> Result<AliasTarget, AliasE
 
 fn alias_path(chain: &[&Name]) -> String {
     let names = chain.iter().take(MAX_QUOTED_ALIASES).map(|name| format!("`{}`", printable_name(name)));
-    let rest = if chain.len() > MAX_QUOTED_ALIASES { " → …" } else { "" };
-    format!("{}{rest}", names.collect::<Vec<_>>().join(" → "))
+    let ellipsis = if chain.len() > MAX_QUOTED_ALIASES { " → …" } else { "" };
+    format!("{}{ellipsis}", names.collect::<Vec<_>>().join(" → "))
 }
 
 fn printable_name(name: &Name) -> String {
@@ -193,10 +198,10 @@ fn describe_extended_error(message: &Message) -> Option<String> {
     let edns = message.edns.as_ref()?;
     let EdnsOption::Unknown(_, bytes) = edns.option(EdnsCode::from(EXTENDED_ERROR))? else { return None };
     let [high, low, ref text @ ..] = bytes[..] else { return None };
-    let code = u16::from_be_bytes([high, low]);
+    let info_code = u16::from_be_bytes([high, low]);
     let text: String =
         replace_control_chars(&String::from_utf8_lossy(text)).chars().take(MAX_QUOTED_CHARS).collect();
-    let meaning = match code {
+    let meaning = match info_code {
         0 => ": other error",
         1 => ": unsupported key algorithm",
         2 => ": unsupported DS digest",
@@ -220,7 +225,7 @@ fn describe_extended_error(message: &Message) -> Option<String> {
         _ => "",
     };
     let text = if text.is_empty() { text } else { format!(", it says `{text}`") };
-    Some(format!("extended error {code}{meaning}{text}"))
+    Some(format!("extended error {info_code}{meaning}{text}"))
 }
 
 /// Returns the RFC 6895 name of a response code, such as `NXDOMAIN`.

@@ -91,21 +91,21 @@ impl<'a> FtpClient<'a> {
 
     /// Sends USER, and PASS if the server asks for it. suppaftp logs commands, so it gets a mask instead of the
     /// password; the recorder replaces it.
-    pub async fn login(&mut self, login: FtpCredentials<'_>) -> Result<(), Failure> {
-        self.driver.drive(self.suppaftp_client.login(login.user, MASK)).await
+    pub async fn login(&mut self, credentials: FtpCredentials<'_>) -> Result<(), Failure> {
+        self.driver.drive(self.suppaftp_client.login(credentials.user, MASK)).await
     }
 
     /// Sends LIST for the folder of the login. A 450 reply means that it is empty (RFC 959 5.4).
     pub async fn list(&mut self) -> Result<(), Failure> {
         let mut entries = ListEntryCounter::default();
-        let opened = self.begin_data_transfer(DataTransfer::List).await;
-        if opened.is_err() && self.last_reply_was("LIST", 450) {
+        let transfer_result = self.begin_data_transfer(DataTransfer::List).await;
+        if transfer_result.is_err() && self.last_reply_was("LIST", 450) {
             self.entry_count = Some(0);
             return Ok(());
         }
-        let mut data = opened?;
+        let mut data = transfer_result?;
         let (mut chunk, mut bytes) = (vec![0; 16 * 1024], 0);
-        let read = loop {
+        let read_result = loop {
             match self.read_data(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
                 Ok(count) => {
@@ -121,7 +121,7 @@ impl<'a> FtpClient<'a> {
             }
         };
         self.entry_count = Some(entries.count());
-        self.finish_data_transfer(data, read).await
+        self.finish_data_transfer(data, read_result).await
     }
 
     /// Sends STOR of `content` as `name`, in binary mode.
@@ -129,15 +129,15 @@ impl<'a> FtpClient<'a> {
         self.driver.drive(self.suppaftp_client.transfer_type(FileType::Binary)).await?;
         let mut data = self.begin_data_transfer(DataTransfer::Store(name)).await?;
         self.was_upload_accepted = true;
-        let written = self.driver.run_within_deadline(data.write_all(content)).await;
-        self.finish_data_transfer(data, written).await
+        let write_result = self.driver.run_within_deadline(data.write_all(content)).await;
+        self.finish_data_transfer(data, write_result).await
     }
 
     /// Sends RETR of `name`, and reads at most one byte more than `expected_len`: a longer file differs anyway.
     pub async fn download(&mut self, name: &str, expected_len: usize) -> Result<Vec<u8>, Failure> {
         let mut data = self.begin_data_transfer(DataTransfer::Retrieve(name)).await?;
         let (mut content, mut chunk) = (Vec::new(), vec![0; 4096]);
-        let read = loop {
+        let read_result = loop {
             match self.read_data(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
                 Ok(count) => content.extend(&chunk[..count]),
@@ -148,7 +148,7 @@ impl<'a> FtpClient<'a> {
                 return Ok(content);
             }
         };
-        self.finish_data_transfer(data, read).await.map(|()| content)
+        self.finish_data_transfer(data, read_result).await.map(|()| content)
     }
 
     /// Sends DELE of `name`.
@@ -185,14 +185,14 @@ impl<'a> FtpClient<'a> {
         &mut self,
         transfer: DataTransfer<'_>,
     ) -> Result<TransferStream<FtpStream>, Failure> {
-        let opened = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
+        let result = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
         // 421 ends the session.
         let is_refusal = |code| (400..600).contains(&code) && code != 421;
         let refused = self.driver.recorder.last_reply().is_some_and(|reply| is_refusal(reply.code));
-        let falls_back =
+        let falls_back_to_pasv =
             refused && self.driver.recorder.last_command() == "EPSV" && self.driver.control_peer.is_ipv4();
-        if opened.is_ok() || !falls_back {
-            return opened;
+        if result.is_ok() || !falls_back_to_pasv {
+            return result;
         }
         self.passive_mode = Mode::Passive;
         self.suppaftp_client.set_mode(Mode::Passive);
@@ -215,20 +215,20 @@ impl<'a> FtpClient<'a> {
     }
 
     /// Closes `data` and reads the reply to the transfer. If the connection broke, that reply often has the reason, and
-    /// then replaces `transferred`.
+    /// then replaces `transfer_result`.
     async fn finish_data_transfer(
         &mut self,
         data: TransferStream<FtpStream>,
-        transferred: Result<(), Failure>,
+        transfer_result: Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if let Err(failure) = &transferred
+        if let Err(failure) = &transfer_result
             && failure.kind == FailureKind::TimedOut
         {
-            return transferred;
+            return transfer_result;
         }
-        let finished = self.driver.drive(data.finish()).await;
-        match (transferred, finished) {
-            (Ok(()), finished) => finished,
+        let reply_result = self.driver.drive(data.finish()).await;
+        match (transfer_result, reply_result) {
+            (Ok(()), reply_result) => reply_result,
             (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::TcpReplyUnexpected => {
                 Err(reply_failure)
             }

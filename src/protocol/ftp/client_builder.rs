@@ -26,8 +26,8 @@ pub(super) async fn build_client(
     host: &str,
     data_requests: mpsc::UnboundedSender<DataRequest>,
 ) -> FtpResult<ImplAsyncFtpStream<FtpStream>> {
-    let (stub, _far) = connection_to_stub_server().map_err(FtpError::ConnectionError)?;
-    let mut client = ImplAsyncFtpStream::<FtpStream>::connect_with_stream(stub).await?;
+    let (stub_stream, _stub_server) = connection_to_stub_server().map_err(FtpError::ConnectionError)?;
+    let mut client = ImplAsyncFtpStream::<FtpStream>::connect_with_stream(stub_stream).await?;
     client.set_mode(Mode::ExtendedPassive);
     let connector = SuppaftpConnector::new(control, data_requests.clone());
     let client = client.passive_stream_builder(move |address| {

@@ -55,7 +55,10 @@ impl AsyncTlsConnector for SuppaftpConnector {
             match control {
                 Some(control) => Ok(control),
                 None => {
-                    send_data_request(&data_requests, |answer| DataRequest::StartTls(stream, answer)).await
+                    send_data_request(&data_requests, |response_sender| {
+                        DataRequest::StartTls(stream, response_sender)
+                    })
+                    .await
                 }
             }
         })

@@ -37,21 +37,28 @@ pub(super) struct FtpDriver<'a> {
 }
 
 impl FtpDriver<'_> {
-    /// Runs `work` of suppaftp, and its requests as they come.
-    pub(super) async fn drive<T>(&mut self, work: impl Future<Output = FtpResult<T>>) -> Result<T, Failure> {
-        let mut work = pin!(work);
+    /// Runs `operation` of suppaftp, and its requests as they come.
+    pub(super) async fn drive<T>(
+        &mut self,
+        operation: impl Future<Output = FtpResult<T>>,
+    ) -> Result<T, Failure> {
+        let mut operation = pin!(operation);
         loop {
             let request = tokio::select! {
                 biased;
-                done = &mut work => return done.map_err(|error| self.to_failure(&error)),
+                done = &mut operation => return done.map_err(|error| self.to_failure(&error)),
                 Some(request) = self.data_requests.recv() => request,
                 () = tokio::time::sleep_until(self.deadline.at) => {
                     return Err(self.deadline.timeout_failure(self.recorder.phase()));
                 }
             };
             match request {
-                DataRequest::Connect(at, answer) => drop(answer.send(self.connect_data(at.port()).await)),
-                DataRequest::StartTls(stream, answer) => drop(answer.send(self.start_data_tls(stream).await)),
+                DataRequest::Connect(address, response_sender) => {
+                    drop(response_sender.send(self.connect_data(address.port()).await))
+                }
+                DataRequest::StartTls(stream, response_sender) => {
+                    drop(response_sender.send(self.start_data_tls(stream).await))
+                }
             }
         }
     }
@@ -67,11 +74,11 @@ impl FtpDriver<'_> {
 
     async fn connect_data(&mut self, port: u16) -> Option<TcpStream> {
         let mut trace = ConnectionTrace::default();
-        let to = SocketAddr::new(self.control_peer.ip(), port);
-        self.recorder.add_note(&format!("data connection to {to}"));
-        let dialled = self.net.connect_addresses(&[to.ip()], port, self.deadline, &mut trace).await;
+        let data_address = SocketAddr::new(self.control_peer.ip(), port);
+        self.recorder.add_note(&format!("data connection to {data_address}"));
+        let result = self.net.connect_addresses(&[data_address.ip()], port, self.deadline, &mut trace).await;
         self.data_address = trace.peer_address.or(self.data_address);
-        self.record_if_failed(dialled)
+        self.record_if_failed(result)
     }
 
     /// Starts TLS if the control connection uses it.
@@ -116,8 +123,12 @@ impl FtpDriver<'_> {
         let phase = self.recorder.phase();
         match (error, self.recorder.last_reply()) {
             (FtpError::UnexpectedResponse(_), Some(reply)) => {
-                let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
-                let kind = if refused { FailureKind::LoginRefused } else { FailureKind::TcpReplyUnexpected };
+                let is_login_refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
+                let kind = if is_login_refused {
+                    FailureKind::LoginRefused
+                } else {
+                    FailureKind::TcpReplyUnexpected
+                };
                 let command = self.recorder.last_command();
                 let hint = if self.may_require_resumption(reply.code) { TLS_SESSION_HINT } else { "" };
                 Failure::new(

@@ -17,10 +17,10 @@ pub struct SessionSetup {
 }
 
 impl SessionSetup {
-    /// Creates an opening; with `asks_tls` it also starts TLS.
+    /// Creates an opening; with `requests_tls` it also starts TLS.
     #[must_use]
-    pub fn new(asks_tls: bool) -> Self {
-        Self { requests_tls: asks_tls, ..Self::default() }
+    pub fn new(requests_tls: bool) -> Self {
+        Self { requests_tls, ..Self::default() }
     }
 
     /// Returns the first line of the greeting, once received; cut to 200 characters.

@@ -9,9 +9,10 @@ use std::net::Ipv4Addr;
 /// Parses the port in the text of a 229 (RFC 2428 3): `(|||port|)`, with any delimiter.
 #[must_use]
 pub fn parse_epsv_reply(text: &str) -> Option<u16> {
-    let (_, inner) = text.split_once('(')?;
-    let delimiter = inner.chars().next().filter(|c| c.is_ascii_graphic() && !c.is_ascii_digit())?;
-    let mut parts = inner.split(delimiter);
+    let (_, after_parenthesis) = text.split_once('(')?;
+    let delimiter =
+        after_parenthesis.chars().next().filter(|c| c.is_ascii_graphic() && !c.is_ascii_digit())?;
+    let mut parts = after_parenthesis.split(delimiter);
     // The family and the address before the port are empty.
     if !parts.by_ref().take(3).all(str::is_empty) {
         return None;

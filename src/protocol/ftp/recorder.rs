@@ -95,8 +95,8 @@ impl SessionRecorder {
     }
 
     /// Adds a note to the transcript.
-    pub(super) fn add_note(&self, what: &str) {
-        self.lock().transcript.add_note(what);
+    pub(super) fn add_note(&self, note: &str) {
+        self.lock().transcript.add_note(note);
     }
 
     /// Records a failure of the session. Only the first is kept, since it causes later ones.

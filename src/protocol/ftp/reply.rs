@@ -110,8 +110,8 @@ impl FtpReplyParser {
         self.reply_bytes
     }
 
-    fn finish_or_keep_open(&mut self, reply: FtpReply, more: bool) -> Option<FtpReply> {
-        if more {
+    fn finish_or_keep_open(&mut self, reply: FtpReply, has_more_lines: bool) -> Option<FtpReply> {
+        if has_more_lines {
             self.incomplete_reply = Some(reply);
             return None;
         }

@@ -54,12 +54,12 @@ impl FtpStream {
     pub fn from_control_connection(
         stream: MaybeTlsStream,
         read_ahead: Vec<u8>,
-        watch: SessionRecorder,
+        recorder: SessionRecorder,
     ) -> Self {
         let suppressed_commands = if stream.is_tls() { 0 } else { 2 };
         let (ready, outgoing) = (Vec::new(), Vec::new());
         let control = ControlChannel {
-            recorder: watch,
+            recorder,
             reply_parser: FtpReplyParser::default(),
             received_bytes: read_ahead,
             ready_replies: ready,
@@ -214,9 +214,9 @@ impl AsyncWrite for FtpStream {
             return Poll::Ready(Ok(bytes.len()));
         }
         // suppaftp writes a command in one piece, and reads the reply before the next one.
-        let reply =
+        let command =
             control.recorder.record_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
-        control.outgoing.extend(reply.as_bytes());
+        control.outgoing.extend(command.as_bytes());
         control.outgoing.extend(b"\r\n");
         let _ = control.poll_flush_commands(stream, cx);
         Poll::Ready(Ok(bytes.len()))

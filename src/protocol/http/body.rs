@@ -82,13 +82,13 @@ pub struct BodyContent {
 }
 
 impl BodyContent {
-    fn push(&mut self, bytes: &[u8], keep: BodyRetention) {
-        let max = match keep {
+    fn push(&mut self, bytes: &[u8], retention: BodyRetention) {
+        let count = match retention {
             BodyRetention::All => bytes.len(),
-            BodyRetention::Prefix(max) => max.saturating_sub(self.bytes.len()).min(bytes.len()),
+            BodyRetention::Prefix(count) => count.saturating_sub(self.bytes.len()).min(bytes.len()),
             BodyRetention::Discard => 0,
         };
-        self.bytes.extend_from_slice(&bytes[..max]);
+        self.bytes.extend_from_slice(&bytes[..count]);
     }
 }
 
@@ -134,37 +134,37 @@ impl ResponseBody {
         }
     }
 
-    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, limit: HeaderLimit) -> Self {
-        Self { reusable_sender: Some((sender, limit)), ..self }
+    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, header_limit: HeaderLimit) -> Self {
+        Self { reusable_sender: Some((sender, header_limit)), ..self }
     }
 
-    /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. Sets transfer in `phases`.
+    /// Reads to the end, at most until `deadline` and at most `max_body_bytes` bytes after decoding. Sets transfer in `phases`.
     pub async fn read(
         mut self,
-        keep: BodyRetention,
-        limit: u64,
+        retention: BodyRetention,
+        max_body_bytes: u64,
         deadline: Deadline,
         phases: &mut Phases,
     ) -> BodyContent {
-        self.read_inner(keep, limit, deadline, phases).await
+        self.read_inner(retention, max_body_bytes, deadline, phases).await
     }
 
     /// Like `read`; also returns the reusable parts of the connection when the body was read to its end.
     pub(super) async fn read_to_reuse(
         mut self,
-        keep: BodyRetention,
-        limit: u64,
+        retention: BodyRetention,
+        max_body_bytes: u64,
         deadline: Deadline,
         phases: &mut Phases,
     ) -> (BodyContent, Option<ReusableParts>) {
-        let content = self.read_inner(keep, limit, deadline, phases).await;
+        let content = self.read_inner(retention, max_body_bytes, deadline, phases).await;
         let Some((sender, header_limit)) = self.reusable_sender.take().filter(|_| content.failure.is_none())
         else {
             return (content, None);
         };
         // A decoder may finish before the end of the body.
         let at_end = match timeout_at(deadline.at, self.reader.fill_buf()).await {
-            Ok(Ok(rest)) => rest.is_empty(),
+            Ok(Ok(undecoded)) => undecoded.is_empty(),
             _ => false,
         };
         let BodyReader { driver, timings, .. } = self.reader;
@@ -173,18 +173,19 @@ impl ResponseBody {
 
     async fn read_inner(
         &mut self,
-        keep: BodyRetention,
-        limit: u64,
+        retention: BodyRetention,
+        max_body_bytes: u64,
         deadline: Deadline,
         phases: &mut Phases,
     ) -> BodyContent {
         let mut content = BodyContent::default();
-        self.reader.wire_limit = limit.saturating_add(MAX_CODING_OVERHEAD_BYTES);
+        self.reader.wire_limit = max_body_bytes.saturating_add(MAX_CODING_OVERHEAD_BYTES);
         if let BodySource::Http3(body) = &self.reader.chunk_source {
             body.raise_limit(self.reader.wire_limit);
         }
         // Pinned here, since returning a future copies it.
-        let outcome = timeout_at(deadline.at, pin!(self.decode_into(&mut content, keep, limit))).await;
+        let outcome =
+            timeout_at(deadline.at, pin!(self.decode_into(&mut content, retention, max_body_bytes))).await;
         content.wire_bytes = self.reader.wire_bytes;
         content.failure = match outcome {
             Ok(Ok(())) => None,
@@ -198,66 +199,66 @@ impl ResponseBody {
     async fn decode_into(
         &mut self,
         content: &mut BodyContent,
-        keep: BodyRetention,
-        limit: u64,
+        retention: BodyRetention,
+        max_body_bytes: u64,
     ) -> Result<(), Failure> {
         match self.reader.fill_buf().await.map(<[u8]>::is_empty) {
             // An empty body needs no decoding, whatever the headers declare.
             Ok(true) => return Ok(()),
             Ok(false) => {}
-            Err(error) => return Err(self.read_failure(&error, &ContentCodings::default(), limit)),
+            Err(error) => return Err(self.read_failure(&error, &ContentCodings::default(), max_body_bytes)),
         }
         let codings = self.content_codings.clone()?;
         let outcome = if codings.is_empty() {
-            copy_to_content(&mut self.reader, content, keep, limit).await
+            copy_to_content(&mut self.reader, content, retention, max_body_bytes).await
         } else {
-            match content_coding::build_decoder(&mut self.reader, &codings, limit).await {
-                Ok(decoder) => decode_to_content(decoder, content, keep).await,
+            match content_coding::build_decoder(&mut self.reader, &codings, max_body_bytes).await {
+                Ok(decoder) => decode_to_content(decoder, content, retention).await,
                 Err(error) => Err(error),
             }
         };
-        outcome.map_err(|error| self.read_failure(&error, &codings, limit))
+        outcome.map_err(|error| self.read_failure(&error, &codings, max_body_bytes))
     }
 
-    fn read_failure(&mut self, error: &io::Error, codings: &ContentCodings, limit: u64) -> Failure {
+    fn read_failure(&mut self, error: &io::Error, codings: &ContentCodings, max_body_bytes: u64) -> Failure {
         if let Some(failure) = self.reader.failure.take() {
             return failure;
         }
         if SizeLimitExceeded::caused(error) {
-            return too_large_failure(limit);
+            return too_large_failure(max_body_bytes);
         }
         let detail = format!("`{codings}`: {error}");
         Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
     }
 }
 
-fn too_large_failure(limit: u64) -> Failure {
+fn too_large_failure(max_body_bytes: u64) -> Failure {
     Failure::new(
         Phase::Transfer,
         FailureKind::ResponseTooLarge,
-        format!("the body has more than {limit} bytes"),
+        format!("the body has more than {max_body_bytes} bytes"),
     )
 }
 
 async fn copy_to_content(
     source: &mut BodyReader,
     content: &mut BodyContent,
-    keep: BodyRetention,
-    limit: u64,
+    retention: BodyRetention,
+    max_body_bytes: u64,
 ) -> io::Result<()> {
-    for number in 1_u32.. {
+    for chunk_number in 1_u32.. {
         let bytes = source.fill_buf().await?;
         let count = bytes.len();
         if count == 0 {
             break;
         }
         content.body_bytes += count as u64;
-        if content.body_bytes > limit {
+        if content.body_bytes > max_body_bytes {
             return Err(SizeLimitExceeded.into());
         }
-        content.push(bytes, keep);
+        content.push(bytes, retention);
         source.consume(count);
-        if number.is_multiple_of(CHUNKS_PER_YIELD) {
+        if chunk_number.is_multiple_of(CHUNKS_PER_YIELD) {
             tokio::task::yield_now().await;
         }
     }
@@ -267,17 +268,17 @@ async fn copy_to_content(
 async fn decode_to_content(
     mut decoder: content_coding::Decoder<'_>,
     content: &mut BodyContent,
-    keep: BodyRetention,
+    retention: BodyRetention,
 ) -> io::Result<()> {
-    let mut step = Vec::with_capacity(DECODE_CHUNK_BYTES);
-    for number in 1_u32.. {
-        step.clear();
-        if decoder.read_buf(&mut step).await? == 0 {
+    let mut decoded = Vec::with_capacity(DECODE_CHUNK_BYTES);
+    for chunk_number in 1_u32.. {
+        decoded.clear();
+        if decoder.read_buf(&mut decoded).await? == 0 {
             break;
         }
-        content.body_bytes += step.len() as u64;
-        content.push(&step, keep);
-        if number.is_multiple_of(DECODE_CHUNKS_PER_YIELD) {
+        content.body_bytes += decoded.len() as u64;
+        content.push(&decoded, retention);
+        if chunk_number.is_multiple_of(DECODE_CHUNKS_PER_YIELD) {
             tokio::task::yield_now().await;
         }
     }

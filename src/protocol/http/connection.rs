@@ -39,18 +39,18 @@ impl Http1Connection {
     ///
     /// # Errors
     /// Fails when the stream fails.
-    pub async fn handshake<S>(stream: S, limit: HeaderLimit) -> Result<Self, Failure>
+    pub async fn handshake<S>(stream: S, header_limit: HeaderLimit) -> Result<Self, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let timings = ExchangeTimings::new(true);
         let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
-        let (sender, connection) = exchange::http1_client_builder(limit)
+        let (sender, connection) = exchange::http1_client_builder(header_limit)
             .handshake(io)
             .await
             .map_err(|error| failure::from_hyper_error(&timings, &error))?;
         let driver = ConnectionDriver::new(connection, Some(timings.clone()), None);
-        Ok(Self { sender, driver, timings, header_limit: limit, was_used: false })
+        Ok(Self { sender, driver, timings, header_limit, was_used: false })
     }
 
     /// Sends `request` and waits for the head of the response, at most until `deadline`.
@@ -69,23 +69,23 @@ impl Http1Connection {
         let Self { sender, driver, timings, header_limit: limit, was_used: used } = &mut self;
         // Pinned here, since returning a future copies it.
         let outcome = {
-            let work = pin!(async {
+            let exchange_future = pin!(async {
                 driver.drive_until(sender.ready()).await?;
                 driver.drive_until(sender.send_request(request)).await
             });
-            timeout_at(deadline.at, work).await
+            timeout_at(deadline.at, exchange_future).await
         };
         let outcome = match outcome {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
-                let stale = *used && timings.bytes_read() == 0 && !error.is_parse();
+                let is_stale = *used && timings.bytes_read() == 0 && !error.is_parse();
                 let too_many_headers = *limit == HeaderLimit::Default && error.is_parse_too_large();
-                let retry = if too_many_headers {
+                let retry_reason = if too_many_headers {
                     Some(RetryReason::TooManyHeaders)
                 } else {
-                    stale.then_some(RetryReason::StaleConnection)
+                    is_stale.then_some(RetryReason::StaleConnection)
                 };
-                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry_reason: retry })
+                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry_reason })
             }
             Err(_) => {
                 let failure = Failure::timed_out(timings.phase(), deadline.timeout);
@@ -119,13 +119,13 @@ impl ResponseBody {
     /// Like [`ResponseBody::read`]; also returns the connection if it can be reused.
     pub async fn read_and_reuse(
         self,
-        keep: BodyRetention,
-        limit: u64,
+        retention: BodyRetention,
+        max_body_bytes: u64,
         deadline: Deadline,
         phases: &mut Phases,
     ) -> (BodyContent, Option<Http1Connection>) {
-        let (content, rest) = self.read_to_reuse(keep, limit, deadline, phases).await;
-        let Some(ReusableParts { sender, driver, timings, header_limit }) = rest else {
+        let (content, reusable) = self.read_to_reuse(retention, max_body_bytes, deadline, phases).await;
+        let Some(ReusableParts { sender, driver, timings, header_limit }) = reusable else {
             return (content, None);
         };
         let connection = Http1Connection { sender, driver, timings, header_limit, was_used: true };
@@ -135,9 +135,9 @@ impl ResponseBody {
 
 /// Whether the peer closes the connection after this response (RFC 9112 9.3).
 fn closes_connection(head: &ResponseHead) -> bool {
-    let options = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
-    head.version < Version::HTTP_11 || options.any(|option| option.eq_ignore_ascii_case("close"))
+    let connection_options = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let mut connection_options = connection_options.flat_map(|value| value.split(',')).map(str::trim);
+    head.version < Version::HTTP_11 || connection_options.any(|option| option.eq_ignore_ascii_case("close"))
 }
 
 /// An HTTP/2 or HTTP/3 connection. Clones share it; its opener must poll its [`ConnectionDriver`].
@@ -233,21 +233,18 @@ impl Http2Connection {
         let timings = ExchangeTimings::new(false);
         timings.assume_sent_at_start();
         let sender = &mut self.sender;
-        let work = async {
+        let exchange_future = async {
             sender.ready().await?;
             sender.send_request(request).await
         };
-        let outcome = match timeout_at(deadline.at, work).await {
+        let outcome = match timeout_at(deadline.at, exchange_future).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 timings.copy_stream_end_from(&self.connection_timings);
                 // It answered other requests but not this one, so it is being closed (RFC 9113 6.8).
-                let retry =
+                let retry_reason =
                     self.connection_timings.has_response_head().then_some(RetryReason::StaleConnection);
-                Err(RequestError {
-                    failure: failure::from_hyper_error(&timings, &error),
-                    retry_reason: retry,
-                })
+                Err(RequestError { failure: failure::from_hyper_error(&timings, &error), retry_reason })
             }
             Err(_) => {
                 let failure = Failure::timed_out(timings.phase(), deadline.timeout);

@@ -88,20 +88,20 @@ fn unknown_coding_failure(name: &[u8]) -> Failure {
 
 pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
 
-/// Decodes `codings`, the last one first. No stage returns more than `limit` bytes, so that a nested bomb costs no more
+/// Decodes `codings`, the last one first. No stage returns more than `max_output_bytes` bytes, so that a nested bomb costs no more
 /// than a plain one.
 pub(super) async fn build_decoder<'a, R>(
     source: R,
     codings: &ContentCodings,
-    limit: u64,
+    max_output_bytes: u64,
 ) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
-    let Some((&last, rest)) = codings.0.split_last() else { return Ok(Box::new(source)) };
-    let mut decoder = build_decoder_stage(source, last, limit).await?;
+    let Some((&outermost, rest)) = codings.0.split_last() else { return Ok(Box::new(source)) };
+    let mut decoder = build_decoder_stage(source, outermost, max_output_bytes).await?;
     for &coding in rest.iter().rev() {
-        decoder = build_decoder_stage(BufReader::new(decoder), coding, limit).await?;
+        decoder = build_decoder_stage(BufReader::new(decoder), coding, max_output_bytes).await?;
     }
     Ok(decoder)
 }
@@ -109,32 +109,32 @@ where
 async fn build_decoder_stage<'a, R>(
     mut source: R,
     coding: ContentCoding,
-    limit: u64,
+    max_output_bytes: u64,
 ) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
     Ok(match coding {
-        ContentCoding::Gzip => limit_output(GzipMembers::new(source), limit),
+        ContentCoding::Gzip => limit_output(GzipMembers::new(source), max_output_bytes),
         // `deflate` means zlib (RFC 1950), but some servers send a raw deflate stream (RFC 1951).
         ContentCoding::Deflate => match source.fill_buf().await?.first() {
             Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => {
-                limit_output(ZlibDecoder::new(source), limit)
+                limit_output(ZlibDecoder::new(source), max_output_bytes)
             }
-            _ => limit_output(DeflateDecoder::new(source), limit),
+            _ => limit_output(DeflateDecoder::new(source), max_output_bytes),
         },
-        ContentCoding::Brotli => limit_output(BrotliDecoder::new(source), limit),
+        ContentCoding::Brotli => limit_output(BrotliDecoder::new(source), max_output_bytes),
         ContentCoding::Zstd => {
             let window = [DParameter::window_log_max(ZSTD_WINDOW_LOG)];
             let mut decoder = ZstdDecoder::with_params(source, &window);
             decoder.multiple_members(true);
-            limit_output(decoder, limit)
+            limit_output(decoder, max_output_bytes)
         }
     })
 }
 
-fn limit_output<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> Decoder<'a> {
-    Box::new(LimitedReader { inner, remaining: limit })
+fn limit_output<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, max_output_bytes: u64) -> Decoder<'a> {
+    Box::new(LimitedReader { inner, remaining: max_output_bytes })
 }
 
 /// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has 20 bytes on the
@@ -157,12 +157,12 @@ impl<R: AsyncBufRead + Unpin> AsyncRead for GzipMembers<R> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
+        let filled_before = buf.filled().len();
         loop {
             match &mut *self {
                 Self::Decoding(decoder, _) => {
                     ready!(Pin::new(decoder).poll_read(cx, buf))?;
-                    if buf.filled().len() > before {
+                    if buf.filled().len() > filled_before {
                         return Poll::Ready(Ok(()));
                     }
                 }
@@ -228,9 +228,9 @@ impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
+        let filled_before = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
-        match self.remaining.checked_sub((buf.filled().len() - before) as u64) {
+        match self.remaining.checked_sub((buf.filled().len() - filled_before) as u64) {
             Some(left) => {
                 self.remaining = left;
                 Poll::Ready(Ok(()))

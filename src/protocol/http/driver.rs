@@ -41,12 +41,12 @@ impl Future for ConnectionDriver {
 }
 
 impl ConnectionDriver {
-    /// Drives `connection`, whose stream records into `timings`, and the tasks in `wanted`. How the connection ends
+    /// Drives `connection`, whose stream records into `timings`, and the tasks in `spawned_tasks`. How the connection ends
     /// does not matter here: it also shows in the response.
     pub(super) fn new<C, T>(
         connection: C,
         timings: Option<ExchangeTimings>,
-        wanted: Option<SpawnedTasks>,
+        spawned_tasks: Option<SpawnedTasks>,
     ) -> Self
     where
         C: Future<Output = T> + Send + 'static,
@@ -54,7 +54,7 @@ impl ConnectionDriver {
         let connection = async move {
             connection.await;
         };
-        Self { tasks: vec![Box::pin(connection)], spawned_tasks: wanted, timings }
+        Self { tasks: vec![Box::pin(connection)], spawned_tasks, timings }
     }
 
     /// Creates a driver without a connection.
@@ -80,13 +80,13 @@ impl ConnectionDriver {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
-            let mut progressed = self.timings.as_ref().is_some_and(ExchangeTimings::take_read_wakeup);
-            if let Some(wanted) = &self.spawned_tasks {
-                let mut wanted = wanted.0.lock();
-                progressed |= !wanted.is_empty();
-                self.tasks.append(&mut wanted);
+            let mut made_progress = self.timings.as_ref().is_some_and(ExchangeTimings::take_read_wakeup);
+            if let Some(new_tasks) = &self.spawned_tasks {
+                let mut new_tasks = new_tasks.0.lock();
+                made_progress |= !new_tasks.is_empty();
+                self.tasks.append(&mut new_tasks);
             }
-            if !progressed {
+            if !made_progress {
                 return;
             }
         }

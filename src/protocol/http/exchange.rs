@@ -61,14 +61,14 @@ where
     let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
     // Pinned here, since returning a future copies it.
     let outcome = {
-        let work = pin!(async {
+        let exchange_future = pin!(async {
             match protocol {
                 HttpProtocol::Http1 => send_http1(io, request, timings.clone()).await,
                 // On the heap, since it is larger and less frequent.
                 HttpProtocol::Http2 => Box::pin(send_http2(io, request, timings.clone())).await,
             }
         });
-        timeout_at(deadline.at, work).await
+        timeout_at(deadline.at, exchange_future).await
     };
     let outcome = match outcome {
         Ok(Ok(result)) => Ok(result),
@@ -86,11 +86,11 @@ where
 }
 
 /// Returns the head of `response`, and its body.
-pub(super) fn split_response(response: Response<Incoming>, has_reason: bool) -> (ResponseHead, Incoming) {
+pub(super) fn split_response(response: Response<Incoming>, is_http1: bool) -> (ResponseHead, Incoming) {
     let (parts, incoming) = response.into_parts();
     let reason = match parts.extensions.get::<ReasonPhrase>() {
         Some(phrase) => Some(String::from_utf8_lossy(phrase.as_bytes()).into_owned()),
-        None if has_reason => parts.status.canonical_reason().map(str::to_owned),
+        None if is_http1 => parts.status.canonical_reason().map(str::to_owned),
         None => None,
     };
     let reason = reason.filter(|reason| !reason.is_empty());
@@ -106,21 +106,21 @@ pub(super) fn split_response(response: Response<Incoming>, has_reason: bool) -> 
 }
 
 /// Returns the HTTP/1 client configuration.
-pub(super) fn http1_client_builder(limit: HeaderLimit) -> http1::Builder {
+pub(super) fn http1_client_builder(header_limit: HeaderLimit) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .max_buf_size(MAX_HEAD_BYTES as usize)
         .max_header_size(MAX_HEAD_BYTES as usize)
         .title_case_headers(true);
-    if limit == HeaderLimit::Maximum {
+    if header_limit == HeaderLimit::Maximum {
         builder.max_headers(MAX_HEADER_FIELDS);
     }
     builder
 }
 
-/// Returns the HTTP/2 client configuration; spawned tasks go to `tasks`.
-pub(super) fn http2_client_builder(tasks: SpawnedTasks) -> http2::Builder<SpawnedTasks> {
-    let mut builder = http2::Builder::new(tasks);
+/// Returns the HTTP/2 client configuration; spawned tasks go to `spawned_tasks`.
+pub(super) fn http2_client_builder(spawned_tasks: SpawnedTasks) -> http2::Builder<SpawnedTasks> {
+    let mut builder = http2::Builder::new(spawned_tasks);
     builder.max_header_list_size(MAX_HEAD_BYTES);
     builder
 }

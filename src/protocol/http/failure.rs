@@ -25,24 +25,25 @@ pub(super) fn from_hyper_error(timings: &ExchangeTimings, error: &hyper::Error) 
 }
 
 fn from_stream_end(timings: &ExchangeTimings, end: &StreamEnd) -> Failure {
-    let (phase, bytes) = (timings.phase(), timings.bytes_read());
+    let (phase, bytes_read) = (timings.phase(), timings.bytes_read());
     let (kind, detail) = match end {
         StreamEnd::Failed { message: text, tls_alert: true, .. } => (FailureKind::TlsHandshake, text.clone()),
-        StreamEnd::Closed | StreamEnd::Failed { kind: Io::UnexpectedEof, .. } if bytes == 0 => {
+        StreamEnd::Closed | StreamEnd::Failed { kind: Io::UnexpectedEof, .. } if bytes_read == 0 => {
             (FailureKind::NoResponse, "closed before the first byte".to_owned())
         }
         StreamEnd::PreambleTooLarge => (
             FailureKind::ResponseTooLarge,
             format!("received {MAX_PREAMBLE_BYTES} bytes without a complete response head"),
         ),
-        StreamEnd::Closed => (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes")),
-        StreamEnd::Failed { kind: Io::UnexpectedEof, .. } => {
-            (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes, without the end of TLS"))
-        }
+        StreamEnd::Closed => (FailureKind::ResponseTruncated, format!("closed after {bytes_read} bytes")),
+        StreamEnd::Failed { kind: Io::UnexpectedEof, .. } => (
+            FailureKind::ResponseTruncated,
+            format!("closed after {bytes_read} bytes, without the end of TLS"),
+        ),
         StreamEnd::Failed { kind: Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe, .. } => {
-            match bytes {
+            match bytes_read {
                 0 => (FailureKind::ResponseReset, "reset before the first byte".to_owned()),
-                _ => (FailureKind::ResponseTruncated, format!("reset after {bytes} bytes")),
+                _ => (FailureKind::ResponseTruncated, format!("reset after {bytes_read} bytes")),
             }
         }
         StreamEnd::Failed { kind: Io::HostUnreachable | Io::NetworkUnreachable, message: text, .. } => {

@@ -57,14 +57,14 @@ struct TimingState {
 
 impl ExchangeTimings {
     /// Starts recording an exchange now.
-    pub(super) fn new(answer_is_first: bool) -> Self {
+    pub(super) fn new(first_byte_is_response: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
             last_write_at: None,
             is_write_blocked: false,
             first_byte_at: None,
             has_head: false,
-            first_byte_is_response: answer_is_first,
+            first_byte_is_response,
             bytes_read: 0,
             stream_end: None,
             is_read_waiting: false,
@@ -139,13 +139,14 @@ impl ExchangeTimings {
     pub(super) fn write_phases(&self, phases: &mut Phases) {
         let now = Instant::now();
         let state = self.lock();
-        let sent = state.last_write_at.filter(|_| !state.is_write_blocked || state.first_byte_at.is_some());
-        phases.set(Phase::Send, sent.unwrap_or(now).duration_since(state.started));
-        if let Some(sent) = sent {
-            phases.set(Phase::FirstByte, state.first_byte_at.unwrap_or(now).duration_since(sent));
+        let sent_at =
+            state.last_write_at.filter(|_| !state.is_write_blocked || state.first_byte_at.is_some());
+        phases.set(Phase::Send, sent_at.unwrap_or(now).duration_since(state.started));
+        if let Some(sent_at) = sent_at {
+            phases.set(Phase::FirstByte, state.first_byte_at.unwrap_or(now).duration_since(sent_at));
         }
-        if let Some(answered) = state.first_byte_at {
-            phases.set(Phase::Transfer, now.duration_since(answered));
+        if let Some(first_byte_at) = state.first_byte_at {
+            phases.set(Phase::Transfer, now.duration_since(first_byte_at));
         }
     }
 
@@ -168,11 +169,11 @@ impl<S> TimedHttpStream<S> {
 
 impl TimingState {
     fn record_error(&mut self, error: &io::Error) {
-        let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
         self.stream_end.get_or_insert_with(|| StreamEnd::Failed {
             kind: error.kind(),
             message: error.to_string(),
-            tls_alert: matches!(tls, Some(rustls::Error::AlertReceived(_))),
+            tls_alert: matches!(tls_error, Some(rustls::Error::AlertReceived(_))),
         });
     }
 
@@ -213,10 +214,10 @@ impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
         if !self.timings.lock().record_write(outcome, is_write) {
             return;
         }
-        let awaited = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
+        let read_readiness = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
         let mut state = self.timings.lock();
-        state.may_read_continue = awaited.is_ready();
-        if let Poll::Ready(Err(error)) = &awaited {
+        state.may_read_continue = read_readiness.is_ready();
+        if let Poll::Ready(Err(error)) = &read_readiness {
             state.record_error(error);
         }
     }
@@ -242,11 +243,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
                 return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
             }
         }
-        let before = buf.filled().len();
+        let filled_before = buf.filled().len();
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buf);
         match &outcome {
             Poll::Pending => {}
-            Poll::Ready(Ok(())) => self.timings.lock().record_read(buf.filled().len() - before),
+            Poll::Ready(Ok(())) => self.timings.lock().record_read(buf.filled().len() - filled_before),
             Poll::Ready(Err(error)) => self.timings.lock().record_error(error),
         }
         outcome

@@ -53,8 +53,8 @@ impl SharedLog {
         Self(Arc::new(Mutex::new(log)))
     }
 
-    pub(super) fn lock_with<T>(&self, work: impl FnOnce(&mut DialogueLog) -> T) -> T {
-        work(&mut self.0.lock())
+    pub(super) fn lock_with<T>(&self, access: impl FnOnce(&mut DialogueLog) -> T) -> T {
+        access(&mut self.0.lock())
     }
 }
 
@@ -77,10 +77,10 @@ pub(super) struct BoundedStream {
 
 impl BoundedStream {
     /// Wraps `stream`, from which `read_ahead` was already read.
-    pub(super) fn new(stream: MaybeTlsStream, read_ahead: Vec<u8>, talk: SharedLog) -> Self {
+    pub(super) fn new(stream: MaybeTlsStream, read_ahead: Vec<u8>, log: SharedLog) -> Self {
         Self {
             stream,
-            log: talk,
+            log,
             incoming: read_ahead,
             ready_bytes: 0,
             received_bytes: 0,
@@ -179,10 +179,10 @@ fn announced_literal_bytes(line: &str) -> Option<usize> {
 }
 
 fn max_list_depth(line: &str) -> usize {
-    let step = |(now, max): (usize, usize), byte: u8| match byte {
-        b'(' => (now + 1, max.max(now + 1)),
-        b')' => (now.saturating_sub(1), max),
-        _ => (now, max),
+    let step = |(depth, max): (usize, usize), byte: u8| match byte {
+        b'(' => (depth + 1, max.max(depth + 1)),
+        b')' => (depth.saturating_sub(1), max),
+        _ => (depth, max),
     };
     line.bytes().fold((0, 0), step).1
 }

@@ -22,20 +22,20 @@ pub enum LoginMethod {
 }
 
 impl LoginMethod {
-    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening`. `auto` uses LOGIN
+    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `session_setup`. `auto` uses LOGIN
     /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(
-        opening: &SessionSetup,
+        session_setup: &SessionSetup,
         requested: Option<SaslMechanism>,
-        secure: bool,
+        is_encrypted: bool,
     ) -> Result<Self, Failure> {
-        let has_login = !opening.has_capability("LOGINDISABLED");
+        let allows_login_command = !session_setup.has_capability("LOGINDISABLED");
         let prefers_cram_md5 =
-            !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
+            !is_encrypted && session_setup.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
         match requested {
-            None if has_login && !prefers_cram_md5 => Ok(Self::LoginCommand),
-            Some(SaslMechanism::Login) if has_login => Ok(Self::LoginCommand),
-            _ => choose_mechanism(requested, opening.mechanisms(), secure).map(Self::Sasl),
+            None if allows_login_command && !prefers_cram_md5 => Ok(Self::LoginCommand),
+            Some(SaslMechanism::Login) if allows_login_command => Ok(Self::LoginCommand),
+            _ => choose_mechanism(requested, session_setup.mechanisms(), is_encrypted).map(Self::Sasl),
         }
     }
 
@@ -68,16 +68,10 @@ pub struct ImapMailbox<'a> {
 }
 
 impl<'a> ImapMailbox<'a> {
-    /// Creates a session before its login. `login` is `None` if the server authenticated us already (`PREAUTH`).
+    /// Creates a session before its login. `login_method` is `None` if the server authenticated us already (`PREAUTH`).
     #[must_use]
-    pub fn new(credentials: &'a Credentials, login: Option<LoginMethod>, deadline: Deadline) -> Self {
-        Self {
-            credentials,
-            login_method: login,
-            deadline,
-            log: SharedLog::new(Phase::Auth),
-            message_count: None,
-        }
+    pub fn new(credentials: &'a Credentials, login_method: Option<LoginMethod>, deadline: Deadline) -> Self {
+        Self { credentials, login_method, deadline, log: SharedLog::new(Phase::Auth), message_count: None }
     }
 
     /// Logs in, opens INBOX and logs out. Durations and the dialogue are recorded in `session`.
@@ -98,27 +92,27 @@ impl<'a> ImapMailbox<'a> {
     async fn log_in_and_select(
         &mut self,
         client: Client<BoundedStream>,
-        login: LoginMethod,
+        login_method: LoginMethod,
         session: &mut LineSession<'_>,
     ) -> Result<(), Failure> {
         let Credentials { user, password } = self.credentials;
-        let logging_in = async {
-            match login {
+        let login_future = async {
+            match login_method {
                 LoginMethod::LoginCommand => client.login(user, password).await,
                 LoginMethod::Sasl(mechanism) => {
-                    let turns =
+                    let authenticator =
                         SaslAuthenticator { mechanism, credentials: self.credentials, responses_sent: 0 };
-                    client.authenticate(mechanism.sasl_name(), turns).await
+                    client.authenticate(mechanism.sasl_name(), authenticator).await
                 }
             }
             .map_err(|(error, _)| error)
         };
-        let mut mailbox = self.run_phase(Phase::Auth, session, logging_in).await?;
-        let opened = self.run_phase(Phase::Select, session, mailbox.select("INBOX")).await?;
-        self.message_count = Some(u64::from(opened.exists));
+        let mut logged_in_session = self.run_phase(Phase::Auth, session, login_future).await?;
+        let inbox = self.run_phase(Phase::Select, session, logged_in_session.select("INBOX")).await?;
+        self.message_count = Some(u64::from(inbox.exists));
         // The check is complete, whether the logout works or not.
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
-        let _ = self.run_phase(Phase::Quit, session, mailbox.logout()).await;
+        let _ = self.run_phase(Phase::Quit, session, logged_in_session.logout()).await;
         Ok(())
     }
 
@@ -129,45 +123,45 @@ impl<'a> ImapMailbox<'a> {
         mut client: Client<BoundedStream>,
         session: &mut LineSession<'_>,
     ) -> Result<(), Failure> {
-        let opening = client.run_command_and_check_ok("SELECT INBOX", None);
-        self.run_phase(Phase::Select, session, opening).await?;
-        let count = |line: &str| line.strip_prefix("* ")?.strip_suffix(" EXISTS")?.parse().ok();
+        let select = client.run_command_and_check_ok("SELECT INBOX", None);
+        self.run_phase(Phase::Select, session, select).await?;
+        let parse_exists = |line: &str| line.strip_prefix("* ")?.strip_suffix(" EXISTS")?.parse().ok();
         self.message_count =
-            self.log.lock_with(|log| log.unread_lines.iter().rev().find_map(|(_, line)| count(line)));
+            self.log.lock_with(|log| log.unread_lines.iter().rev().find_map(|(_, line)| parse_exists(line)));
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         let _ = self.run_phase(Phase::Quit, session, client.run_command_and_check_ok("LOGOUT", None)).await;
         Ok(())
     }
 
-    /// Runs `work` within the deadline, and records its time.
+    /// Runs `command` within the deadline, and records its time.
     async fn run_phase<T>(
         &self,
         phase: Phase,
         session: &mut LineSession<'_>,
-        work: impl Future<Output = Result<T, Error>>,
+        command: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
         self.log.lock_with(|log| {
             log.phase = phase;
             log.last_received_line.clear();
         });
         let started = Instant::now();
-        let result = self.deadline.enforce(phase, work).await;
+        let result = self.deadline.enforce(phase, command).await;
         session.connect_trace.phases.add(phase, started.elapsed());
         // The library also reports success when the server closes in the middle of its response.
-        let is_whole = self
+        let is_reply_complete = self
             .log
             .lock_with(|log| !log.last_received_line.is_empty() && !log.last_received_line.starts_with('*'));
-        let result =
-            result?.and_then(|output| if is_whole { Ok(output) } else { Err(Error::ConnectionLost) });
+        let result = result?
+            .and_then(|output| if is_reply_complete { Ok(output) } else { Err(Error::ConnectionLost) });
         result.map_err(|error| self.to_failure(phase, error))
     }
 
     /// Returns the failure of a library error. Its texts are for programmers; the server's last line is more useful.
     fn to_failure(&self, phase: Phase, error: Error) -> Failure {
-        let last = self.log.lock_with(|log| log.last_received_line.clone());
+        let last_line = self.log.lock_with(|log| log.last_received_line.clone());
         let fail = |kind, detail| Failure::new(phase, kind, detail);
         // The text after the tag.
-        let reply = last.split_once(' ').map_or(last.as_str(), |(_, reply)| reply);
+        let reply = last_line.split_once(' ').map_or(last_line.as_str(), |(_, reply)| reply);
         if reply.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
             return fail(FailureKind::TcpReplyUnexpected, format!("it closes the session: `{reply}`"));
         }
@@ -180,7 +174,7 @@ impl<'a> ImapMailbox<'a> {
             Error::Io(error) => match error.downcast::<Failure>() {
                 Ok(failure) => failure,
                 Err(error) if error.kind() == std::io::ErrorKind::Other => {
-                    fail(FailureKind::ResponseInvalid, format!("`{last}` is not an IMAP response"))
+                    fail(FailureKind::ResponseInvalid, format!("`{last_line}` is not an IMAP response"))
                 }
                 Err(error) => io_failure(phase, &error),
             },
@@ -197,7 +191,7 @@ impl<'a> ImapMailbox<'a> {
                 FailureKind::Unsupported,
                 "a name or password has a line break, which this protocol cannot carry".to_owned(),
             ),
-            _ => fail(FailureKind::ResponseInvalid, format!("`{last}` is not a reply to {command}")),
+            _ => fail(FailureKind::ResponseInvalid, format!("`{last_line}` is not a reply to {command}")),
         }
     }
 }
@@ -214,8 +208,8 @@ fn is_temporary_refusal(reply: &str) -> bool {
 /// Adds the dialogue to the transcript; texts of the login are redacted wherever the server repeats them.
 fn write_transcript(log: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
     log.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
-    for (sent, line) in log.unread_lines.drain(..) {
-        if sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
+    for (is_sent, line) in log.unread_lines.drain(..) {
+        if is_sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
     }
 }
 

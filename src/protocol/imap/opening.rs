@@ -172,8 +172,8 @@ impl SessionSetup {
         format!("v{}", self.used_tags)
     }
 
-    fn send_command(&mut self, step: SetupState, command: &str) -> ProtocolAction {
-        self.state = step;
+    fn send_command(&mut self, state: SetupState, command: &str) -> ProtocolAction {
+        self.state = state;
         self.used_tags += 1;
         ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.current_tag())))
     }
@@ -190,10 +190,10 @@ impl SessionSetup {
 /// Splits a line into its tag, its first word in capitals if it is a known one, and the rest.
 fn split_line(line: &str) -> Option<(&str, &'static str, &str)> {
     let (tag, rest) = line.split_once(' ')?;
-    let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (keyword, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     let known = ["OK", "NO", "BAD", "BYE", "PREAUTH", "CAPABILITY"];
-    let word = known.into_iter().find(|known| known.eq_ignore_ascii_case(word)).unwrap_or("");
-    Some((tag, word, rest))
+    let keyword = known.into_iter().find(|known| known.eq_ignore_ascii_case(keyword)).unwrap_or("");
+    Some((tag, keyword, rest))
 }
 
 #[cfg(test)]

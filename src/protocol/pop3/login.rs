@@ -28,30 +28,34 @@ pub(super) enum LoginState {
 }
 
 impl LoginOptions {
-    /// Returns the first command. `timestamp` is that of the greeting, `sasl` the mechanisms announced by CAPA.
+    /// Returns the first command. `apop_timestamp` is that of the greeting, `offered_mechanisms` the mechanisms announced by CAPA.
     pub(super) fn start_login(
         &self,
-        secure: bool,
-        timestamp: Option<&str>,
-        sasl: Option<&str>,
+        is_encrypted: bool,
+        apop_timestamp: Option<&str>,
+        offered_mechanisms: Option<&str>,
     ) -> Result<(LoginState, ProtocolAction), Failure> {
         let Credentials { user, password } = &self.credentials;
         if let Some(mechanism) = self.mechanism {
             // A server that announces no mechanisms may support them: CAPA is newer than AUTH.
-            if let Some(offered) = sasl {
-                super::super::auth::choose_mechanism(Some(mechanism), offered.split_whitespace(), secure)?;
+            if let Some(offered) = offered_mechanisms {
+                super::super::auth::choose_mechanism(
+                    Some(mechanism),
+                    offered.split_whitespace(),
+                    is_encrypted,
+                )?;
             }
             let mut exchange = SaslExchange::new(mechanism, self.credentials.clone());
-            let first = exchange.initial_line("AUTH", sasl.is_some());
-            return Ok((LoginState::SaslInProgress(exchange), ProtocolAction::SendLine(first)));
+            let initial_line = exchange.initial_line("AUTH", offered_mechanisms.is_some());
+            return Ok((LoginState::SaslInProgress(exchange), ProtocolAction::SendLine(initial_line)));
         }
         // A line break in a name or password would inject commands.
         if [user, password].iter().any(|text| text.contains(['\r', '\n', '\0'])) {
             let detail = "a POP3 user name or password cannot hold a line break";
             return Err(Failure::new(Phase::Auth, FailureKind::Unsupported, detail));
         }
-        if let Some(timestamp) = timestamp.filter(|_| !secure) {
-            let line = format!("APOP {user} {}", apop_digest(timestamp, password));
+        if let Some(apop_timestamp) = apop_timestamp.filter(|_| !is_encrypted) {
+            let line = format!("APOP {user} {}", apop_digest(apop_timestamp, password));
             return Ok((LoginState::ApopSent, ProtocolAction::SendLine(OutgoingLine::new(line))));
         }
         let pass = OutgoingLine::with_secret("PASS", format!("PASS {password}"));

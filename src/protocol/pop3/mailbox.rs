@@ -42,32 +42,36 @@ impl<'s, 'n> Pop3Mailbox<'s, 'n> {
         Self { session }
     }
 
-    /// Returns the `max` newest of `count` messages, newest first. Numbers increase with the time of arrival. Without
+    /// Returns the `max_messages` newest of `mailbox_messages` messages, newest first. Numbers increase with the time of arrival. Without
     /// UIDL, which is optional (RFC 1939 7), only numbers are returned.
-    pub async fn newest_messages(&mut self, count: u64, max: usize) -> Result<Vec<MessageEntry>, Failure> {
-        if count == 0 {
+    pub async fn newest_messages(
+        &mut self,
+        mailbox_messages: u64,
+        max_messages: usize,
+    ) -> Result<Vec<MessageEntry>, Failure> {
+        if mailbox_messages == 0 {
             return Ok(Vec::new());
         }
         let line = self.send_command(&OutgoingLine::new("UIDL"), Phase::Select).await?;
-        let listed = match StatusLine::parse(&line) {
-            Some(StatusLine::Ok(_)) => self.read_uidl(max).await?,
+        let uids_by_number = match StatusLine::parse(&line) {
+            Some(StatusLine::Ok(_)) => self.read_uidl(max_messages).await?,
             Some(StatusLine::Err(_)) => {
-                let first = count.saturating_sub(max as u64) + 1;
-                (first..=count).map(|number| (number, String::new())).collect()
+                let first = mailbox_messages.saturating_sub(max_messages as u64) + 1;
+                (first..=mailbox_messages).map(|number| (number, String::new())).collect()
             }
             _ => return Err(unexpected_reply_failure(Phase::Select, "UIDL", &line)),
         };
-        Ok(listed.into_iter().rev().map(|(number, uid)| MessageEntry { number, uid }).collect())
+        Ok(uids_by_number.into_iter().rev().map(|(number, uid)| MessageEntry { number, uid }).collect())
     }
 
     /// Reads the lines of UIDL, and keeps only the highest numbers.
-    async fn read_uidl(&mut self, max: usize) -> Result<BTreeMap<u64, String>, Failure> {
+    async fn read_uidl(&mut self, max_messages: usize) -> Result<BTreeMap<u64, String>, Failure> {
         let mut entries = BTreeMap::new();
-        let mut lines = 0_u64;
+        let mut line_count = 0_u64;
         loop {
             let line = self.next_data_line(Phase::Select).await?;
             let DataLine::Content(line) = DataLine::parse(&line) else { break };
-            lines += 1;
+            line_count += 1;
             let (number, uid) = parse_uidl_line(line).ok_or_else(|| {
                 let start = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
                 Failure::new(
@@ -77,11 +81,11 @@ impl<'s, 'n> Pop3Mailbox<'s, 'n> {
                 )
             })?;
             entries.insert(number, uid);
-            if entries.len() > max {
+            if entries.len() > max_messages {
                 entries.pop_first();
             }
         }
-        self.session.transcript.add_note(&format!("{lines} lines"));
+        self.session.transcript.add_note(&format!("{line_count} lines"));
         Ok(entries)
     }
 
@@ -94,31 +98,31 @@ impl<'s, 'n> Pop3Mailbox<'s, 'n> {
         })
     }
 
-    /// Reads the header of message `number` with TOP (RFC 1939 7, optional), at most `max` bytes.
+    /// Reads the header of message `number` with TOP (RFC 1939 7, optional), at most `max_bytes` bytes.
     pub async fn read_header(
         &mut self,
         number: u64,
         scanner: &mut HeaderScanner,
-        max: usize,
+        max_bytes: usize,
     ) -> Result<ReadOutcome, Failure> {
-        self.read_message(&format!("TOP {number} 0"), scanner, max).await
+        self.read_message(&format!("TOP {number} 0"), scanner, max_bytes).await
     }
 
-    /// Reads the whole message `number`, at most `max` bytes.
+    /// Reads the whole message `number`, at most `max_bytes` bytes.
     pub async fn read_full_message(
         &mut self,
         number: u64,
         scanner: &mut HeaderScanner,
-        max: usize,
+        max_bytes: usize,
     ) -> Result<ReadOutcome, Failure> {
-        self.read_message(&format!("RETR {number}"), scanner, max).await
+        self.read_message(&format!("RETR {number}"), scanner, max_bytes).await
     }
 
     async fn read_message(
         &mut self,
         command: &str,
         scanner: &mut HeaderScanner,
-        max: usize,
+        max_bytes: usize,
     ) -> Result<ReadOutcome, Failure> {
         let line = self.send_command(&OutgoingLine::new(command), Phase::Fetch).await?;
         match StatusLine::parse(&line) {
@@ -130,8 +134,8 @@ impl<'s, 'n> Pop3Mailbox<'s, 'n> {
             let line = self.next_data_line(Phase::Fetch).await?;
             let DataLine::Content(line) = DataLine::parse(&line) else { break };
             scanner.push_line(line);
-            if scanner.message_bytes() > max {
-                self.session.transcript.add_note(&format!("more than {max} bytes of a message"));
+            if scanner.message_bytes() > max_bytes {
+                self.session.transcript.add_note(&format!("more than {max_bytes} bytes of a message"));
                 return Ok(ReadOutcome::TooLong);
             }
         }

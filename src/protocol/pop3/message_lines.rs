@@ -96,8 +96,8 @@ impl HeaderScanner {
 
     fn append_value(&mut self, part: &[u8]) {
         if let Some(value) = self.values.last_mut().filter(|_| self.is_in_value) {
-            let capacity = MAX_HEADER_VALUE_BYTES.saturating_sub(value.len());
-            value.extend_from_slice(&part[..part.len().min(capacity)]);
+            let remaining = MAX_HEADER_VALUE_BYTES.saturating_sub(value.len());
+            value.extend_from_slice(&part[..part.len().min(remaining)]);
         }
     }
 }

@@ -48,13 +48,13 @@ pub struct SessionSetup {
 }
 
 impl SessionSetup {
-    /// Creates an opening that waits for the greeting. `secure` means that TLS is established already.
+    /// Creates an opening that waits for the greeting. `is_encrypted` means that TLS is established already.
     #[must_use]
-    pub fn new(options: SessionSetupOptions, secure: bool) -> Self {
+    pub fn new(options: SessionSetupOptions, is_encrypted: bool) -> Self {
         Self {
             options,
             state: SetupState::Banner,
-            is_encrypted: secure,
+            is_encrypted,
             capabilities: Vec::new(),
             apop_timestamp: None,
             login_step: None,
@@ -67,8 +67,8 @@ impl SessionSetup {
     #[must_use]
     pub fn facts(&self) -> MailFacts {
         let truncate = |offer: &String| offer.chars().take(MAX_CAPABILITY_CHARS).collect();
-        let mail_offers = self.capabilities.iter().take(MAX_FACT_CAPABILITIES).map(truncate).collect();
-        MailFacts { mail_capabilities: mail_offers, ..self.facts.clone() }
+        let mail_capabilities = self.capabilities.iter().take(MAX_FACT_CAPABILITIES).map(truncate).collect();
+        MailFacts { mail_capabilities, ..self.facts.clone() }
     }
 
     /// Whether the login failed because the mailbox is locked or the server asks to retry later (RFC 2449 8.1, RFC 3206
@@ -173,12 +173,12 @@ impl SessionSetup {
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))
             }
             Err(failure) => {
-                let reason = match StatusLine::parse(line) {
+                let refusal_text = match StatusLine::parse(line) {
                     Some(StatusLine::Err(text)) => text,
                     _ => "",
                 };
-                self.should_retry_later =
-                    failure.kind == FailureKind::MailboxLocked || super::reply::is_temporary_refusal(reason);
+                self.should_retry_later = failure.kind == FailureKind::MailboxLocked
+                    || super::reply::is_temporary_refusal(refusal_text);
                 Err(failure)
             }
         }

@@ -68,12 +68,12 @@ fn describes_lock(text: &str) -> bool {
 
 /// Quotes the server's line for a failure.
 pub(super) fn quote_reply(command: &str, line: &str) -> String {
-    let start: String = line.trim_end().chars().take(MAX_QUOTED_CHARS).collect();
-    let rest = if start.len() < line.trim_end().len() { " …" } else { "" };
+    let quoted_start: String = line.trim_end().chars().take(MAX_QUOTED_CHARS).collect();
+    let ellipsis = if quoted_start.len() < line.trim_end().len() { " …" } else { "" };
     if command.is_empty() {
-        format!("it said `{start}{rest}`")
+        format!("it said `{quoted_start}{ellipsis}`")
     } else {
-        format!("it replied to {command} with `{start}{rest}`")
+        format!("it replied to {command} with `{quoted_start}{ellipsis}`")
     }
 }
 

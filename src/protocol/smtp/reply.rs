@@ -38,16 +38,17 @@ pub struct SmtpReplyParser {
 impl SmtpReplyParser {
     /// Adds the next line, without its CR LF; returns the reply when it is complete. Fails with the reason as text.
     pub fn push_line(&mut self, line: &str) -> Result<Option<SmtpReply>, String> {
-        let (code, more, text) = parse_line(line).ok_or_else(|| format!("`{line}` is not an SMTP reply"))?;
-        if let Some(first) = self.code.filter(|first| *first != code) {
-            return Err(format!("its answer begins with {first} and goes on with `{line}`"));
+        let (code, has_more_lines, text) =
+            parse_line(line).ok_or_else(|| format!("`{line}` is not an SMTP reply"))?;
+        if let Some(first_code) = self.code.filter(|first_code| *first_code != code) {
+            return Err(format!("its answer begins with {first_code} and goes on with `{line}`"));
         }
         if self.lines.len() == MAX_REPLY_LINES {
             return Err(format!("its answer has more than {MAX_REPLY_LINES} lines"));
         }
         self.code = Some(code);
         self.lines.push(text.to_owned());
-        if more {
+        if has_more_lines {
             return Ok(None);
         }
         self.code = None;

@@ -29,10 +29,14 @@ pub struct AccountService {
 impl AccountService {
     /// Creates the service.
     #[must_use]
-    pub fn new(config: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        config_store: Arc<dyn ConfigStore>,
+        token_store: Arc<dyn TokenStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
-            config_store: config,
-            token_store: tokens,
+            config_store,
+            token_store,
             clock,
             login_throttle: LoginThrottle::default(),
             failed_login_audit: Mutex::default(),
@@ -43,14 +47,14 @@ impl AccountService {
 
     /// Returns the host itself, as an admin of `customer`: the command line and the server.
     #[must_use]
-    pub fn host_caller(customer: CustomerId, via: EntryPoint) -> Caller {
+    pub fn host_caller(customer: CustomerId, entry_point: EntryPoint) -> Caller {
         Caller {
             customer,
             user_id: UserId(0),
             login: Arc::from("host"),
             role: Role::Admin,
             client_address: None,
-            entry_point: via,
+            entry_point,
         }
     }
 }

@@ -27,11 +27,11 @@ impl AccountService {
             .into());
         }
         // The first account is created with the database and has no unique key.
-        let is_this = |other: &Record| {
+        let has_this_name = |other: &Record| {
             let other: Option<CustomerSettings<'_>> = settings_or_skip(other);
             other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
         };
-        if self.customers(caller).await?.iter().any(is_this) {
+        if self.customers(caller).await?.iter().any(has_this_name) {
             return Err(name_conflict(name));
         }
         let (now, fields) = (self.clock.now(), Map::from_iter([("name".to_owned(), json!(name))]));
@@ -45,11 +45,14 @@ impl AccountService {
             fields: fields.clone(),
             private_data: None,
         };
-        let mut entry = caller.audit_entry(now, "create", "customer", AuditObject::CreatedByWrite(0), name);
-        entry.after = fields;
-        let created =
-            self.config_store.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
-        match created {
+        let mut audit_entry =
+            caller.audit_entry(now, "create", "customer", AuditObject::CreatedByWrite(0), name);
+        audit_entry.after = fields;
+        let write_result = self
+            .config_store
+            .write_changes(vec![ConfigChange::CreateRecord(record)], vec![audit_entry])
+            .await;
+        match write_result {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => Err(name_conflict(name)),
             Err(error) => Err(error.into()),

@@ -55,14 +55,14 @@ impl AccountService {
         login: &str,
         password: &str,
         address: IpAddr,
-        via: EntryPoint,
+        entry_point: EntryPoint,
     ) -> Result<Record, ServiceError> {
-        let key = normalize_login(login);
+        let normalized_login = normalize_login(login);
         let attempt = self
             .login_throttle
-            .try_admit(&key, address, self.clock.now())
+            .try_admit(&normalized_login, address, self.clock.now())
             .map_err(ServiceError::RateLimited)?;
-        let outcome = self.verify_password(key, password).await;
+        let outcome = self.verify_password(normalized_login, password).await;
         let (user, is_correct) = outcome.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
         match user {
             Some(user) if is_correct => {
@@ -70,11 +70,11 @@ impl AccountService {
                 if can_log_in(&user) {
                     return Ok(user);
                 }
-                self.audit_failed_login(Some(&user), "locked or disabled", address, via).await;
+                self.audit_failed_login(Some(&user), "locked or disabled", address, entry_point).await;
                 Err(ServiceError::UserLocked)
             }
             user => {
-                self.audit_failed_login(user.as_ref(), "wrong password", address, via).await;
+                self.audit_failed_login(user.as_ref(), "wrong password", address, entry_point).await;
                 Err(ServiceError::InvalidCredentials)
             }
         }
@@ -83,10 +83,10 @@ impl AccountService {
     /// Returns the user with this login and whether the password is correct. Takes the same time without a user.
     async fn verify_password(
         &self,
-        key: String,
+        normalized_login: String,
         password: &str,
     ) -> Result<(Option<Record>, bool), ServiceError> {
-        let user = self.config_store.record_by_unique(RecordKind::User, key).await?;
+        let user = self.config_store.record_by_unique(RecordKind::User, normalized_login).await?;
         let is_correct =
             password_matches(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, is_correct))
@@ -118,25 +118,25 @@ impl AccountService {
         user: Option<&Record>,
         why: &'static str,
         address: IpAddr,
-        via: EntryPoint,
+        entry_point: EntryPoint,
     ) {
         let now = self.clock.now();
-        let recorded = self.failed_login_audit.lock().try_audit(now);
-        let Some(suppressed) = recorded else {
+        let suppressed_before = self.failed_login_audit.lock().try_audit(now);
+        let Some(suppressed) = suppressed_before else {
             tracing::debug!(%address, "failed login not recorded in the audit trail: too many");
             return;
         };
-        tracing::info!(%address, via = via.as_str(), why, "login failed");
+        tracing::info!(%address, via = entry_point.as_str(), why, "login failed");
         let unknown_caller = Caller {
             customer: CustomerId(1),
             user_id: UserId(0),
             login: Arc::from(""),
             role: Role::ReportOnly,
             client_address: Some(address),
-            entry_point: via,
+            entry_point,
         };
         let caller = user
-            .and_then(|user| caller_from_user(user, via).ok())
+            .and_then(|user| caller_from_user(user, entry_point).ok())
             .map(|caller| with_client_address(address, caller));
         let mut entry = self.session_audit_entry(&caller.unwrap_or(unknown_caller), "login_failed");
         let why = if user.is_some() { why } else { "unknown login" };

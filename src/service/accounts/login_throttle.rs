@@ -86,23 +86,23 @@ impl LoginThrottle {
             known_addresses: known_good,
         } = &mut *counters;
         let pair = (login, address);
-        let known = known_good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
-        let delay = if known {
+        let is_known_address = known_good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
+        let delay = if is_known_address {
             remaining_delay(pairs, &pair, LOGIN_RULE, now)
         } else {
             remaining_delay(logins, &login, LOGIN_RULE, now)
         };
-        let longest = delay.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
-        if longest > 0 {
-            return Err(longest);
+        let longest_delay = delay.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
+        if longest_delay > 0 {
+            return Err(longest_delay);
         }
-        if known {
+        if is_known_address {
             count_failure(pairs, pair, LOGIN_RULE, now);
         } else {
             count_failure(logins, login, LOGIN_RULE, now);
         }
         count_failure(addresses, address, ADDRESS_RULE, now);
-        Ok(LoginAttempt { login_hash: login, address, is_known_address: known })
+        Ok(LoginAttempt { login_hash: login, address, is_known_address })
     }
 
     /// Records a successful attempt: it no longer counts as failed, and its address is known for this login.
@@ -142,69 +142,73 @@ impl LoginThrottle {
 
 /// Returns the seconds until `key` may try again.
 fn remaining_delay<K: Hash + Eq>(
-    rows: &mut HashMap<K, FailureCounter>,
+    counters: &mut HashMap<K, FailureCounter>,
     key: &K,
     rule: BackoffRule,
     now: Timestamp,
 ) -> u64 {
-    let Some(row) = rows.get_mut(key) else { return 0 };
+    let Some(counter) = counters.get_mut(key) else { return 0 };
     // After a clock step back, the delay counts from now rather than from a time in the future.
-    row.last_failure = row.last_failure.min(now);
-    let passed = now.since(row.last_failure);
-    if passed >= Duration::from_secs(rule.reset_after_seconds) {
-        rows.remove(key);
+    counter.last_failure = counter.last_failure.min(now);
+    let elapsed = now.since(counter.last_failure);
+    if elapsed >= Duration::from_secs(rule.reset_after_seconds) {
+        counters.remove(key);
         return 0;
     }
-    if row.failures < rule.free_failures {
+    if counter.failures < rule.free_failures {
         return 0;
     }
-    let pause =
-        1_u64.checked_shl(row.failures - rule.free_failures).unwrap_or(u64::MAX).min(rule.max_delay_seconds);
-    let left = Duration::from_secs(pause).saturating_sub(passed);
-    left.as_secs() + u64::from(left.subsec_nanos() > 0)
+    let delay = 1_u64
+        .checked_shl(counter.failures - rule.free_failures)
+        .unwrap_or(u64::MAX)
+        .min(rule.max_delay_seconds);
+    let remaining = Duration::from_secs(delay).saturating_sub(elapsed);
+    remaining.as_secs() + u64::from(remaining.subsec_nanos() > 0)
 }
 
 fn count_failure<K: Hash + Eq + Clone>(
-    rows: &mut HashMap<K, FailureCounter>,
+    counters: &mut HashMap<K, FailureCounter>,
     key: K,
     rule: BackoffRule,
     now: Timestamp,
 ) {
-    if rows.len() >= MAX_COUNTERS && !rows.contains_key(&key) {
-        rows.retain(|_, row| now.since(row.last_failure) < Duration::from_secs(rule.reset_after_seconds));
-        if rows.len() >= MAX_COUNTERS {
-            evict_lowest_quarter(rows, |row| (row.failures, row.last_failure));
+    if counters.len() >= MAX_COUNTERS && !counters.contains_key(&key) {
+        counters.retain(|_, counter| {
+            now.since(counter.last_failure) < Duration::from_secs(rule.reset_after_seconds)
+        });
+        if counters.len() >= MAX_COUNTERS {
+            evict_lowest_quarter(counters, |counter| (counter.failures, counter.last_failure));
         }
     }
-    let row = rows.entry(key).or_insert(FailureCounter { failures: 0, last_failure: now });
-    *row = FailureCounter { failures: row.failures.saturating_add(1), last_failure: now };
+    let counter = counters.entry(key).or_insert(FailureCounter { failures: 0, last_failure: now });
+    *counter = FailureCounter { failures: counter.failures.saturating_add(1), last_failure: now };
 }
 
-fn uncount_failure<K: Hash + Eq>(rows: &mut HashMap<K, FailureCounter>, key: &K) {
-    if let Some(row) = rows.get_mut(key) {
-        row.failures -= row.failures.min(1);
-        if row.failures == 0 {
-            rows.remove(key);
+fn uncount_failure<K: Hash + Eq>(counters: &mut HashMap<K, FailureCounter>, key: &K) {
+    if let Some(counter) = counters.get_mut(key) {
+        counter.failures -= counter.failures.min(1);
+        if counter.failures == 0 {
+            counters.remove(key);
         }
     }
 }
 
-/// Removes the quarter of `rows` with the lowest rank.
+/// Removes the quarter of `counters` with the lowest rank.
 fn evict_lowest_quarter<K: Hash + Eq + Clone, V>(
-    rows: &mut HashMap<K, V>,
-    weight: impl Fn(&V) -> (u32, Timestamp),
+    counters: &mut HashMap<K, V>,
+    rank: impl Fn(&V) -> (u32, Timestamp),
 ) {
-    let mut all: Vec<_> = rows.iter().map(|(key, row)| (weight(row), key.clone())).collect();
-    all.sort_unstable_by_key(|(weight, _)| *weight);
-    for (_, key) in all.into_iter().take(MAX_COUNTERS / 4) {
-        rows.remove(&key);
+    let mut ranked_keys: Vec<_> = counters.iter().map(|(key, row)| (rank(row), key.clone())).collect();
+    ranked_keys.sort_unstable_by_key(|(rank, _)| *rank);
+    for (_, key) in ranked_keys.into_iter().take(MAX_COUNTERS / 4) {
+        counters.remove(&key);
     }
 }
 
 fn hash_login(login: &str) -> LoginHash {
-    let mut key = [0; 32];
-    key.copy_from_slice(digest::digest(&digest::SHA256, login.as_bytes()).as_ref());
-    key
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, login.as_bytes()).as_ref());
+    hash
 }
 
 /// Reduces an address to its counter key: an IPv6 subscriber has a /64, which counts as one address.

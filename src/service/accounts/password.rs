@@ -79,14 +79,14 @@ pub(super) async fn password_matches(password: &str, hash: Option<&[u8]>) -> Res
         return Ok(false);
     }
     let password = Zeroizing::new(password.to_owned());
-    let known = hash.and_then(|hash| std::str::from_utf8(hash).ok()).map(str::to_owned);
+    let stored_hash = hash.and_then(|hash| std::str::from_utf8(hash).ok()).map(str::to_owned);
     run_hashing(move || {
-        let matches = |hash: &str| {
+        let verify = |hash: &str| {
             let hash = PasswordHash::new(hash)?;
             Argon2::default().verify_password(password.as_bytes(), &hash)
         };
-        let is_match = matches(known.as_deref().unwrap_or(DUMMY_HASH)).is_ok();
-        is_match && known.is_some()
+        let is_match = verify(stored_hash.as_deref().unwrap_or(DUMMY_HASH)).is_ok();
+        is_match && stored_hash.is_some()
     })
     .await
 }
@@ -97,9 +97,9 @@ pub fn generate_password() -> String {
     let mut bytes = [0; 20];
     // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(&mut bytes).is_err() {}
-    let letters: Vec<char> =
+    let characters: Vec<char> =
         bytes.iter().map(|byte| char::from(READABLE_ALPHABET[usize::from(byte % 32)])).collect();
-    letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
+    characters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
 }
 
 /// Runs `work` on a blocking thread, few at once to bound memory.
@@ -110,7 +110,7 @@ async fn run_hashing<T: Send + 'static>(
     let (queue, permits) = QUEUE_AND_PERMITS.get_or_init(|| {
         (Semaphore::new(MAX_QUEUED_HASHES + MAX_CONCURRENT_HASHES), Semaphore::new(MAX_CONCURRENT_HASHES))
     });
-    let _queued = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
+    let _queue_slot = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
     // Moved into the work: a cancelled caller must not free the permit of work that still runs.
     let permit = permits.acquire().await.map_err(|_| shutting_down())?;
     let task = tokio::task::spawn_blocking(move || {

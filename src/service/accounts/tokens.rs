@@ -63,8 +63,9 @@ impl AccountService {
         let (token, user) =
             self.find_token(TokenKind::Session, session).await?.ok_or_else(invalid_login_error)?;
         let now = self.clock.now();
-        let extended = self.unwritten_session_ends.lock().get(&token.hash).copied();
-        let expires_at = extended.map_or(token.expires_at, |extended| extended.max(token.expires_at));
+        let unwritten_end = self.unwritten_session_ends.lock().get(&token.hash).copied();
+        let expires_at =
+            unwritten_end.map_or(token.expires_at, |unwritten_end| unwritten_end.max(token.expires_at));
         if now >= expires_at
             || normalize_login(login)
                 != normalize_login(settings_from_record::<UserSettings<'_>>(&user)?.login)
@@ -98,23 +99,23 @@ impl AccountService {
 
     /// Removes expired tokens and sessions; returns how many.
     pub async fn remove_expired_tokens(&self) -> Result<u64, StoreError> {
-        let extended = std::mem::take(&mut *self.unwritten_session_ends.lock());
+        let unwritten_ends = std::mem::take(&mut *self.unwritten_session_ends.lock());
         let now = self.clock.now();
-        for (hash, expires_at) in extended.into_iter().filter(|(_, expires_at)| *expires_at > now) {
+        for (hash, expires_at) in unwritten_ends.into_iter().filter(|(_, expires_at)| *expires_at > now) {
             self.token_store.extend(hash, expires_at).await?;
         }
         self.token_store.remove_expired(now).await
     }
 
-    /// Issues a token for `user`, whose password was verified, that lives for `seconds`.
+    /// Issues a token for `user`, whose password was verified, that lives for `lifetime_seconds`.
     pub(super) async fn issue_token(
         &self,
         kind: TokenKind,
         user: &Record,
-        seconds: u64,
+        lifetime_seconds: u64,
     ) -> Result<String, ServiceError> {
         let (token, issued_at) = (generate_token(), self.clock.now());
-        let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(seconds));
+        let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(lifetime_seconds));
         self.token_store
             .insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at })
             .await?;
@@ -146,15 +147,15 @@ impl AccountService {
 
     async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
         let (secret, customer) = match token.split_once(ACCOUNT_SEPARATOR) {
-            Some((secret, number)) => (secret, number.parse().ok().map(CustomerId)),
+            Some((secret, id)) => (secret, id.parse().ok().map(CustomerId)),
             None => (token, Some(CustomerId(1))),
         };
-        let expected = *self.host_token_hash.read();
-        let fits = |expected: TokenHash| {
-            constant_time::verify_slices_are_equal(&expected, &hash_token(secret)).is_ok()
+        let host_token_hash = *self.host_token_hash.read();
+        let matches = |host_token_hash: TokenHash| {
+            constant_time::verify_slices_are_equal(&host_token_hash, &hash_token(secret)).is_ok()
         };
         let Some(customer) =
-            customer.filter(|_| token.len() <= MAX_TOKEN_BYTES && expected.is_some_and(fits))
+            customer.filter(|_| token.len() <= MAX_TOKEN_BYTES && host_token_hash.is_some_and(matches))
         else {
             return Ok(None);
         };
@@ -167,13 +168,14 @@ impl AccountService {
     /// Extends a session; in the store at most once a minute, otherwise in memory.
     async fn extend_session(&self, token: &StoredToken, expires_at: Timestamp) -> Result<(), ServiceError> {
         {
-            let mut extended = self.unwritten_session_ends.lock();
-            let has_space = extended.len() < MAX_UNWRITTEN_EXTENSIONS || extended.contains_key(&token.hash);
+            let mut unwritten_ends = self.unwritten_session_ends.lock();
+            let has_space =
+                unwritten_ends.len() < MAX_UNWRITTEN_EXTENSIONS || unwritten_ends.contains_key(&token.hash);
             if expires_at.since(token.expires_at) < SESSION_WRITE_INTERVAL && has_space {
-                extended.insert(token.hash, expires_at);
+                unwritten_ends.insert(token.hash, expires_at);
                 return Ok(());
             }
-            extended.remove(&token.hash);
+            unwritten_ends.remove(&token.hash);
         }
         Ok(self.token_store.extend(token.hash, expires_at).await?)
     }

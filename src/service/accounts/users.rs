@@ -32,47 +32,50 @@ pub struct UserChangeGuard {
     _lock: MutexGuard<'static, ()>,
 }
 
-/// Authorizes `caller` to change the user `before` (`None` for a new one) to the fields `after` (`None` to remove
+/// Authorizes `caller` to change the user `old` (`None` for a new one) to the fields `new_fields` (`None` to remove
 /// it). Users may change their own password: then the fields stay the same. Refuses with 403
 /// what only an ADMIN may do (behaviour.md 1 "Roles"), and with 409 what leaves the account without an ADMIN who can
 /// log in.
 pub async fn authorize_user_change(
-    config: &dyn ConfigStore,
+    config_store: &dyn ConfigStore,
     caller: &Caller,
-    before: Option<&Record>,
-    after: Option<&Map<String, Value>>,
+    old: Option<&Record>,
+    new_fields: Option<&Map<String, Value>>,
 ) -> Result<UserChangeGuard, ServiceError> {
-    let held = USER_CHANGE_LOCK.lock().await;
+    let lock = USER_CHANGE_LOCK.lock().await;
     let is_own_password =
-        before.is_some_and(|user| UserId(user.id) == caller.user_id && after == Some(&user.fields));
+        old.is_some_and(|user| UserId(user.id) == caller.user_id && new_fields == Some(&user.fields));
     if is_own_password {
-        return Ok(UserChangeGuard { _lock: held });
+        return Ok(UserChangeGuard { _lock: lock });
     }
     caller.require_permission(Permission::Administer)?;
     let admin = Role::Admin.name();
-    let (was, becomes) =
-        (before.map(settings_from_record).transpose()?, after.map(parse_user_settings).transpose()?);
-    let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role_name == admin);
-    let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
-    if (was_admin || becomes_admin) && !caller.role.allows(Permission::ManageAdmins) {
+    let (old_settings, new_settings) =
+        (old.map(settings_from_record).transpose()?, new_fields.map(parse_user_settings).transpose()?);
+    let is_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role_name == admin);
+    let (was_admin, is_admin_after) = (is_admin(&old_settings), is_admin(&new_settings));
+    if (was_admin || is_admin_after) && !caller.role.allows(Permission::ManageAdmins) {
         return Err(ServiceError::Forbidden(format!(
             "Only an {admin} may create, change or remove an {admin}"
         )));
     }
-    let locks = becomes.is_some_and(|becomes| becomes.locked != was.is_some_and(|was| was.locked));
-    if locks && !caller.role.allows(Permission::ManageAdmins) {
+    let changes_lock = new_settings.is_some_and(|new_settings| {
+        new_settings.locked != old_settings.is_some_and(|old_settings| old_settings.locked)
+    });
+    if changes_lock && !caller.role.allows(Permission::ManageAdmins) {
         return Err(ServiceError::Forbidden(format!("Only an {admin} may lock and unlock users")));
     }
-    if let Some((user, was)) = before.zip(was).filter(|(_, was)| is_active_admin(was))
-        && !becomes.is_some_and(|becomes| is_active_admin(&becomes))
-        && !has_other_active_admin(config, user).await?
+    if let Some((user, old_settings)) =
+        old.zip(old_settings).filter(|(_, old_settings)| is_active_admin(old_settings))
+        && !new_settings.is_some_and(|new_settings| is_active_admin(&new_settings))
+        && !has_other_active_admin(config_store, user).await?
     {
-        let login = was.login;
+        let login = old_settings.login;
         return Err(ServiceError::Conflict(format!(
             "`{login}` is the last {admin} of the account who can log in"
         )));
     }
-    Ok(UserChangeGuard { _lock: held })
+    Ok(UserChangeGuard { _lock: lock })
 }
 
 /// Whether the user is an ADMIN who can log in.
@@ -85,8 +88,8 @@ fn parse_user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, 
     parse_record_fields(fields).map_err(ServiceError::from)
 }
 
-async fn has_other_active_admin(config: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
-    let users = config
+async fn has_other_active_admin(config_store: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
+    let users = config_store
         .records(RecordFilter::new(RecordKind::User).for_customer(user.customer), ALL_ROWS)
         .await?
         .items;
@@ -102,14 +105,14 @@ pub(super) fn can_log_in(user: &Record) -> bool {
 }
 
 /// Returns `user` as a caller.
-pub(super) fn caller_from_user(user: &Record, via: EntryPoint) -> Result<Caller, ServiceError> {
-    let known: UserSettings<'_> = settings_from_record(user)?;
-    let role = known.role().map_err(|error| {
+pub(super) fn caller_from_user(user: &Record, entry_point: EntryPoint) -> Result<Caller, ServiceError> {
+    let settings: UserSettings<'_> = settings_from_record(user)?;
+    let role = settings.role().map_err(|error| {
         tracing::error!(user = user.id, error = %error, "user ignored: unknown role");
         ServiceError::UserLocked
     })?;
-    let (user_id, login) = (UserId(user.id), Arc::from(known.login));
-    Ok(Caller { customer: user.customer, user_id, login, role, client_address: None, entry_point: via })
+    let (user_id, login) = (UserId(user.id), Arc::from(settings.login));
+    Ok(Caller { customer: user.customer, user_id, login, role, client_address: None, entry_point })
 }
 
 impl AccountService {
@@ -119,11 +122,11 @@ impl AccountService {
         if self.config_store.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
             return Ok(None);
         }
-        let generated = password.is_none().then(generate_password);
-        let password = password.or_else(|| generated.clone()).unwrap_or_default();
-        let (customer, server) = (CustomerId(1), Self::host_caller(CustomerId(1), EntryPoint::Server));
-        self.add_user(&server, customer, "admin", Role::Admin, &password).await?;
-        Ok(generated)
+        let generated_password = password.is_none().then(generate_password);
+        let password = password.or_else(|| generated_password.clone()).unwrap_or_default();
+        let (customer, server_caller) = (CustomerId(1), Self::host_caller(CustomerId(1), EntryPoint::Server));
+        self.add_user(&server_caller, customer, "admin", Role::Admin, &password).await?;
+        Ok(generated_password)
     }
 
     /// Creates a user.
@@ -145,8 +148,8 @@ impl AccountService {
         }) else {
             return Err(ServiceError::NotFound);
         };
-        let private = Some(hash_password(password).await?);
-        let _permit = authorize_user_change(&*self.config_store, caller, None, Some(&fields)).await?;
+        let password_hash = Some(hash_password(password).await?);
+        let _guard = authorize_user_change(&*self.config_store, caller, None, Some(&fields)).await?;
         let now = self.clock.now();
         let mut entry = caller.audit_entry(now, "create", "user", AuditObject::CreatedByWrite(0), login);
         (entry.customer, entry.after) = (customer, fields.clone());
@@ -158,7 +161,7 @@ impl AccountService {
             created_at: now,
             created_by: caller.login.to_string(),
             fields,
-            private_data: private,
+            private_data: password_hash,
         };
         match self.config_store.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
             Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(ServiceError::NotFound),
@@ -190,44 +193,49 @@ impl AccountService {
         if let Some(error) = password_error(password) {
             return Err(vec![error].into());
         }
-        let private = hash_password(password).await?;
+        let password_hash = hash_password(password).await?;
         let user = self.find_user(caller, login).await?;
         let fields = user.fields.clone();
-        let _permit = authorize_user_change(&*self.config_store, caller, Some(&user), Some(&fields)).await?;
-        let after = Record { private_data: Some(private), ..user.clone() };
-        let shown = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
-        self.update_user_and_revoke_tokens(caller, user.revision, after, shown).await
+        let _guard = authorize_user_change(&*self.config_store, caller, Some(&user), Some(&fields)).await?;
+        let updated = Record { private_data: Some(password_hash), ..user.clone() };
+        let audited_fields = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
+        self.update_user_and_revoke_tokens(caller, user.revision, updated, audited_fields).await
     }
 
     /// Enables or disables a user and revokes its tokens.
     pub async fn set_enabled(&self, caller: &Caller, login: &str, enabled: bool) -> Result<(), ServiceError> {
         let user = self.find_user(caller, login).await?;
-        let mut after = user.clone();
-        after.fields.insert("enabled".to_owned(), json!(enabled));
-        let _permit =
-            authorize_user_change(&*self.config_store, caller, Some(&user), Some(&after.fields)).await?;
-        if after.fields == user.fields {
+        let mut updated = user.clone();
+        updated.fields.insert("enabled".to_owned(), json!(enabled));
+        let _guard =
+            authorize_user_change(&*self.config_store, caller, Some(&user), Some(&updated.fields)).await?;
+        if updated.fields == user.fields {
             return Ok(());
         }
-        let shown = |value: bool| Map::from_iter([("enabled".to_owned(), json!(value))]);
-        self.update_user_and_revoke_tokens(caller, user.revision, after, (shown(!enabled), shown(enabled)))
-            .await
+        let audited_field = |value: bool| Map::from_iter([("enabled".to_owned(), json!(value))]);
+        self.update_user_and_revoke_tokens(
+            caller,
+            user.revision,
+            updated,
+            (audited_field(!enabled), audited_field(enabled)),
+        )
+        .await
     }
 
     async fn update_user_and_revoke_tokens(
         &self,
         caller: &Caller,
-        expected: Revision,
-        mut after: Record,
-        shown: (Map<String, Value>, Map<String, Value>),
+        old_revision: Revision,
+        mut updated: Record,
+        audited_fields: (Map<String, Value>, Map<String, Value>),
     ) -> Result<(), ServiceError> {
         let now = self.clock.now();
-        (after.revision, after.modified_at) = (Revision(expected.0 + 1), now);
-        let login = settings_from_record::<UserSettings<'_>>(&after)?.login;
-        let mut entry = caller.audit_entry(now, "change", "user", AuditObject::Id(after.id), login);
-        (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
-        let revoke = ConfigChange::RevokeTokens(UserId(after.id));
-        let update = ConfigChange::UpdateRecord { record: Box::new(after), expected };
+        (updated.revision, updated.modified_at) = (Revision(old_revision.0 + 1), now);
+        let login = settings_from_record::<UserSettings<'_>>(&updated)?.login;
+        let mut entry = caller.audit_entry(now, "change", "user", AuditObject::Id(updated.id), login);
+        (entry.customer, entry.before, entry.after) = (updated.customer, audited_fields.0, audited_fields.1);
+        let revoke = ConfigChange::RevokeTokens(UserId(updated.id));
+        let update = ConfigChange::UpdateRecord { record: Box::new(updated), expected: old_revision };
         self.config_store.write_changes(vec![update, revoke], vec![entry]).await?;
         Ok(())
     }

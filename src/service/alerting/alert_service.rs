@@ -47,17 +47,17 @@ impl AlertService {
         caller: &Caller,
         action: &'static str,
         object: &'static str,
-        id: i64,
-        name: &str,
+        object_id: i64,
+        object_name: &str,
     ) -> Result<(), ServiceError> {
         let now = self.dependencies.clock.now();
-        let entry = caller.audit_entry(now, action, object, AuditObject::Id(id), name);
+        let entry = caller.audit_entry(now, action, object, AuditObject::Id(object_id), object_name);
         self.dependencies.config_store.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
     /// Returns the monitor of the caller's account with this id.
-    pub(super) fn own_monitor(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
-        self.dependencies.monitor_cache.get_for_customer(caller.customer, MonitorId(monitor))
+    pub(super) fn own_monitor(&self, caller: &Caller, id: i64) -> Option<Monitor> {
+        self.dependencies.monitor_cache.get_for_customer(caller.customer, MonitorId(id))
     }
 }

@@ -24,26 +24,27 @@ impl AlertService {
         caller.require_permission(Permission::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.alert_store.episodes(filter, page).await?;
-        let shown = |stored| match episode_to_json(stored) {
-            Ok(shown) => Some(shown),
+        let to_object = |stored| match episode_to_json(stored) {
+            Ok(to_object) => Some(to_object),
             Err(error) => {
                 tracing::error!(error_kind = error.kind(), "outage skipped: {error}");
                 None
             }
         };
-        Ok(Paginated { total: found.total, items: found.items.iter().filter_map(shown).collect() })
+        Ok(Paginated { total: found.total, items: found.items.iter().filter_map(to_object).collect() })
     }
 
     /// Returns one episode with its notifications.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, ServiceError> {
         caller.require_permission(Permission::View)?;
         let found = self.dependencies.alert_store.episode(caller.customer, id).await?;
-        let mut shown = episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
+        let mut object = episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
-        let messages =
+        let notifications =
             self.notifications(caller, filter, Pagination { limit: MAX_NOTIFICATIONS, offset: 0 }).await?;
-        shown.insert("notifications".to_owned(), messages.items.into_iter().map(Value::Object).collect());
-        Ok(shown)
+        object
+            .insert("notifications".to_owned(), notifications.items.into_iter().map(Value::Object).collect());
+        Ok(object)
     }
 
     /// Acknowledges an open episode: its errors are no longer notified, its end still is.
@@ -87,40 +88,40 @@ impl AlertService {
 }
 
 /// Converts an episode to the version 3 object.
-fn episode_to_json(stored: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
-    let body: EpisodeChange =
-        serde_json::from_value(Value::Object(stored.body.clone())).map_err(|error| {
-            let (row, reason) = (format!("id {}", stored.id), error.to_string());
+fn episode_to_json(episode: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
+    let last_change: EpisodeChange =
+        serde_json::from_value(Value::Object(episode.body.clone())).map_err(|error| {
+            let (row, reason) = (format!("id {}", episode.id), error.to_string());
             StoreError::Undecodable { table: "episodes", row, column: "body", reason }
         })?;
     Ok(into_object(json!({
-        "id": stored.id.0,
-        "monitor_id": stored.monitor_id.0,
-        "monitor_name": stored.monitor_name,
-        "started_at": format_utc(stored.since),
-        "ended_at": stored.ended_at.map(format_utc),
-        "recovered": body.end.map(|end| end.recovered),
-        "status": body.last_status.0,
-        "status_text": body.last_status.text(),
-        "runs": body.failed_runs,
-        "last_run": format_utc(body.last_run),
-        "cause": cause_to_json(&body.cause),
-        "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
-        "verification": body.verification.as_ref().map(verification_to_json),
-        "flapping": body.flapping,
-        "acknowledged_by": Some(&stored.acknowledged_by).filter(|login| !login.is_empty()),
-        "acknowledged_at": stored.acknowledged_at.map(format_utc),
+        "id": episode.id.0,
+        "monitor_id": episode.monitor_id.0,
+        "monitor_name": episode.monitor_name,
+        "started_at": format_utc(episode.since),
+        "ended_at": episode.ended_at.map(format_utc),
+        "recovered": last_change.end.map(|end| end.recovered),
+        "status": last_change.last_status.0,
+        "status_text": last_change.last_status.text(),
+        "runs": last_change.failed_runs,
+        "last_run": format_utc(last_change.last_run),
+        "cause": cause_to_json(&last_change.cause),
+        "locations": last_change.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "verification": last_change.verification.as_ref().map(verification_to_json),
+        "flapping": last_change.flapping,
+        "acknowledged_by": Some(&episode.acknowledged_by).filter(|login| !login.is_empty()),
+        "acknowledged_at": episode.acknowledged_at.map(format_utc),
     })))
 }
 
-fn cause_to_json(result: &LocationResult) -> Value {
+fn cause_to_json(cause: &LocationResult) -> Value {
     json!({
-        "check_id": result.check_id,
-        "planned_at": format_utc(result.planned_at),
-        "location_id": result.location.0,
-        "status": result.status.0,
-        "status_text": result.status.text(),
-        "step": result.step,
+        "check_id": cause.check_id,
+        "planned_at": format_utc(cause.planned_at),
+        "location_id": cause.location.0,
+        "status": cause.status.0,
+        "status_text": cause.status.text(),
+        "step": cause.step,
     })
 }
 

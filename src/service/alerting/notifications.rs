@@ -24,10 +24,10 @@ impl AlertService {
         let facts = self.dependencies.account_cache.facts(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.outbox.notifications(filter, page).await?;
-        let known = recipients_by_id(&facts);
+        let recipients = recipients_by_id(&facts);
         Ok(Paginated {
             total: found.total,
-            items: found.items.iter().map(|row| notification_to_json(row, &known)).collect(),
+            items: found.items.iter().map(|row| notification_to_json(row, &recipients)).collect(),
         })
     }
 
@@ -64,33 +64,33 @@ fn recipients_by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
 
 /// Converts a notification to the version 3 object, without the recipient's address.
 fn notification_to_json(
-    message: &Notification,
-    known: &HashMap<RecipientId, &Recipient>,
+    notification: &Notification,
+    recipients: &HashMap<RecipientId, &Recipient>,
 ) -> Map<String, Value> {
-    let (new, content) = (&message.message, &message.message.content);
-    let recipient = known.get(&new.recipient);
-    let is_pending = message.state == NotificationState::Pending;
-    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let (new, content) = (&notification.message, &notification.message.content);
+    let recipient = recipients.get(&new.recipient);
+    let is_pending = notification.state == NotificationState::Pending;
+    let non_empty = |non_empty: &str| Some(non_empty.to_owned()).filter(|non_empty| !non_empty.is_empty());
     into_object(json!({
-        "id": message.id,
+        "id": notification.id,
         "kind": content.kind.name(),
-        "state": message.state.name(),
+        "state": notification.state.name(),
         "recipient_id": new.recipient.0,
         "recipient_name": recipient.map(|recipient| &recipient.name),
         "method_id": recipient.map(|recipient| recipient.method.id()),
         "group_id": new.group,
         "monitor_id": content.monitor_id.map(|id| id.0),
-        "monitor_name": text(&content.monitor_name),
+        "monitor_name": non_empty(&content.monitor_name),
         "episode_id": content.episode.map(|id| id.0),
         "check_id": content.check_id,
         "status": content.status.0,
         "status_text": content.status_text,
         "errcount": content.errcount,
         "created_at": format_utc(new.created_at),
-        "attempts": message.attempts,
-        "next_at": is_pending.then(|| format_utc(message.next_attempt_at)),
-        "sent_at": message.sent_at.map(format_utc),
-        "error": text(&message.error),
-        "digest_id": message.digest_id,
+        "attempts": notification.attempts,
+        "next_at": is_pending.then(|| format_utc(notification.next_attempt_at)),
+        "sent_at": notification.sent_at.map(format_utc),
+        "error": non_empty(&notification.error),
+        "digest_id": notification.digest_id,
     }))
 }

@@ -71,8 +71,8 @@ impl AlertService {
         let kind = template.kind.unwrap_or(NotificationKind::SiteError);
         let method = template.method.unwrap_or(NotificationMethod::MailHtml);
         let content = example_notification(&facts, kind, monitor.as_ref(), self.dependencies.clock.now());
-        let own = Some(&template).filter(|template| **template != empty_template(template));
-        let rendered = MessageRenderer::default().render(&content, method, own);
+        let custom_template = Some(&template).filter(|template| **template != empty_template(template));
+        let rendered = MessageRenderer::default().render(&content, method, custom_template);
         let message = rendered.map_err(|error| {
             ServiceError::Invalid(vec![template::template_error(body, error.part, &error.reason)])
         })?;
@@ -85,11 +85,11 @@ impl AlertService {
     fn requested_monitor(
         &self,
         caller: &Caller,
-        example: PreviewRequest,
+        request: PreviewRequest,
         body: &Node,
         errors: &mut Vec<ValidationError>,
     ) -> Option<Monitor> {
-        let id = example.monitor_id?;
+        let id = request.monitor_id?;
         let found = self.own_monitor(caller, id);
         if found.is_none() {
             let message = format!("`monitor_id`: monitor `{id}` does not exist");
@@ -107,8 +107,8 @@ fn parse_request<'a, T: Deserialize<'a>>(
 }
 
 /// Returns an empty template of the same kind and method.
-fn empty_template(of: &MessageTemplate) -> MessageTemplate {
-    MessageTemplate { kind: of.kind, method: of.method, ..MessageTemplate::default() }
+fn empty_template(template: &MessageTemplate) -> MessageTemplate {
+    MessageTemplate { kind: template.kind, method: template.method, ..MessageTemplate::default() }
 }
 
 fn test_notification(

@@ -49,17 +49,18 @@ pub struct HopHeading<'a> {
 /// Returns the attempts of `result`. A single one without phases and warnings is left out.
 #[must_use]
 pub fn attempt_views(result: &CheckResult) -> Vec<AttemptView<'_>> {
-    let last = result.attempts.len().saturating_sub(1);
+    let last_index = result.attempts.len().saturating_sub(1);
     let is_one_of_several = result.attempts.len() > 1;
     let is_shown = |attempt: &Attempt| {
         is_one_of_several || attempt.phases != Phases::default() || !attempt.warnings.is_empty()
     };
-    let view = |(index, attempt)| {
+    let to_view = |(index, attempt)| {
         // Facts, including redirects, are stored for the last attempt only.
-        let http = result.facts.http.as_deref().filter(|http| index == last && !http.redirects.is_empty());
+        let http =
+            result.facts.http.as_deref().filter(|http| index == last_index && !http.redirects.is_empty());
         attempt_view(attempt, is_one_of_several, http)
     };
-    result.attempts.iter().enumerate().filter(|(_, attempt)| is_shown(attempt)).map(view).collect()
+    result.attempts.iter().enumerate().filter(|(_, attempt)| is_shown(attempt)).map(to_view).collect()
 }
 
 fn attempt_view<'a>(
@@ -67,44 +68,44 @@ fn attempt_view<'a>(
     is_one_of_several: bool,
     http: Option<&'a HttpFacts>,
 ) -> AttemptView<'a> {
-    let whole = || vec![HopView { heading: None, offset_us: 0, phases: attempt.phases }];
-    let notes = attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObject);
+    let single_hop = || vec![HopView { heading: None, offset_us: 0, phases: attempt.phases }];
+    let own_warnings = attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObject);
     AttemptView {
         number: attempt.number,
         has_other_attempts: is_one_of_several,
         failed_phase: attempt.failure.as_ref().map(|failure| phase_label(failure.phase)),
         total_us: attempt.total_us,
-        hops: http.map_or_else(whole, |http| hop_views(http, &attempt.phases)),
-        warnings: notes.map(|warning| warning.detail.as_str()).collect(),
+        hops: http.map_or_else(single_hop, |http| hop_views(http, &attempt.phases)),
+        warnings: own_warnings.map(|warning| warning.detail.as_str()).collect(),
     }
 }
 
 fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
-    let (mut rest, mut offset_us) = (*phases, 0);
+    let (mut remaining_phases, mut offset_us) = (*phases, 0);
     let mut hops = Vec::new();
     for (index, hop) in http.redirects.iter().enumerate() {
         let (http_status, address) = (Some(hop.http_status), hop.address);
         let title = HopHeading { number: index + 1, url: &hop.url, http_status, server_address: address };
         hops.push(HopView { heading: Some(title), offset_us, phases: hop.phases });
         offset_us += sum_us(&hop.phases);
-        rest = subtract_phases(&rest, &hop.phases);
+        remaining_phases = subtract_phases(&remaining_phases, &hop.phases);
     }
     let number = http.redirects.len() + 1;
     let title = HopHeading { number, url: &http.url, http_status: None, server_address: None };
-    hops.push(HopView { heading: Some(title), offset_us, phases: rest });
+    hops.push(HopView { heading: Some(title), offset_us, phases: remaining_phases });
     hops
 }
 
 /// Subtracts the phases of one hop from `phases`, the sums over all hops.
 fn subtract_phases(phases: &Phases, hop: &Phases) -> Phases {
-    let mut left = Phases::default();
+    let mut remaining = Phases::default();
     for phase in Phase::ALL {
-        if let Some(whole) = phases.duration(phase) {
-            let part = hop.duration(phase);
-            if part != Some(whole) {
-                left.set(phase, whole.saturating_sub(part.unwrap_or_default()));
+        if let Some(total) = phases.duration(phase) {
+            let hop_duration = hop.duration(phase);
+            if hop_duration != Some(total) {
+                remaining.set(phase, total.saturating_sub(hop_duration.unwrap_or_default()));
             }
         }
     }
-    left
+    remaining
 }

@@ -122,10 +122,10 @@ impl<'a> BrowserStepView<'a> {
         }
     }
 
-    /// Returns how many requests are hidden when at most `shown` of them are shown.
+    /// Returns how many requests are hidden when at most `listed` of them are shown.
     #[must_use]
-    pub fn hidden_object_count(&self, shown: usize) -> usize {
-        self.objects.len().saturating_sub(shown) + self.unlisted_objects
+    pub fn hidden_object_count(&self, listed: usize) -> usize {
+        self.objects.len().saturating_sub(listed) + self.unlisted_objects
     }
 }
 
@@ -137,11 +137,11 @@ impl<'a> ActionView<'a> {
 }
 
 impl PageMetric {
-    /// Formats label and value, with times formatted by `duration`.
+    /// Formats label and value, with times formatted by `format_duration`.
     #[must_use]
-    pub fn format_with(&self, duration: impl Fn(u64) -> String) -> String {
+    pub fn format_with(&self, format_duration: impl Fn(u64) -> String) -> String {
         match self.value {
-            PageMetricValue::Micros(micros) => format!("{} {}", self.label, duration(micros)),
+            PageMetricValue::Micros(micros) => format!("{} {}", self.label, format_duration(micros)),
             PageMetricValue::Ratio(ratio) => format!("{} {ratio:.3}", self.label),
         }
     }
@@ -158,7 +158,7 @@ impl<'a> ConsoleLine<'a> {
 /// Returns the metrics that are present, in chronological order.
 fn page_metrics(timing: &PageTiming) -> Vec<PageMetric> {
     let phase = |phase: Phase| timing.phases.micros(phase).map(u64::from);
-    let times = [
+    let timings = [
         ("first byte", phase(Phase::FirstByte)),
         ("first paint", phase(Phase::FirstPaint)),
         ("first content", timing.first_contentful_paint_us),
@@ -166,7 +166,9 @@ fn page_metrics(timing: &PageTiming) -> Vec<PageMetric> {
         ("document", phase(Phase::DomLoad)),
         ("load", phase(Phase::PageLoad)),
     ];
-    let times = times.into_iter().filter_map(|(label, time)| Some((label, PageMetricValue::Micros(time?))));
-    let shift = timing.layout_shift.map(|shift| ("layout shift", PageMetricValue::Ratio(shift)));
-    times.chain(shift).map(|(label, value)| PageMetric { label, value }).collect()
+    let timings =
+        timings.into_iter().filter_map(|(label, time)| Some((label, PageMetricValue::Micros(time?))));
+    let layout_shift =
+        timing.layout_shift.map(|layout_shift| ("layout shift", PageMetricValue::Ratio(layout_shift)));
+    timings.chain(layout_shift).map(|(label, value)| PageMetric { label, value }).collect()
 }

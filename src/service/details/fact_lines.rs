@@ -54,13 +54,17 @@ impl FactLineBuilder {
     }
 
     fn push_address(&mut self, result: &CheckResult) {
-        let used = result.address.map(format_peer);
-        let others: Vec<String> = (result.facts.resolved.iter())
+        let used_address = result.address.map(format_peer);
+        let other_addresses: Vec<String> = (result.facts.resolved.iter())
             .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
             .map(ToString::to_string)
             .collect();
-        let others = if others.is_empty() { None } else { Some(format!("also {}", others.join(", "))) };
-        let parts: Vec<String> = used.into_iter().chain(others).collect();
+        let other_addresses = if other_addresses.is_empty() {
+            None
+        } else {
+            Some(format!("also {}", other_addresses.join(", ")))
+        };
+        let parts: Vec<String> = used_address.into_iter().chain(other_addresses).collect();
         if !parts.is_empty() {
             self.push("address", parts.join(", "));
         }
@@ -77,31 +81,31 @@ impl FactLineBuilder {
         if http.body_wire_bytes != http.body_bytes {
             let _ = write!(value, " ({} over the wire)", format_grouped(http.body_wire_bytes));
         }
-        if let Some(kind) = &http.content_type {
-            let _ = write!(value, ", {kind}");
+        if let Some(content_type) = &http.content_type {
+            let _ = write!(value, ", {content_type}");
         }
         self.push("response", value);
     }
 
-    fn push_tls(&mut self, tls: &TlsFacts, at: Timestamp) {
+    fn push_tls(&mut self, tls: &TlsFacts, checked_at: Timestamp) {
         let parts: Vec<&str> =
             [&tls.tls_version, &tls.tls_cipher].into_iter().flatten().map(String::as_str).collect();
         if !parts.is_empty() {
             self.push("tls", parts.join(", "));
         }
         for (index, certificate) in tls.certificates.iter().enumerate() {
-            self.push_certificate(if index == 0 { "certificate" } else { "issuer" }, certificate, at);
+            self.push_certificate(if index == 0 { "certificate" } else { "issuer" }, certificate, checked_at);
         }
     }
 
-    fn push_certificate(&mut self, label: &'static str, certificate: &Certificate, at: Timestamp) {
+    fn push_certificate(&mut self, label: &'static str, certificate: &Certificate, checked_at: Timestamp) {
         let day = certificate.not_after.to_string().chars().take(10).collect::<String>();
-        let life = match days_between(at, certificate.not_after) {
+        let validity = match days_between(checked_at, certificate.not_after) {
             1 => format!("1 day left (until {day})"),
-            left @ 0.. => format!("{left} days left (until {day})"),
+            days @ 0.. => format!("{days} days left (until {day})"),
             _ => format!("expired on {day}"),
         };
-        self.push(label, format!("{}, {life}", certificate.subject));
+        self.push(label, format!("{}, {validity}", certificate.subject));
         if label == "certificate" {
             self.push("", format!("issued by {}", certificate.issuer));
             if !certificate.names.is_empty() {
@@ -143,9 +147,10 @@ impl FactLineBuilder {
         if !mail.mail_capabilities.is_empty() {
             self.push("offers", mail.mail_capabilities.join(", "));
         }
-        if let Some(how) = &mail.mail_auth {
-            let clear = if mail.password_in_clear { "; the password was sent without TLS" } else { "" };
-            self.push("login", format!("by {how}{clear}"));
+        if let Some(auth_method) = &mail.mail_auth {
+            let clear_text_note =
+                if mail.password_in_clear { "; the password was sent without TLS" } else { "" };
+            self.push("login", format!("by {auth_method}{clear_text_note}"));
         }
         if let Some(messages) = mail.mailbox_messages {
             let bytes = mail.mailbox_bytes.map(|bytes| format!(", {} bytes", format_grouped(bytes)));
@@ -156,16 +161,16 @@ impl FactLineBuilder {
 
     fn push_round_trip_mail(&mut self, trip: &RoundTripFacts) {
         self.push("message", &trip.message_id);
-        let legs = [
+        let durations = [
             ("sent in", trip.trip_send_us),
             ("in transit", trip.trip_transit_us),
             ("fetched in", trip.trip_fetch_us),
         ];
-        let legs: Vec<String> = (legs.into_iter())
-            .filter_map(|(leg, micros)| micros.map(|micros| format!("{leg} {}", format_duration(micros))))
+        let durations: Vec<String> = (durations.into_iter())
+            .filter_map(|(label, micros)| micros.map(|micros| format!("{label} {}", format_duration(micros))))
             .collect();
-        if !legs.is_empty() {
-            self.push("trip", legs.join(", "));
+        if !durations.is_empty() {
+            self.push("trip", durations.join(", "));
         }
         let mut polls = format!("polled {}", format_times(trip.mailbox_polls));
         if trip.mailbox_locked > 0 {
@@ -183,7 +188,7 @@ impl FactLineBuilder {
             ping.received, ping.sent, ping.loss_percent, ping.socket
         );
         self.push("echoes", value);
-        let figures: Vec<String> = [
+        let round_trips: Vec<String> = [
             ("min", ping.rtt_min_us),
             ("avg", ping.rtt_avg_us),
             ("max", ping.rtt_max_us),
@@ -192,8 +197,8 @@ impl FactLineBuilder {
         .into_iter()
         .filter_map(|(name, value)| value.map(|micros| format!("{name} {}", format_round_trip(micros))))
         .collect();
-        if !figures.is_empty() {
-            self.push("round trip", figures.join(", "));
+        if !round_trips.is_empty() {
+            self.push("round trip", round_trips.join(", "));
         }
         for (index, error) in ping.icmp_errors.iter().enumerate() {
             self.push(if index == 0 { "errors" } else { "" }, error);
@@ -216,9 +221,9 @@ impl FactLineBuilder {
         let file = ftp
             .ftp_uploaded_bytes
             .map(|bytes| format!("{} bytes uploaded and downloaded", format_grouped(bytes)));
-        let work: Vec<String> = listed.into_iter().chain(file).collect();
-        if !work.is_empty() {
-            self.push("files", work.join(", "));
+        let transfers: Vec<String> = listed.into_iter().chain(file).collect();
+        if !transfers.is_empty() {
+            self.push("files", transfers.join(", "));
         }
         if ftp.ftp_password_in_clear {
             self.push("login", "the password was sent without TLS");

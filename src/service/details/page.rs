@@ -72,10 +72,10 @@ impl<'a> ObjectChangeView<'a> {
         Self { kind, url: &change.url, bytes_before: before, bytes_now: now }
     }
 
-    /// Formats the change as a sentence, with `url` as displayed and sizes formatted by `bytes`.
+    /// Formats the change as a sentence, with `url` as displayed and sizes formatted by `format_bytes`.
     #[must_use]
-    pub fn format(&self, url: &str, bytes: impl Fn(u64) -> String) -> String {
-        let (before, now) = (bytes(self.bytes_before), bytes(self.bytes_now));
+    pub fn format(&self, url: &str, format_bytes: impl Fn(u64) -> String) -> String {
+        let (before, now) = (format_bytes(self.bytes_before), format_bytes(self.bytes_now));
         match self.kind {
             ObjectChangeKind::New => format!("new: {url}, {now} bytes"),
             ObjectChangeKind::Missing => format!("missing: {url}, {before} bytes before"),

@@ -15,10 +15,10 @@ pub struct PhaseSpan {
 
 /// Returns the recorded phases; the first one starts `offset_us` after the start of the attempt.
 pub fn phase_spans(phases: &Phases, offset_us: u64) -> impl Iterator<Item = PhaseSpan> + '_ {
-    phases.iter().scan(offset_us, |at, (phase, micros)| {
+    phases.iter().scan(offset_us, |offset, (phase, micros)| {
         let total_us = u64::from(micros);
-        let span = PhaseSpan { phase, offset_us: *at, total_us };
-        *at += total_us;
+        let span = PhaseSpan { phase, offset_us: *offset, total_us };
+        *offset += total_us;
         Some(span)
     })
 }

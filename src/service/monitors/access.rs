@@ -11,21 +11,21 @@ pub type ExpectedRevision = Option<Revision>;
 /// Returns the monitor `id` of the caller's account. A monitor of another account gives the same error as one that
 /// does not exist.
 pub(super) fn find_own_monitor(
-    monitors: &MonitorCache,
+    monitor_cache: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
 ) -> Result<Monitor, ServiceError> {
-    monitors.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
+    monitor_cache.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
 }
 
 /// Like [`find_own_monitor`], for a change: refuses monitors defined in files and revisions other than `if_match`.
 pub(super) fn find_changeable_monitor(
-    monitors: &MonitorCache,
+    monitor_cache: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
     if_match: ExpectedRevision,
 ) -> Result<Monitor, ServiceError> {
-    let monitor = find_own_monitor(monitors, caller, id)?;
+    let monitor = find_own_monitor(monitor_cache, caller, id)?;
     require_not_file_managed(&monitor)?;
     match if_match {
         Some(expected) if expected != monitor.revision => Err(ServiceError::PreconditionFailed),

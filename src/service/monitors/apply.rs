@@ -83,22 +83,26 @@ pub async fn apply(
     let _lock = context.lock_exclusive().await;
     let validation = AccountValidationContext::new(context, caller).await?;
     let customer = caller.customer;
-    let all = context
+    let existing = context
         .dependencies
         .monitor_cache
         .list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
-    let decided =
-        tokio::task::spawn_blocking(move || decide_all(customer, &validation, &entries, all, options.prune));
-    let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
-    let decisions = decided.await.map_err(stopped)??;
-    let (steps, mut changes): (Vec<_>, Vec<_>) =
+    let decision_task = tokio::task::spawn_blocking(move || {
+        decide_all(customer, &validation, &entries, existing, options.prune)
+    });
+    let server_stopping = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
+    let decisions = decision_task.await.map_err(server_stopping)??;
+    let (monitor_changes, mut changes): (Vec<_>, Vec<_>) =
         decisions.into_iter().map(|decision| (decision.monitor_change, decision.applied_change)).unzip();
     if options.dry_run {
         return Ok(changes);
     }
-    let (indexes, steps): (Vec<usize>, Vec<MonitorChange>) =
-        steps.into_iter().enumerate().filter_map(|(index, step)| Some((index, step?))).unzip();
-    let saved = save_changes(context, caller, steps).await?;
+    let (indexes, monitor_changes): (Vec<usize>, Vec<MonitorChange>) = monitor_changes
+        .into_iter()
+        .enumerate()
+        .filter_map(|(index, monitor_change)| Some((index, monitor_change?)))
+        .unzip();
+    let saved = save_changes(context, caller, monitor_changes).await?;
     for (index, monitor) in indexes.into_iter().zip(saved) {
         changes[index].id = Some(monitor.id);
     }
@@ -121,9 +125,9 @@ struct ExistingMonitors {
 }
 
 impl ExistingMonitors {
-    fn from_monitors(all: Vec<Monitor>) -> Self {
+    fn from_monitors(monitors: Vec<Monitor>) -> Self {
         let mut existing = Self { applied_by_key: HashMap::new(), api_created_by_id: HashMap::new() };
-        for monitor in all {
+        for monitor in monitors {
             match monitor.origin.clone() {
                 Origin::Applied { key } => drop(existing.applied_by_key.insert(key, monitor)),
                 Origin::Api => drop(existing.api_created_by_id.insert(monitor.id, monitor)),
@@ -134,9 +138,9 @@ impl ExistingMonitors {
     }
 
     fn find_for_key(&self, key: &str) -> Option<&Monitor> {
-        let from_api =
+        let api_created =
             || self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
-        self.applied_by_key.get(key).or_else(from_api)
+        self.applied_by_key.get(key).or_else(api_created)
     }
 }
 
@@ -144,7 +148,7 @@ fn decide_all(
     customer: CustomerId,
     validation: &AccountValidationContext,
     entries: &[ApplyEntry],
-    all: Vec<Monitor>,
+    monitors: Vec<Monitor>,
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
     let context = validation.validation_context();
@@ -153,37 +157,41 @@ fn decide_all(
         .billing_plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
     let context = ValidationContext { billing_plans: plans.as_deref(), ..context };
-    let existing = ExistingMonitors::from_monitors(all);
-    let (mut decisions, mut faults, mut keys) = (Vec::new(), ErrorCollector::default(), HashSet::new());
-    for applied in entries {
-        let who = format!("monitor with key `{}`", applied.key);
-        if !keys.insert(applied.key.as_str()) {
-            faults.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` is used more than once");
+    let existing = ExistingMonitors::from_monitors(monitors);
+    let (mut decisions, mut collector, mut seen_keys) =
+        (Vec::new(), ErrorCollector::default(), HashSet::new());
+    for entry in entries {
+        let label = format!("monitor with key `{}`", entry.key);
+        if !seen_keys.insert(entry.key.as_str()) {
+            collector.add(&label, ValidationErrorKind::DuplicateField, "key", "`key` is used more than once");
         }
-        let old = existing.find_for_key(&applied.key);
-        validate_customer_field(customer, applied, &who, &mut faults);
-        if let Some(old) = old.filter(|old| old.monitor_type() != applied.monitor_type) {
+        let old = existing.find_for_key(&entry.key);
+        validate_customer_field(customer, entry, &label, &mut collector);
+        if let Some(old) = old.filter(|old| old.monitor_type() != entry.monitor_type) {
             let message =
                 format!("`type` must stay `{}`; give the new monitor another key", old.monitor_type());
-            faults.add(&who, ValidationErrorKind::Conflict, "type", message);
+            collector.add(&label, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
         match validate_new_with_secrets(
-            applied.monitor_type,
+            entry.monitor_type,
             InputFormat::File,
-            &applied.body,
+            &entry.body,
             &context,
             &reject_secret_files,
             ENVELOPE_FIELDS,
         ) {
-            Ok(accepted) => decisions.push(decide_entry(applied, old, accepted.document, accepted.warnings)),
-            Err(errors) => faults.add_all(&who, errors),
+            Ok(validated) => decisions.push(decide_entry(entry, old, validated.document, validated.warnings)),
+            Err(errors) => collector.add_all(&label, errors),
         }
     }
-    faults.into_result()?;
+    collector.into_result()?;
     if prune {
-        let mut removed: Vec<_> =
-            existing.applied_by_key.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
+        let mut removed: Vec<_> = existing
+            .applied_by_key
+            .into_iter()
+            .filter(|(key, _)| !seen_keys.contains(key.as_ref()))
+            .collect();
         removed.sort_by_key(|(_, monitor)| monitor.id);
         decisions.extend(removed.into_iter().map(|(key, old)| decide_removal(&key, old)));
     }
@@ -191,25 +199,26 @@ fn decide_all(
 }
 
 fn decide_entry(
-    applied: &ApplyEntry,
+    entry: &ApplyEntry,
     old: Option<&Monitor>,
     document: MonitorDocument,
     warnings: Vec<String>,
 ) -> ApplyDecision {
-    let key = applied.key.clone();
+    let key = entry.key.clone();
     let origin = Origin::Applied { key: Arc::from(key.as_str()) };
     let Some(old) = old else {
         let (before, after) = (Map::new(), created_fields(&document));
-        let step = MonitorChange::Create { audit_action: "create", origin, document: Arc::new(document) };
+        let monitor_change =
+            MonitorChange::Create { audit_action: "create", origin, document: Arc::new(document) };
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
-        return ApplyDecision { monitor_change: Some(step), applied_change: change };
+        return ApplyDecision { monitor_change: Some(monitor_change), applied_change: change };
     };
     let is_unchanged = *old.document == document;
     let (before, after) =
         if is_unchanged { <_>::default() } else { changed_document_fields(&old.document, &document) };
     let action = if is_unchanged { "none" } else { "change" };
     let (taken_over, metadata) = (old.origin != origin, (*old.metadata).clone());
-    let step = (taken_over || action == "change").then(|| MonitorChange::Update {
+    let monitor_change = (taken_over || action == "change").then(|| MonitorChange::Update {
         audit_action: if taken_over { "adopt" } else { "change" },
         old: Box::new(old.clone()),
         document: Arc::new(document),
@@ -217,7 +226,7 @@ fn decide_entry(
         new_origin: taken_over.then_some(origin),
     });
     ApplyDecision {
-        monitor_change: step,
+        monitor_change,
         applied_change: AppliedChange { key, id: Some(old.id), action, before, after, warnings },
     }
 }
@@ -240,13 +249,13 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
 /// Checks that an entry names no other account than the caller's.
 fn validate_customer_field(
     customer: CustomerId,
-    applied: &ApplyEntry,
-    who: &str,
-    faults: &mut ErrorCollector,
+    entry: &ApplyEntry,
+    label: &str,
+    collector: &mut ErrorCollector,
 ) {
-    if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
+    if let Some(node) = entry.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
         let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
-        faults.add(who, ValidationErrorKind::Conflict, "customer", message);
+        collector.add(label, ValidationErrorKind::Conflict, "customer", message);
     }
 }
 

@@ -27,10 +27,10 @@ pub(in crate::service) fn removed_fields(document: &MonitorDocument) -> Map<Stri
 pub(super) fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.metadata.paused_until != new.metadata.paused_until {
-        let until =
+        let pause_end =
             |monitor: &Monitor| monitor.metadata.paused_until.map_or(Value::Null, |at| at.to_string().into());
-        before.insert("paused_until".to_owned(), until(old));
-        after.insert("paused_until".to_owned(), until(new));
+        before.insert("paused_until".to_owned(), pause_end(old));
+        after.insert("paused_until".to_owned(), pause_end(new));
     }
     (before, after)
 }
@@ -47,9 +47,10 @@ pub(in crate::service) fn changed_document_fields(
     let names =
         revealed_old.keys().chain(revealed_new.keys().filter(|name| !revealed_old.contains_key(*name)));
     for name in names.filter(|name| revealed_old.get(*name) != revealed_new.get(*name)) {
-        let shown = |masked: &Map<String, Value>| masked.get(name).cloned().map_or(Value::Null, abbreviate);
-        before.insert(name.clone(), shown(&masked_old));
-        after.insert(name.clone(), shown(&masked_new));
+        let abbreviated =
+            |masked: &Map<String, Value>| masked.get(name).cloned().map_or(Value::Null, abbreviate);
+        before.insert(name.clone(), abbreviated(&masked_old));
+        after.insert(name.clone(), abbreviated(&masked_new));
     }
     (before, after)
 }

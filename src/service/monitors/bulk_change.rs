@@ -34,9 +34,9 @@ pub(super) fn read_request_body(
 
 /// Returns the ids under `monitors`, without duplicates.
 pub(super) fn requested_monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
-    let mut unique = HashSet::new();
+    let mut seen = HashSet::new();
     let ids = fields.get("monitors").and_then(Value::as_array).into_iter().flatten();
-    ids.filter_map(Value::as_i64).filter(|id| unique.insert(*id)).map(MonitorId).collect()
+    ids.filter_map(Value::as_i64).filter(|id| seen.insert(*id)).map(MonitorId).collect()
 }
 
 /// Collects the errors of several monitors, each with the monitor that it concerns.
@@ -47,11 +47,11 @@ pub(super) struct ErrorCollector {
 }
 
 impl ErrorCollector {
-    /// Adds `errors` of `who`, such as ``monitor `7` ``.
-    pub(super) fn add_all(&mut self, who: &str, errors: impl IntoIterator<Item = ValidationError>) {
+    /// Adds `errors` of `monitor_label`, such as ``monitor `7` ``.
+    pub(super) fn add_all(&mut self, monitor_label: &str, errors: impl IntoIterator<Item = ValidationError>) {
         for mut error in errors {
             if self.errors.len() < MAX_LISTED_ERRORS {
-                error.message = format!("{who}: {}", error.message);
+                error.message = format!("{monitor_label}: {}", error.message);
                 self.errors.push(error);
             } else {
                 self.unlisted_count += 1;
@@ -59,15 +59,15 @@ impl ErrorCollector {
         }
     }
 
-    /// Adds one error of `who`.
+    /// Adds one error of `monitor_label`.
     pub(super) fn add(
         &mut self,
-        who: &str,
-        rule: ValidationErrorKind,
+        monitor_label: &str,
+        kind: ValidationErrorKind,
         path: &str,
         message: impl Into<String>,
     ) {
-        self.add_all(who, [ValidationError::new(rule, path, Position::default(), message)]);
+        self.add_all(monitor_label, [ValidationError::new(kind, path, Position::default(), message)]);
     }
 
     /// Fails when there are errors.
@@ -90,7 +90,7 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
     format!("monitor `{id}`")
 }
 
-/// Changes all monitors in `fields["monitors"]`, or none. `change` returns the new document of a monitor, or adds
+/// Changes all monitors in `fields["monitors"]`, or none. `change_monitor` returns the new document of a monitor, or adds
 /// errors; it runs on a blocking thread. Returns the warnings of all monitors.
 ///
 /// # Errors
@@ -99,9 +99,9 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
 pub(super) async fn change_monitors(
     context: &MonitorContext,
     caller: &Caller,
-    action: &'static str,
-    fields: Map<String, Value>,
-    mut change: impl FnMut(
+    audit_action: &'static str,
+    request_fields: Map<String, Value>,
+    mut change_monitor: impl FnMut(
         &Monitor,
         &Map<String, Value>,
         &AccountValidationContext,
@@ -112,17 +112,18 @@ pub(super) async fn change_monitors(
 ) -> Result<Vec<String>, ServiceError> {
     let _lock = context.lock_exclusive().await;
     let validation = AccountValidationContext::new(context, caller).await?;
-    let olds = changeable_monitors(context, caller, &requested_monitor_ids(&fields))?;
-    let outcome = tokio::task::spawn_blocking(move || {
-        let (mut steps, mut faults) = (Vec::with_capacity(olds.len()), ErrorCollector::default());
+    let monitors = changeable_monitors(context, caller, &requested_monitor_ids(&request_fields))?;
+    let task = tokio::task::spawn_blocking(move || {
+        let (mut monitor_changes, mut collector) =
+            (Vec::with_capacity(monitors.len()), ErrorCollector::default());
         let mut warnings = Vec::new();
-        for old in olds {
-            if let Some(accepted) = change(&old, &fields, &validation, &mut faults) {
-                let who = monitor_label(old.id);
-                warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
-                let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
-                steps.push(MonitorChange::Update {
-                    audit_action: action,
+        for old in monitors {
+            if let Some(validated) = change_monitor(&old, &request_fields, &validation, &mut collector) {
+                let label = monitor_label(old.id);
+                warnings.extend(validated.warnings.iter().map(|warning| format!("{label}: {warning}")));
+                let (document, metadata) = (Arc::new(validated.document), (*old.metadata).clone());
+                monitor_changes.push(MonitorChange::Update {
+                    audit_action,
                     old: Box::new(old),
                     document,
                     metadata,
@@ -130,14 +131,16 @@ pub(super) async fn change_monitors(
                 });
             }
         }
-        faults.into_result().map(|()| (steps, warnings))
+        collector.into_result().map(|()| (monitor_changes, warnings))
     });
-    let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
-    let (steps, mut warnings) = outcome.await.map_err(stopped)??;
-    save_changes(context, caller, steps).await?;
-    if let Some(more) = warnings.len().checked_sub(MAX_LISTED_ERRORS).filter(|more| *more > 0) {
+    let server_stopping = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
+    let (monitor_changes, mut warnings) = task.await.map_err(server_stopping)??;
+    save_changes(context, caller, monitor_changes).await?;
+    if let Some(unlisted_count) =
+        warnings.len().checked_sub(MAX_LISTED_ERRORS).filter(|unlisted_count| *unlisted_count > 0)
+    {
         warnings.truncate(MAX_LISTED_ERRORS);
-        warnings.push(format!("{more} more warnings are not listed"));
+        warnings.push(format!("{unlisted_count} more warnings are not listed"));
     }
     Ok(warnings)
 }

@@ -20,7 +20,7 @@ use crate::syntax::node::{Node, NodeValue};
 const REQUEST_ONLY_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 
 /// Monitor bulk edit (interface.md 2.5): all or nothing. Sets the required fields in every monitor, and other fields
-/// if the body has them. `locations` replaces the monitor's own, or with `append` is added to those that it uses now,
+/// if the body has them. `locations` replaces the monitor's own, or with `appends_locations` is added to those that it uses now,
 /// its own or the account's. Duplicate ids count once. Returns the warnings.
 ///
 /// # Errors
@@ -34,42 +34,50 @@ pub async fn bulk_edit(
 ) -> Result<Vec<String>, ServiceError> {
     let fields = read_request_body(&MONITOR_BULK_EDIT, body)?;
     let request: UpdateLocationsRequest = parse_request_fields(&MONITOR_BULK_EDIT, &fields)?;
-    let append = request.update_locations_action == UpdateLocationsAction::Append;
-    let is_shared = |name: &str| !(REQUEST_ONLY_FIELDS.contains(&name) || append && name == "locations");
-    let entries = body.entries().iter().filter(|(key, _)| is_shared(&key.name)).cloned().collect();
-    let shared = Node { value: NodeValue::Map(entries), position: body.position };
-    let change = move |old: &Monitor,
-                       _: &Map<String, Value>,
-                       validation: &AccountValidationContext,
-                       faults: &mut ErrorCollector| {
-        let more = request.locations.as_deref().unwrap_or_default();
-        let patched = if append && !more.is_empty() {
-            &with_locations(&shared, current_and_added_locations(old, validation.account(), more))
+    let appends_locations = request.update_locations_action == UpdateLocationsAction::Append;
+    let is_monitor_field =
+        |name: &str| !(REQUEST_ONLY_FIELDS.contains(&name) || appends_locations && name == "locations");
+    let entries = body.entries().iter().filter(|(key, _)| is_monitor_field(&key.name)).cloned().collect();
+    let monitor_patch = Node { value: NodeValue::Map(entries), position: body.position };
+    let change_monitor = move |old: &Monitor,
+                               _: &Map<String, Value>,
+                               validation: &AccountValidationContext,
+                               collector: &mut ErrorCollector| {
+        let added_locations = request.locations.as_deref().unwrap_or_default();
+        let patch = if appends_locations && !added_locations.is_empty() {
+            &with_locations(
+                &monitor_patch,
+                current_and_added_locations(old, validation.account(), added_locations),
+            )
         } else {
-            &shared
+            &monitor_patch
         };
         match validate::validate_change(
             &old.document,
             InputFormat::V3,
-            patched,
+            patch,
             &validation.validation_context(),
         ) {
-            Ok(accepted) => Some(accepted),
+            Ok(validated) => Some(validated),
             Err(errors) => {
-                faults.add_all(&monitor_label(old.id), errors);
+                collector.add_all(&monitor_label(old.id), errors);
                 None
             }
         }
     };
-    change_monitors(context, caller, "bulk-edit", fields, change).await
+    change_monitors(context, caller, "bulk-edit", fields, change_monitor).await
 }
 
-/// Returns the locations that `monitor` uses now, followed by the others of `more`.
-fn current_and_added_locations(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
-    let mut unique = HashSet::new();
-    let more = more.iter().map(|location| location.id.0);
-    let pool = facts.location_pool(monitor).into_iter().chain(more);
-    pool.filter(|id| unique.insert(*id)).map(|id| json!({"id": id})).collect()
+/// Returns the locations that `monitor` uses now, followed by the others of `added`.
+fn current_and_added_locations(
+    monitor: &Monitor,
+    facts: &AccountFacts,
+    added: &[LocationReference],
+) -> Value {
+    let mut seen = HashSet::new();
+    let added = added.iter().map(|location| location.id.0);
+    let location_ids = facts.location_pool(monitor).into_iter().chain(added);
+    location_ids.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
 }
 
 fn with_locations(body: &Node, locations: Value) -> Node {

@@ -28,7 +28,7 @@ pub async fn bulk_edit_passwords(
 ) -> Result<Vec<String>, ServiceError> {
     let fields = read_request_body(&PASSWORD_BULK_EDIT, body)?;
     let request: ReplaceTextRequest<'_> = parse_request_fields(&PASSWORD_BULK_EDIT, &fields)?;
-    let masked: Vec<ValidationError> =
+    let mask_errors: Vec<ValidationError> =
         [("current_value", request.current_value), ("new_value", request.new_value)]
             .into_iter()
             .filter(|(_, value)| *value == MASK)
@@ -38,8 +38,8 @@ pub async fn bulk_edit_passwords(
                     .with_hint("give the value itself")
             })
             .collect();
-    if !masked.is_empty() {
-        return Err(ServiceError::Invalid(masked));
+    if !mask_errors.is_empty() {
+        return Err(ServiceError::Invalid(mask_errors));
     }
     change_monitors(context, caller, "bulk-edit-passwords", fields, replace_secrets_in_monitor).await
 }
@@ -101,17 +101,19 @@ impl SecretReplacer<'_> {
 
     fn replace_in_field(&mut self, field: &Field, path: &str, value: &mut Value) {
         match (&field.field_type, value) {
-            (FieldType::Object(inner), Value::Object(values)) => self.replace_in_object(inner, path, values),
-            (FieldType::List { item_type: FieldType::Object(inner), .. }, Value::Array(items)) => {
+            (FieldType::Object(field_table), Value::Object(values)) => {
+                self.replace_in_object(field_table, path, values)
+            }
+            (FieldType::List { item_type: FieldType::Object(field_table), .. }, Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Value::Object(values) = item {
-                        self.replace_in_object(inner, &format!("{path}[{index}]"), values);
+                        self.replace_in_object(field_table, &format!("{path}[{index}]"), values);
                     }
                 }
             }
-            (kind, Value::String(text)) if field.secret && constant_time_eq(text, self.old_secret) => {
+            (field_type, Value::String(text)) if field.secret && constant_time_eq(text, self.old_secret) => {
                 self.replaced_count += 1;
-                match kind {
+                match field_type {
                     FieldType::Text { max, .. } if self.new_secret.chars().count() > *max => {
                         let message = format!("`{path}` must have at most {max} characters");
                         self.errors.push(ValidationError::new(

@@ -34,13 +34,13 @@ pub async fn bulk_edit_scripts(
 ) -> Result<Vec<String>, ServiceError> {
     let fields = read_request_body(&SCRIPT_BULK_EDIT, body)?;
     let mut total_growth = 0;
-    let change = move |old: &Monitor,
-                       fields: &Map<String, Value>,
-                       validation: &AccountValidationContext,
-                       faults: &mut ErrorCollector| {
-        replace_in_script(old, fields, validation, &mut total_growth, faults)
+    let change_monitor = move |old: &Monitor,
+                               fields: &Map<String, Value>,
+                               validation: &AccountValidationContext,
+                               collector: &mut ErrorCollector| {
+        replace_in_script(old, fields, validation, &mut total_growth, collector)
     };
-    change_monitors(context, caller, "bulk-edit-scripts", fields, change).await
+    change_monitors(context, caller, "bulk-edit-scripts", fields, change_monitor).await
 }
 
 fn replace_in_script(
@@ -48,24 +48,24 @@ fn replace_in_script(
     fields: &Map<String, Value>,
     validation: &AccountValidationContext,
     total_growth: &mut usize,
-    faults: &mut ErrorCollector,
+    collector: &mut ErrorCollector,
 ) -> Option<ValidatedDocument> {
-    let who = monitor_label(old.id);
+    let label = monitor_label(old.id);
     let request: ReplaceTextRequest<'_> = match parse_request_fields(&SCRIPT_BULK_EDIT, fields) {
         Ok(request) => request,
         Err(error) => {
-            faults.add_all(&who, [error.into()]);
+            collector.add_all(&label, [error.into()]);
             return None;
         }
     };
-    let (current, new) = (request.current_value, request.new_value);
+    let (old_text, new_text) = (request.current_value, request.new_value);
     let script = old.document.script().unwrap_or_default();
     let script =
         if old.monitor_type() == MonitorType::BrowserScript { mask_secrets(script) } else { script.into() };
-    let count = script.matches(current).count();
-    if count == 0 {
-        faults.add(
-            &who,
+    let occurrences = script.matches(old_text).count();
+    if occurrences == 0 {
+        collector.add(
+            &label,
             ValidationErrorKind::Conflict,
             "current_value",
             "`script` does not contain `current_value`",
@@ -73,15 +73,15 @@ fn replace_in_script(
         return None;
     }
     // Checked before the script is built: replacing a letter by a page could make it huge.
-    let growth = count.saturating_mul(new.len().saturating_sub(current.len()));
+    let growth = occurrences.saturating_mul(new_text.len().saturating_sub(old_text.len()));
     *total_growth = total_growth.saturating_add(growth);
     let max_chars = match table::for_type(old.monitor_type()).field("script").map(|field| field.field_type) {
         Some(FieldType::Text { max, .. }) => max,
         _ => 0,
     };
     if script.len().saturating_add(growth) > max_chars.saturating_mul(4) {
-        faults.add(
-            &who,
+        collector.add(
+            &label,
             ValidationErrorKind::Length,
             "script",
             format!("`script` must have at most {max_chars} characters"),
@@ -91,35 +91,35 @@ fn replace_in_script(
     if *total_growth > MAX_TOTAL_GROWTH_BYTES {
         let message =
             "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
-        faults.add(&who, ValidationErrorKind::Length, "new_value", message);
+        collector.add(&label, ValidationErrorKind::Length, "new_value", message);
         return None;
     }
-    let before = script;
-    let script = before.replace(current, new);
-    if let Some(problem) = script_parse_error(old.monitor_type(), &before, &script) {
-        faults.add(
-            &who,
+    let old_script = script;
+    let script = old_script.replace(old_text, new_text);
+    if let Some(parse_error) = script_parse_error(old.monitor_type(), &old_script, &script) {
+        collector.add(
+            &label,
             ValidationErrorKind::Format,
             "script",
-            format!("`script` would no longer parse, {problem}"),
+            format!("`script` would no longer parse, {parse_error}"),
         );
         return None;
     }
     let body = Node::from(json!({"script": script}));
     match validate::validate_change(&old.document, InputFormat::V3, &body, &validation.validation_context()) {
-        Ok(accepted) => Some(accepted),
+        Ok(validated) => Some(validated),
         Err(errors) => {
-            faults.add_all(&who, errors);
+            collector.add_all(&label, errors);
             None
         }
     }
 }
 
 /// Returns why the script no longer parses or runs, where saving it would only warn.
-fn script_parse_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
-    let error = match kind {
+fn script_parse_error(monitor_type: MonitorType, old_script: &str, script: &str) -> Option<String> {
+    let error = match monitor_type {
         MonitorType::BrowserScript => {
-            ScriptSummary::parse(script).err().or_else(|| newly_introduced_error(before, script))
+            ScriptSummary::parse(script).err().or_else(|| newly_introduced_error(old_script, script))
         }
         MonitorType::Api => check_well_formed(script).err(),
         _ => None,
@@ -128,7 +128,7 @@ fn script_parse_error(kind: MonitorType, before: &str, script: &str) -> Option<S
 }
 
 /// Returns the first error of a script that was runnable before.
-fn newly_introduced_error(before: &str, script: &str) -> Option<ScriptError> {
+fn newly_introduced_error(old_script: &str, script: &str) -> Option<ScriptError> {
     let error = Script::parse(script).err()?.into_iter().next();
-    error.filter(|_| Script::parse(before).is_ok())
+    error.filter(|_| Script::parse(old_script).is_ok())
 }

@@ -42,19 +42,19 @@ impl ChangeSet {
         &mut self,
         dependencies: &MonitorDependencies,
         caller: &Caller,
-        step: MonitorChange,
+        change: MonitorChange,
         now: Timestamp,
     ) {
-        match step {
+        match change {
             MonitorChange::Create { audit_action, origin, document } => {
-                let entry = caller.audit_entry(
+                let audit_entry = caller.audit_entry(
                     now,
                     audit_action,
                     "monitor",
                     AuditObject::CreatedByWrite(self.created_count),
                     monitor_name(&document),
                 );
-                self.audit_entries.push(NewAuditEntry { after: created_fields(&document), ..entry });
+                self.audit_entries.push(NewAuditEntry { after: created_fields(&document), ..audit_entry });
                 self.created_count += 1;
                 self.push_create(dependencies, caller, origin, document, now);
             }
@@ -65,38 +65,39 @@ impl ChangeSet {
                     self.outcomes.push(ChangeOutcome::Unchanged(*old));
                     return;
                 }
-                let mut next = next_revision(caller, &old, document, metadata, now);
-                next.origin = new_origin.unwrap_or(next.origin);
-                let entry = caller.audit_entry(
+                let mut updated = next_revision(caller, &old, document, metadata, now);
+                updated.origin = new_origin.unwrap_or(updated.origin);
+                let audit_entry = caller.audit_entry(
                     now,
                     audit_action,
                     "monitor",
                     AuditObject::Id(old.id.0),
-                    monitor_name(&next.document),
+                    monitor_name(&updated.document),
                 );
-                let (before, after) = changed_fields(&old, &next);
-                let (undone_before, undone_after) = (after.clone(), before.clone());
-                let undo = rollback_audit_entry(entry.clone());
+                let (before, after) = changed_fields(&old, &updated);
+                let (rollback_before, rollback_after) = (after.clone(), before.clone());
+                let rollback_entry = rollback_audit_entry(audit_entry.clone());
                 self.rollback_audit_entries.push(NewAuditEntry {
-                    before: undone_before,
-                    after: undone_after,
-                    ..undo
+                    before: rollback_before,
+                    after: rollback_after,
+                    ..rollback_entry
                 });
-                self.audit_entries.push(NewAuditEntry { before, after, ..entry });
-                self.store_changes.push(update_change(dependencies, &next, old.revision));
-                let restored = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
-                self.rollback_changes.push(update_change(dependencies, &restored, next.revision));
-                self.outcomes.push(ChangeOutcome::Updated(next, *old));
+                self.audit_entries.push(NewAuditEntry { before, after, ..audit_entry });
+                self.store_changes.push(update_change(dependencies, &updated, old.revision));
+                let restored = Monitor { revision: Revision(updated.revision.0 + 1), ..(*old).clone() };
+                self.rollback_changes.push(update_change(dependencies, &restored, updated.revision));
+                self.outcomes.push(ChangeOutcome::Updated(updated, *old));
             }
             MonitorChange::Remove { old } => {
-                let entry = caller.audit_entry(
+                let audit_entry = caller.audit_entry(
                     now,
                     "delete",
                     "monitor",
                     AuditObject::Id(old.id.0),
                     monitor_name(&old.document),
                 );
-                self.audit_entries.push(NewAuditEntry { before: removed_fields(&old.document), ..entry });
+                self.audit_entries
+                    .push(NewAuditEntry { before: removed_fields(&old.document), ..audit_entry });
                 self.store_changes.push(ConfigChange::RemoveMonitor { id: old.id, expected: old.revision });
                 self.outcomes.push(ChangeOutcome::Removed(*old));
             }
@@ -144,14 +145,14 @@ impl ChangeSet {
         mut self,
         dependencies: &MonitorDependencies,
         caller: &Caller,
-        mut reserved: QuotaReservation,
+        mut quota_reservation: QuotaReservation,
     ) -> Result<Vec<Monitor>, ServiceError> {
-        let (writes, audit) =
+        let (store_changes, audit_entries) =
             (std::mem::take(&mut self.store_changes), std::mem::take(&mut self.audit_entries));
-        if !writes.is_empty() {
+        if !store_changes.is_empty() {
             // Checks that the planner still runs before anything is stored.
             dependencies.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped_error)?;
-            let ids = dependencies.config_store.write_changes(writes, audit).await?;
+            let ids = dependencies.config_store.write_changes(store_changes, audit_entries).await?;
             self.assign_ids(ids);
         }
         let (mut upserts, mut removed) = (Vec::new(), Vec::new());
@@ -165,53 +166,53 @@ impl ChangeSet {
             }
         }
         if !upserts.is_empty() || !removed.is_empty() {
-            let planned = dependencies.planner.apply(upserts.clone(), removed.clone()).await;
+            let plan_result = dependencies.planner.apply(upserts.clone(), removed.clone()).await;
             // Removed monitors need no rollback: a planner that has stopped does not run them.
-            if let Err(error) = planned
+            if let Err(error) = plan_result
                 && !upserts.is_empty()
             {
                 self.roll_back(dependencies, caller).await;
                 return Err(planner_stopped_error(error));
             }
         }
-        reserved.release_with(|| dependencies.monitor_cache.apply(upserts, &removed));
+        quota_reservation.release_with(|| dependencies.monitor_cache.apply(upserts, &removed));
         Ok(self.outcomes.into_iter().map(ChangeOutcome::into_monitor).collect())
     }
 
     fn assign_ids(&mut self, ids: Vec<i64>) {
-        let new = self.outcomes.iter_mut().filter_map(|outcome| match outcome {
+        let created_monitors = self.outcomes.iter_mut().filter_map(|outcome| match outcome {
             ChangeOutcome::Created(monitor) => Some(monitor),
             _ => None,
         });
-        for (monitor, id) in new.zip(ids) {
+        for (monitor, id) in created_monitors.zip(ids) {
             monitor.id = MonitorId(id);
         }
     }
 
     /// Rolls back the stored changes, except removals, since the planner stopped meanwhile.
     async fn roll_back(self, dependencies: &MonitorDependencies, caller: &Caller) {
-        let (mut undo, mut audit, mut restored) =
+        let (mut changes, mut audit_entries, mut restored) =
             (self.rollback_changes, self.rollback_audit_entries, Vec::new());
         for outcome in self.outcomes {
             match outcome {
                 ChangeOutcome::Created(monitor) => {
-                    let (id, at) = (AuditObject::Id(monitor.id.0), monitor.modified_at);
-                    audit.push(rollback_audit_entry(caller.audit_entry(
-                        at,
+                    let (id, now) = (AuditObject::Id(monitor.id.0), monitor.modified_at);
+                    audit_entries.push(rollback_audit_entry(caller.audit_entry(
+                        now,
                         "undo",
                         "monitor",
                         id,
                         monitor.name(),
                     )));
-                    undo.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
+                    changes.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
                 }
-                ChangeOutcome::Updated(next, old) => {
-                    restored.push(Monitor { revision: Revision(next.revision.0 + 1), ..old });
+                ChangeOutcome::Updated(updated, old) => {
+                    restored.push(Monitor { revision: Revision(updated.revision.0 + 1), ..old });
                 }
                 ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => {}
             }
         }
-        match dependencies.config_store.write_changes(undo, audit).await {
+        match dependencies.config_store.write_changes(changes, audit_entries).await {
             Ok(_) => dependencies.monitor_cache.apply(restored, &[]),
             Err(error) => {
                 tracing::error!(error = %error, "a change was stored during shutdown; it takes effect at the next start");
@@ -259,13 +260,17 @@ fn record_script_change(metadata: &mut MonitorMetadata, caller: &Caller, now: Ti
 }
 
 /// Builds the write of a new revision. Secrets of a monitor defined in a file stay in the file.
-fn update_change(dependencies: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
-    let sealed = match monitor.origin {
+fn update_change(
+    dependencies: &MonitorDependencies,
+    monitor: &Monitor,
+    expected_revision: Revision,
+) -> ConfigChange {
+    let sealed_secrets = match monitor.origin {
         Origin::File { .. } => None,
         _ => encrypt_secrets(&dependencies.keyring, monitor.customer, &monitor.document),
     };
-    let stored = StoredMonitor { monitor: monitor.clone(), sealed_secrets: sealed };
-    ConfigChange::UpdateMonitor { monitor: Box::new(stored), expected }
+    let stored = StoredMonitor { monitor: monitor.clone(), sealed_secrets };
+    ConfigChange::UpdateMonitor { monitor: Box::new(stored), expected: expected_revision }
 }
 
 fn rollback_audit_entry(entry: NewAuditEntry) -> NewAuditEntry {

@@ -15,7 +15,7 @@ use crate::schema::validate;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Converts a single-request API monitor of type `kind` to an equivalent step 1.
+/// Converts a single-request API monitor of type `monitor_type` to an equivalent step 1.
 ///
 /// # Errors
 /// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
@@ -24,14 +24,14 @@ pub async fn convert_to_steps(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
-    kind: MonitorType,
+    monitor_type: MonitorType,
     if_match: ExpectedRevision,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_exclusive().await;
     let validation = AccountValidationContext::new(context, caller).await?;
-    let is_stepped = matches!(kind, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
-    if !is_stepped
-        || find_own_monitor(&context.dependencies.monitor_cache, caller, id)?.monitor_type() != kind
+    let supports_steps = matches!(monitor_type, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
+    if !supports_steps
+        || find_own_monitor(&context.dependencies.monitor_cache, caller, id)?.monitor_type() != monitor_type
     {
         return Err(ServiceError::NotFound);
     }
@@ -49,13 +49,13 @@ pub async fn convert_to_steps(
         "assertions": document.value("assertions").unwrap_or(&json!([])),
     });
     let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
-    let accepted = validate::validate_change(
+    let validated = validate::validate_change(
         document,
         InputFormat::V3,
         &Node::from(body),
         &validation.validation_context(),
     )?;
-    let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
+    let (document, metadata) = (Arc::new(validated.document), (*old.metadata).clone());
     let step = MonitorChange::Update {
         audit_action: "convert-api",
         old: Box::new(old),
@@ -64,5 +64,5 @@ pub async fn convert_to_steps(
         new_origin: None,
     };
     let monitors = save_changes(context, caller, vec![step]).await?;
-    saved_object(&monitors, accepted.warnings)
+    saved_object(&monitors, validated.warnings)
 }

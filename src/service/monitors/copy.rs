@@ -44,10 +44,14 @@ pub async fn copy_monitor(
         Some(name) => name.to_owned(),
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
-    let named = Node::from(json!({"name": name}));
-    let accepted =
-        validate::validate_change(&old.document, InputFormat::V3, &named, &validation.validation_context())?;
-    let document = Arc::new(accepted.document);
+    let name_patch = Node::from(json!({"name": name}));
+    let validated = validate::validate_change(
+        &old.document,
+        InputFormat::V3,
+        &name_patch,
+        &validation.validation_context(),
+    )?;
+    let document = Arc::new(validated.document);
     let monitors = save_changes(
         context,
         caller,
@@ -57,28 +61,28 @@ pub async fn copy_monitor(
     if let Some(copy) = monitors.first() {
         copy_performance_alerts(context, caller, id, copy.id).await?;
     }
-    saved_object(&monitors, accepted.warnings)
+    saved_object(&monitors, validated.warnings)
 }
 
-/// Copies the performance alerts of `id` to `copy`, in a second transaction: they need the id of the copy.
+/// Copies the performance alerts of `from` to `to`, in a second transaction: they need the id of the copy.
 async fn copy_performance_alerts(
     context: &MonitorContext,
     caller: &Caller,
-    id: MonitorId,
-    copy: MonitorId,
+    from: MonitorId,
+    to: MonitorId,
 ) -> Result<(), ServiceError> {
     let filter = RecordFilter {
-        parent_ids: vec![id.0],
+        parent_ids: vec![from.0],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found =
         context.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
     let now = context.dependencies.clock.now();
-    let new = |record: Record| {
+    let to_copy = |record: Record| {
         ConfigChange::CreateRecord(NewRecord {
             kind: record.kind,
             customer: Some(caller.customer),
-            parent_id: Some(copy.0),
+            parent_id: Some(to.0),
             unique_key: None,
             created_at: now,
             created_by: caller.login.to_string(),
@@ -86,9 +90,9 @@ async fn copy_performance_alerts(
             private_data: None,
         })
     };
-    let alerts: Vec<ConfigChange> = found.items.into_iter().map(new).collect();
-    if !alerts.is_empty() {
-        context.dependencies.config_store.write_changes(alerts, Vec::new()).await?;
+    let changes: Vec<ConfigChange> = found.items.into_iter().map(to_copy).collect();
+    if !changes.is_empty() {
+        context.dependencies.config_store.write_changes(changes, Vec::new()).await?;
     }
     Ok(())
 }

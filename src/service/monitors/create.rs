@@ -12,7 +12,7 @@ use crate::schema::{Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Creates a monitor of `kind`.
+/// Creates a monitor of `monitor_type`.
 ///
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every error of `body`,
@@ -20,15 +20,15 @@ use crate::syntax::node::Node;
 pub async fn create(
     context: &MonitorContext,
     caller: &Caller,
-    kind: MonitorType,
-    form: InputFormat,
+    monitor_type: MonitorType,
+    format: InputFormat,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_shared().await;
     let validation = AccountValidationContext::new(context, caller).await?;
-    let accepted = validate::validate_new(kind, form, body, &validation.validation_context())?;
-    let document = Arc::new(accepted.document);
-    let step = MonitorChange::Create { audit_action: "create", origin: Origin::Api, document };
-    let monitors = save_changes(context, caller, vec![step]).await?;
-    saved_object(&monitors, accepted.warnings)
+    let validated = validate::validate_new(monitor_type, format, body, &validation.validation_context())?;
+    let document = Arc::new(validated.document);
+    let change = MonitorChange::Create { audit_action: "create", origin: Origin::Api, document };
+    let monitors = save_changes(context, caller, vec![change]).await?;
+    saved_object(&monitors, validated.warnings)
 }

@@ -14,7 +14,7 @@ use crate::schema::{Monitor, MonitorDocument, SecretMode, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Changes a monitor. Not found if `kind` is given and is not its type. Its revision stays the same unless a value
+/// Changes a monitor. Not found if `expected_type` is given and is not its type. Its revision stays the same unless a value
 /// changes.
 ///
 /// # Errors
@@ -25,32 +25,32 @@ pub async fn patch(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
-    kind: Option<MonitorType>,
-    form: InputFormat,
+    expected_type: Option<MonitorType>,
+    format: InputFormat,
     body: &Node,
     if_match: ExpectedRevision,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_exclusive().await;
     let validation = AccountValidationContext::new(context, caller).await?;
-    if kind.is_some_and(|kind| {
+    if expected_type.is_some_and(|expected_type| {
         find_own_monitor(&context.dependencies.monitor_cache, caller, id)
-            .is_ok_and(|existing| existing.monitor_type() != kind)
+            .is_ok_and(|existing| existing.monitor_type() != expected_type)
     }) {
         return Err(ServiceError::NotFound);
     }
     let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
-    let accepted = validate::validate_change(&old.document, form, body, &validation.validation_context())?;
-    let document = Arc::new(without_echoed_locations(&old, accepted.document, body, validation.account())?);
+    let validated = validate::validate_change(&old.document, format, body, &validation.validation_context())?;
+    let document = Arc::new(without_echoed_locations(&old, validated.document, body, validation.account())?);
     let metadata = (*old.metadata).clone();
-    let step = MonitorChange::Update {
+    let change = MonitorChange::Update {
         audit_action: "change",
         old: Box::new(old),
         document,
         metadata,
         new_origin: None,
     };
-    let monitors = save_changes(context, caller, vec![step]).await?;
-    saved_object(&monitors, accepted.warnings)
+    let monitors = save_changes(context, caller, vec![change]).await?;
+    saved_object(&monitors, validated.warnings)
 }
 
 /// Removes a monitor; its results follow retention.
@@ -77,23 +77,23 @@ fn without_echoed_locations(
     old: &Monitor,
     document: MonitorDocument,
     body: &Node,
-    facts: &AccountFacts,
+    account: &AccountFacts,
 ) -> Result<MonitorDocument, ServiceError> {
     if body.get("monitor_uses_own_locations").is_none() {
         return Ok(document);
     }
-    let home_location = facts.location_pool(old).first().copied().map(LocationId);
-    let defaults = facts.default_locations.iter().copied().map(LocationId);
-    let same_home = !old.document.differs_from_default("home_location")
+    let home_location = account.location_pool(old).first().copied().map(LocationId);
+    let defaults = account.default_locations.iter().copied().map(LocationId);
+    let echoes_home_location = !old.document.differs_from_default("home_location")
         && document.settings().schedule.home_location == home_location;
-    let same_pool =
+    let echoes_locations =
         !old.document.differs_from_default("locations") && document.location_ids().into_iter().eq(defaults);
-    if !same_home && !same_pool {
+    if !echoes_home_location && !echoes_locations {
         return Ok(document);
     }
     let mut values = document.to_stored(SecretMode::Revealed);
-    for (name, same) in [("home_location", same_home), ("locations", same_pool)] {
-        if same {
+    for (name, is_echoed) in [("home_location", echoes_home_location), ("locations", echoes_locations)] {
+        if is_echoed {
             values.shift_remove(name);
         }
     }

@@ -58,8 +58,8 @@ impl MonitorContext {
 
     /// Adds a lookup of the last runs of scripts.
     #[must_use]
-    pub fn with_last_run_lookup(mut self, runs: Arc<dyn LastRunLookup>) -> Self {
-        self.last_run_lookup = Some(runs);
+    pub fn with_last_run_lookup(mut self, lookup: Arc<dyn LastRunLookup>) -> Self {
+        self.last_run_lookup = Some(lookup);
         self
     }
 
@@ -75,14 +75,19 @@ impl MonitorContext {
         self.dependencies.monitor_cache.get_for_customer(customer, id)
     }
 
-    /// Returns the first `max` matching monitors by id, from `start` on.
-    pub fn list_from(&self, start: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
-        self.dependencies.monitor_cache.list_from(start, max, fits)
+    /// Returns the first `limit` matching monitors by id, from `start` on.
+    pub fn list_from(
+        &self,
+        start: MonitorId,
+        limit: usize,
+        matches: impl Fn(&Monitor) -> bool,
+    ) -> Vec<Monitor> {
+        self.dependencies.monitor_cache.list_from(start, limit, matches)
     }
 
     /// Returns how many monitors match, and the id of the match after `skip` others.
-    pub fn count_and_find(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
-        self.dependencies.monitor_cache.count_and_find(skip, fits)
+    pub fn count_and_find(&self, skip: u64, matches: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+        self.dependencies.monitor_cache.count_and_find(skip, matches)
     }
 
     /// Returns the account cache.

@@ -30,19 +30,19 @@ pub async fn monitors_to_json(
     if monitors.is_empty() {
         return Ok(Vec::new());
     }
-    let facts = context.dependencies.account_cache.facts(caller.customer).await?;
+    let account = context.dependencies.account_cache.facts(caller.customer).await?;
     let now = context.dependencies.clock.now();
     let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
-    let blackouts = unended_blackouts(&blackouts, &facts, now);
+    let blackouts = unended_blackouts(&blackouts, &account, now);
     let agreements = ids_by_monitor(&records_of_monitors(context, caller, RecordKind::Sla, monitors).await?);
     let alerts =
         ids_by_monitor(&records_of_monitors(context, caller, RecordKind::PerformanceAlert, monitors).await?);
-    let shown = |monitor: &Monitor| {
+    let to_object = |monitor: &Monitor| {
         let script = monitor.document.script_summary();
         let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
         let json = MonitorJson {
             monitor,
-            account: &facts,
+            account: &account,
             caller,
             last_script_run: last_script_run(context, monitor),
             script_summary: script,
@@ -56,7 +56,7 @@ pub async fn monitors_to_json(
         };
         json.to_json()
     };
-    Ok(monitors.iter().map(shown).collect())
+    Ok(monitors.iter().map(to_object).collect())
 }
 
 /// Returns the JSON object of the monitor with this id, like [`monitors_to_json`], or else of the monitor with a
@@ -72,23 +72,23 @@ pub async fn monitor_or_view_to_json(
     id: i64,
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
     let monitors = &context.dependencies.monitor_cache;
-    let mut is_view = false;
+    let mut is_content_view = false;
     let mut found = monitors.get_for_customer(caller.customer, MonitorId(id));
     if found.is_none()
         && context.dependencies.config_store.customer_for_monitor(MonitorId(id)).await?.is_none()
     {
-        let has_view =
+        let has_content_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
         found = monitors
-            .count_and_find(0, has_view)
+            .count_and_find(0, has_content_view)
             .1
             .and_then(|first| monitors.get_for_customer(caller.customer, first));
-        is_view = found.is_some();
+        is_content_view = found.is_some();
     }
     let Some(monitor) = found else { return Ok(None) };
-    let shown = monitors_to_json(context, caller, std::slice::from_ref(&monitor)).await?;
-    let object = shown.into_iter().next().map(|mut object| {
-        if is_view {
+    let objects = monitors_to_json(context, caller, std::slice::from_ref(&monitor)).await?;
+    let object = objects.into_iter().next().map(|mut object| {
+        if is_content_view {
             object.insert("id".to_owned(), json!(id));
             object.insert("is_content_view".to_owned(), json!(true));
         }
@@ -118,8 +118,8 @@ async fn records_of_monitors(
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.
 fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
-    let runs = context.last_run_lookup.as_ref()?;
-    (monitor.monitor_type() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
+    let lookup = context.last_run_lookup.as_ref()?;
+    (monitor.monitor_type() == MonitorType::BrowserScript).then(|| lookup.last_run(monitor)).flatten()
 }
 
 /// Returns the ids of blackouts that have not ended, by monitor.
@@ -129,29 +129,29 @@ fn unended_blackouts(
     now: Timestamp,
 ) -> HashMap<MonitorId, Vec<i64>> {
     let now = to_local(now, &facts.time_zone);
-    let mut upcoming: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    let mut ids_by_monitor: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         // The parent of a notifier blackout is a recipient, whose id may equal that of a monitor.
         let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { continue };
         let is_for_monitor = blackout.kind != BlackoutKind::RecipientNotifications;
         let Some(monitor) = record.parent_id.filter(|_| is_for_monitor) else { continue };
-        let thru = blackout.thru_date.and_then(parse_local_time);
-        if blackout.persistent || thru.is_some_and(|thru| thru > now) {
-            upcoming.entry(MonitorId(monitor)).or_default().push(record.id);
+        let until = blackout.thru_date.and_then(parse_local_time);
+        if blackout.persistent || until.is_some_and(|until| until > now) {
+            ids_by_monitor.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
-    upcoming
+    ids_by_monitor
 }
 
 /// Returns the ids of records, by monitor.
 fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
-    let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    let mut ids_by_monitor: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         if let Some(monitor) = record.parent_id {
-            found.entry(MonitorId(monitor)).or_default().push(record.id);
+            ids_by_monitor.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
-    found
+    ids_by_monitor
 }
 
 /// A monitor with the data of its JSON object.
@@ -182,24 +182,24 @@ impl MonitorJson<'_> {
             if field.name == "id" {
                 continue;
             }
-            let own = values.get_mut(field.name).map(Value::take);
-            let value = self.computed_field(field.name, own.as_ref()).or(own);
+            let stored_value = values.get_mut(field.name).map(Value::take);
+            let value = self.computed_field(field.name, stored_value.as_ref()).or(stored_value);
             object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
         }
         object
     }
 
     /// Returns the value of a computed field; `None` when the document's own value counts.
-    fn computed_field(&self, name: &str, own: Option<&Value>) -> Option<Value> {
+    fn computed_field(&self, field: &str, stored_value: Option<&Value>) -> Option<Value> {
         let monitor = self.monitor;
         let metadata = &monitor.metadata;
-        Some(match name {
+        Some(match field {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
             "paused_until" => json!(format_utc(monitor.paused_until(self.now)?)),
-            "home_location" if own.is_none() => json!(self.account.location_pool(monitor).first()?),
-            "locations" => self.locations(own),
-            "custom_properties" => self.custom_properties(own),
+            "home_location" if stored_value.is_none() => json!(self.account.location_pool(monitor).first()?),
+            "locations" => self.locations(stored_value),
+            "custom_properties" => self.custom_properties(stored_value),
             "ssl_cert_name" => json!(self.client_certificate()?.name),
             "ssl_cert_format" => json!(self.client_certificate()?.format),
             "blackout_ids" => json!(self.blackout_ids),
@@ -239,20 +239,20 @@ impl MonitorJson<'_> {
     }
 
     /// Returns its locations, or those of the account, with name and region. Devices are the provider's.
-    fn locations(&self, own: Option<&Value>) -> Value {
+    fn locations(&self, stored_value: Option<&Value>) -> Value {
         if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
-            return own.cloned().unwrap_or_else(|| json!([]));
+            return stored_value.cloned().unwrap_or_else(|| json!([]));
         }
-        let shown = |id: i64| match self.account.locations.get(&id) {
-            Some(known) => json!({"id": id, "name": known.name, "region": known.region}),
+        let to_object = |id: i64| match self.account.locations.get(&id) {
+            Some(location) => json!({"id": id, "name": location.name, "region": location.region}),
             // The location was removed since.
             None => json!({"id": id, "name": "", "region": 0}),
         };
-        self.account.location_pool(self.monitor).into_iter().map(shown).collect()
+        self.account.location_pool(self.monitor).into_iter().map(to_object).collect()
     }
 
-    fn custom_properties(&self, own: Option<&Value>) -> Value {
-        let shown = |entry: &Value| {
+    fn custom_properties(&self, stored_value: Option<&Value>) -> Value {
+        let to_object = |entry: &Value| {
             let (id, value_id) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
             let known = self.account.properties.get(&id);
             let value = known.and_then(|property| property.values.get(&value_id));
@@ -260,7 +260,7 @@ impl MonitorJson<'_> {
             let value = value.map(String::as_str).unwrap_or_default();
             Some(json!({"id": id, "value_id": value_id, "name": name, "value": value}))
         };
-        own.and_then(Value::as_array).into_iter().flatten().filter_map(shown).collect()
+        stored_value.and_then(Value::as_array).into_iter().flatten().filter_map(to_object).collect()
     }
 
     fn client_certificate(&self) -> Option<&crate::catalog::CertificateSummary> {

@@ -12,23 +12,27 @@ use crate::vault::{Keyring, VaultError};
 
 /// Encrypts the secrets of `document` for the account; `None` when it has none.
 pub(super) fn encrypt_secrets(
-    vault: &Keyring,
+    keyring: &Keyring,
     customer: CustomerId,
     document: &MonitorDocument,
 ) -> Option<Vec<u8>> {
     let plain = Zeroizing::new(document.secrets()?.to_string());
-    Some(vault.seal(&seal_context("monitor", customer), plain.as_bytes()))
+    Some(keyring.seal(&seal_context("monitor", customer), plain.as_bytes()))
 }
 
 /// Decrypts the secrets of `stored_monitor`.
-pub(super) fn decrypt_secrets(vault: &Keyring, stored_monitor: StoredMonitor) -> Result<Monitor, VaultError> {
+pub(super) fn decrypt_secrets(
+    keyring: &Keyring,
+    stored_monitor: StoredMonitor,
+) -> Result<Monitor, VaultError> {
     let StoredMonitor { mut monitor, sealed_secrets: sealed } = stored_monitor;
     let Some(sealed) = sealed else { return Ok(monitor) };
-    let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;
+    let plain = keyring.open(&seal_context("monitor", monitor.customer), &sealed)?;
     let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
-    let (kind, stored) = (monitor.monitor_type(), monitor.document.to_stored(SecretMode::Omitted));
+    let (monitor_type, stored) = (monitor.monitor_type(), monitor.document.to_stored(SecretMode::Omitted));
     monitor.document = Arc::new(
-        MonitorDocument::with_secrets(kind, stored, secrets).map_err(|_| VaultError::AuthenticationFailed)?,
+        MonitorDocument::with_secrets(monitor_type, stored, secrets)
+            .map_err(|_| VaultError::AuthenticationFailed)?,
     );
     Ok(monitor)
 }

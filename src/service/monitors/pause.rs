@@ -50,25 +50,20 @@ async fn set_paused_until(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
-    action: &'static str,
+    audit_action: &'static str,
     until: Timestamp,
 ) -> Result<SavedObject, ServiceError> {
     let _lock = context.lock_exclusive().await;
     let old = find_own_monitor(&context.dependencies.monitor_cache, caller, id)?;
     let now = context.dependencies.clock.now();
     let is_paused = old.metadata.paused_until.is_some_and(|until| until > now);
-    if action == "resume" && !is_paused {
+    if audit_action == "resume" && !is_paused {
         return saved_object(&[old], Vec::new());
     }
     let metadata = MonitorMetadata { paused_until: Some(until), ..(*old.metadata).clone() };
     let document = Arc::clone(&old.document);
-    let step = MonitorChange::Update {
-        audit_action: action,
-        old: Box::new(old),
-        document,
-        metadata,
-        new_origin: None,
-    };
+    let step =
+        MonitorChange::Update { audit_action, old: Box::new(old), document, metadata, new_origin: None };
     let monitors = save_changes(context, caller, vec![step]).await?;
     register_pauses(context, &monitors);
     saved_object(&monitors, Vec::new())
@@ -81,19 +76,19 @@ pub fn register_pauses(context: &MonitorContext, monitors: &[Monitor]) {
 
 /// Plans the monitors whose pause is over; called about once a second.
 pub async fn resume_due_monitors(context: &MonitorContext, now: Timestamp) {
-    let due = context.pause_ends.take_due(now);
-    if due.is_empty() {
+    let due_pauses = context.pause_ends.take_due(now);
+    if due_pauses.is_empty() {
         return;
     }
     let _lock = context.lock_exclusive().await;
-    let monitor = |(until, id): (Timestamp, MonitorId)| {
+    let still_paused_until = |(until, id): (Timestamp, MonitorId)| {
         context
             .dependencies
             .monitor_cache
             .get(id)
-            .filter(|monitor| monitor.metadata.paused_until == Some(until))
+            .filter(|still_paused_until| still_paused_until.metadata.paused_until == Some(until))
     };
-    let resumed: Vec<Monitor> = due.into_iter().filter_map(monitor).collect();
+    let resumed: Vec<Monitor> = due_pauses.into_iter().filter_map(still_paused_until).collect();
     if !resumed.is_empty()
         && let Err(error) = context.dependencies.planner.apply(resumed, Vec::new()).await
     {

@@ -21,7 +21,7 @@ impl PauseEnds {
     /// Removes and returns the pauses that are over at `now`.
     pub(super) fn take_due(&self, now: Timestamp) -> BTreeSet<(Timestamp, MonitorId)> {
         let mut ends = self.0.lock();
-        let ahead = ends.split_off(&(now + Duration::from_micros(1), MonitorId(i64::MIN)));
-        std::mem::replace(&mut *ends, ahead)
+        let not_due = ends.split_off(&(now + Duration::from_micros(1), MonitorId(i64::MIN)));
+        std::mem::replace(&mut *ends, not_due)
     }
 }

@@ -25,39 +25,42 @@ impl PendingPlanCounts {
         &self,
         monitor_cache: &MonitorCache,
         customer: CustomerId,
-        facts: &AccountFacts,
+        account: &AccountFacts,
     ) -> Option<Vec<BillingPlan>> {
-        let plans = facts.common.plans.as_ref()?;
+        let plans = account.common.plans.as_ref()?;
         let pending = self.0.lock();
-        let counted = |plan: &BillingPlan| {
+        let with_usage = |plan: &BillingPlan| {
             let pending_count = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
-            let monitors = monitor_cache.count_under_plan(customer, &plan.code) + pending_count;
-            BillingPlan { monitor_count: monitors, ..plan.clone() }
+            let monitor_count = monitor_cache.count_under_plan(customer, &plan.code) + pending_count;
+            BillingPlan { monitor_count, ..plan.clone() }
         };
-        Some(plans.iter().map(counted).collect())
+        Some(plans.iter().map(with_usage).collect())
     }
 
-    /// Reserves the quota that `steps` need; fails when a plan is full.
+    /// Reserves the quota that `changes` need; fails when a plan is full.
     pub(super) fn reserve(
         &self,
-        monitors: &MonitorCache,
+        monitor_cache: &MonitorCache,
         customer: CustomerId,
-        facts: &AccountFacts,
-        steps: &[MonitorChange],
+        account: &AccountFacts,
+        changes: &[MonitorChange],
     ) -> Result<QuotaReservation, ServiceError> {
         let mut reservation =
             QuotaReservation { pending: self.clone(), customer, count_by_plan: BTreeMap::default() };
-        let Some(plans) = &facts.common.plans else { return Ok(reservation) };
+        let Some(plans) = &account.common.plans else { return Ok(reservation) };
         let mut pending = self.0.lock();
-        for (code, count) in demand_by_plan(steps) {
+        for (code, count) in demand_by_plan(changes) {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
-            let max = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
+            let max_monitors = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
             let pending_count = pending.entry((customer, code.clone())).or_default();
-            let current = monitors.count_under_plan(customer, &code) + *pending_count;
-            if let Some(max) = max.filter(|max| current + count > *max) {
+            let monitor_count = monitor_cache.count_under_plan(customer, &code) + *pending_count;
+            if let Some(max_monitors) =
+                max_monitors.filter(|max_monitors| monitor_count + count > *max_monitors)
+            {
                 // Dropping the reservation takes the lock again.
                 drop(pending);
-                let message = format!("`billing_plancode`: plan `{code}` is full with {max} monitors");
+                let message =
+                    format!("`billing_plancode`: plan `{code}` is full with {max_monitors} monitors");
                 let error = ValidationError::new(
                     ValidationErrorKind::Conflict,
                     "billing_plancode",
@@ -74,18 +77,18 @@ impl PendingPlanCounts {
     }
 }
 
-/// Returns how many more monitors `steps` create under each plan.
-fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
-    let code = |document: &MonitorDocument| document.billing_plancode().to_owned();
+/// Returns how many more monitors `changes` create under each plan.
+fn demand_by_plan(changes: &[MonitorChange]) -> BTreeMap<String, i64> {
+    let plan_code = |document: &MonitorDocument| document.billing_plancode().to_owned();
     let mut demand: BTreeMap<String, i64> = BTreeMap::new();
-    for step in steps {
+    for step in changes {
         match step {
-            MonitorChange::Create { document, .. } => *demand.entry(code(document)).or_default() += 1,
+            MonitorChange::Create { document, .. } => *demand.entry(plan_code(document)).or_default() += 1,
             MonitorChange::Update { old, document, .. } => {
-                *demand.entry(code(document)).or_default() += 1;
-                *demand.entry(code(&old.document)).or_default() -= 1;
+                *demand.entry(plan_code(document)).or_default() += 1;
+                *demand.entry(plan_code(&old.document)).or_default() -= 1;
             }
-            MonitorChange::Remove { old } => *demand.entry(code(&old.document)).or_default() -= 1,
+            MonitorChange::Remove { old } => *demand.entry(plan_code(&old.document)).or_default() -= 1,
         }
     }
     demand
@@ -100,9 +103,9 @@ pub(super) struct QuotaReservation {
 
 impl QuotaReservation {
     /// Updates the monitor cache and releases the quota under one lock, so that monitors count exactly once.
-    pub(super) fn release_with(&mut self, monitor_cache: impl FnOnce()) {
+    pub(super) fn release_with(&mut self, update_monitor_cache: impl FnOnce()) {
         let mut pending = self.pending.0.lock();
-        monitor_cache();
+        update_monitor_cache();
         release(&mut pending, self.customer, std::mem::take(&mut self.count_by_plan));
     }
 }
@@ -113,8 +116,8 @@ impl Drop for QuotaReservation {
     }
 }
 
-fn release(pending: &mut CountByPlan, customer: CustomerId, places: BTreeMap<String, usize>) {
-    for (code, count) in places {
+fn release(pending: &mut CountByPlan, customer: CustomerId, count_by_plan: BTreeMap<String, usize>) {
+    for (code, count) in count_by_plan {
         let key = (customer, code);
         if let Some(pending_count) = pending.get_mut(&key) {
             *pending_count = pending_count.saturating_sub(count);

@@ -6,9 +6,9 @@ use super::monitor_context::MonitorContext;
 use crate::schema::Monitor;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 
-/// Saves all of `steps` or none, with an audit entry each, plans them and updates the monitor cache. Callers hold
-/// [`MonitorContext::lock_exclusive`], or [`MonitorContext::lock_shared`] when all of `steps` are creates. Returns the
-/// monitors as they are now, in the order of `steps`; for removed ones, their last revision.
+/// Saves all of `monitor_changes` or none, with an audit entry each, plans them and updates the monitor cache. Callers hold
+/// [`MonitorContext::lock_exclusive`], or [`MonitorContext::lock_shared`] when all of `monitor_changes` are creates. Returns the
+/// monitors as they are now, in the order of `monitor_changes`; for removed ones, their last revision.
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors of
@@ -16,25 +16,26 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 pub(super) async fn save_changes(
     context: &MonitorContext,
     caller: &Caller,
-    steps: Vec<MonitorChange>,
+    monitor_changes: Vec<MonitorChange>,
 ) -> Result<Vec<Monitor>, ServiceError> {
     let dependencies = &context.dependencies;
     let facts = dependencies.account_cache.facts(caller.customer).await?;
     let reservation =
-        context.plan_quota.reserve(&dependencies.monitor_cache, caller.customer, &facts, &steps)?;
+        context.plan_quota.reserve(&dependencies.monitor_cache, caller.customer, &facts, &monitor_changes)?;
     let now = dependencies.clock.now();
-    let mut changes = ChangeSet::default();
-    for (index, step) in steps.into_iter().enumerate() {
+    let mut change_set = ChangeSet::default();
+    for (index, step) in monitor_changes.into_iter().enumerate() {
         if index % 128 == 127 {
             // Thousands of changes must not starve other tasks.
             tokio::task::yield_now().await;
         }
-        changes.push(dependencies, caller, step, now);
+        change_set.push(dependencies, caller, step, now);
     }
     let (dependencies, caller) = (dependencies.clone(), caller.clone());
     // A separate task: it completes even if the caller is cancelled.
-    let commit = tokio::spawn(async move { changes.commit(&dependencies, &caller, reservation).await });
-    commit.await.map_err(|_| ServiceError::Unavailable("the server is shutting down".to_owned()))?
+    let commit_task =
+        tokio::spawn(async move { change_set.commit(&dependencies, &caller, reservation).await });
+    commit_task.await.map_err(|_| ServiceError::Unavailable("the server is shutting down".to_owned()))?
 }
 
 /// Returns the response to a change of one monitor.

@@ -12,9 +12,9 @@ use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let mut whole = ACCOUNT.defaults();
-    whole.extend(old.fields.clone());
-    let fields = merged_fields(&ACCOUNT, &whole, body)?;
+    let mut old_with_defaults = ACCOUNT.defaults();
+    old_with_defaults.extend(old.fields.clone());
+    let fields = merged_fields(&ACCOUNT, &old_with_defaults, body)?;
     let mut errors: Vec<ValidationError> = Vec::new();
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
         && !is_time_zone(zone)
@@ -50,9 +50,9 @@ fn validate_default_locations(
     body: &Node,
     errors: &mut Vec<ValidationError>,
 ) {
-    let list = fields.get("default_locations").and_then(Value::as_array);
+    let entries = fields.get("default_locations").and_then(Value::as_array);
     let ids: Vec<i64> =
-        list.into_iter().flatten().filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
+        entries.into_iter().flatten().filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
     for (index, id) in ids.iter().enumerate() {
         let path = format!("default_locations[{index}].id");
         if !cx.account.locations.contains_key(id) {

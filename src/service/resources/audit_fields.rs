@@ -17,25 +17,26 @@ pub(super) fn changed_fields(
 ) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = (Map::new(), Map::new());
     for field in table.fields() {
-        let (was, is) = (old.get(field.name), new.get(field.name));
-        if was == is {
+        let (old_value, new_value) = (old.get(field.name), new.get(field.name));
+        if old_value == new_value {
             continue;
         }
         // Every role that may view reads the audit trail, but only editors may see webhook addresses in full.
-        let is_address = table.name == RECIPIENT.name && field.name == "recipient";
-        let hidden =
-            |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked_webhook_url);
-        let shown = |value: &Value| match hidden(value) {
-            Some(hidden) => json!(hidden),
+        let is_recipient_address = table.name == RECIPIENT.name && field.name == "recipient";
+        let masked_address = |value: &Value| {
+            value.as_str().filter(|_| is_recipient_address).and_then(recipient::masked_webhook_url)
+        };
+        let for_audit = |value: &Value| match masked_address(value) {
+            Some(masked_address) => json!(masked_address),
             None if field.secret => json!(MASK),
             None => abbreviate(value.clone()),
         };
         let name = || field.name.to_owned();
         if !old.is_empty() {
-            before.insert(name(), was.map_or(Value::Null, shown));
+            before.insert(name(), old_value.map_or(Value::Null, for_audit));
         }
         if !new.is_empty() {
-            after.insert(name(), is.map_or(Value::Null, shown));
+            after.insert(name(), new_value.map_or(Value::Null, for_audit));
         }
     }
     (before, after)

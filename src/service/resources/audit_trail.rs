@@ -27,18 +27,18 @@ impl RecordService {
     }
 }
 
-fn audit_entry_to_json(row: AuditEntry) -> Map<String, Value> {
+fn audit_entry_to_json(entry: AuditEntry) -> Map<String, Value> {
     into_object(json!({
-        "id": row.id,
-        "at": format_utc(row.at),
-        "login": row.login,
-        "address": row.address,
-        "via": row.entry_point,
-        "action": row.action,
-        "object": row.object,
-        "object_id": row.object_id,
-        "object_name": row.object_name,
-        "before": row.before,
-        "after": row.after,
+        "id": entry.id,
+        "at": format_utc(entry.at),
+        "login": entry.login,
+        "address": entry.address,
+        "via": entry.entry_point,
+        "action": entry.action,
+        "object": entry.object,
+        "object_id": entry.object_id,
+        "object_name": entry.object_name,
+        "before": entry.before,
+        "after": entry.after,
     }))
 }

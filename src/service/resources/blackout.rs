@@ -13,35 +13,35 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let read = blackout::validate_new(body, to_local(cx.now, &cx.account.time_zone));
-    let (mut fields, mut errors) = match read {
+    let parse_result = blackout::validate_new(body, to_local(cx.now, &cx.account.time_zone));
+    let (mut fields, mut errors) = match parse_result {
         Ok(fields) => (fields, Vec::new()),
         Err(errors) => (Map::new(), errors),
     };
-    let assoc = body.get("assoc_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
-    let kind = body.get("type").and_then(Node::as_text).unwrap_or_default();
-    if let Some(assoc) = assoc
-        && let Some(message) = unknown_subject_message(cx, kind, assoc)
+    let subject_id = body.get("assoc_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
+    let subject_type = body.get("type").and_then(Node::as_text).unwrap_or_default();
+    if let Some(subject_id) = subject_id
+        && let Some(message) = unknown_subject_message(cx, subject_type, subject_id)
     {
-        errors.push(field_conflict_error(body, "assoc_id", message).with_value(assoc.to_string()));
+        errors.push(field_conflict_error(body, "assoc_id", message).with_value(subject_id.to_string()));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
     }
     fields.remove("assoc_id");
     default_to_one_time(&mut fields);
-    Ok(RecordDraft { parent_id: assoc, ..RecordDraft::new(fields) })
+    Ok(RecordDraft { parent_id: subject_id, ..RecordDraft::new(fields) })
 }
 
-/// Returns an error message if the monitor or recipient `assoc` does not exist.
-fn unknown_subject_message(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
-    if kind == "Notifier" {
-        let known = cx.account.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
-        return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
+/// Returns an error message if the monitor or recipient `subject_id` does not exist.
+fn unknown_subject_message(cx: &RecordContext<'_>, subject_type: &str, subject_id: i64) -> Option<String> {
+    if subject_type == "Notifier" {
+        let exists = cx.account.contacts.recipients.iter().any(|recipient| recipient.id.0 == subject_id);
+        return (!exists).then(|| format!("`assoc_id`: there is no recipient `{subject_id}`"));
     }
-    let known =
-        cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(assoc)).is_some();
-    (!known).then(|| format!("`assoc_id`: monitor `{assoc}` does not exist"))
+    let exists =
+        cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(subject_id)).is_some();
+    (!exists).then(|| format!("`assoc_id`: monitor `{subject_id}` does not exist"))
 }
 
 /// Sets `persistent` if it is absent, since lists are filtered by it.

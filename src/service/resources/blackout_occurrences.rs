@@ -10,32 +10,32 @@ use crate::domain::{RecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
 impl RecordService {
-    /// Returns the first `max` occurrences of the blackout `id` that end after `after` (default: now).
+    /// Returns the first `limit` occurrences of the blackout `id` that end after `after` (default: now).
     pub async fn blackout_occurrences(
         &self,
         caller: &Caller,
         id: i64,
         after: Option<Timestamp>,
-        max: usize,
+        limit: usize,
     ) -> Result<Vec<Map<String, Value>>, ServiceError> {
-        let kind = record_definition(RecordKind::Blackout);
-        caller.require_permission(kind.view_permission)?;
-        let cx = self.context(caller, kind).await?;
+        let definition = record_definition(RecordKind::Blackout);
+        caller.require_permission(definition.view_permission)?;
+        let cx = self.context(caller, definition).await?;
         let record = self.find_visible(&cx, id).await?;
         let Some(blackout) = contacts::blackout_from_record(&record) else { return Ok(Vec::new()) };
-        let found = cx.account.calendar.occurrences(&blackout, after.unwrap_or(cx.now), max);
+        let occurrences = cx.account.calendar.occurrences(&blackout, after.unwrap_or(cx.now), limit);
         let zone = &cx.account.time_zone;
-        let shown = |(from, thru): (Timestamp, Timestamp)| {
+        let to_object = |(from, until): (Timestamp, Timestamp)| {
             [
                 ("from_date", format_window_time(from, zone)),
-                ("thru_date", format_window_time(thru, zone)),
+                ("thru_date", format_window_time(until, zone)),
                 ("from", format_utc(from)),
-                ("thru", format_utc(thru)),
+                ("thru", format_utc(until)),
             ]
             .into_iter()
             .map(|(name, text)| (name.to_owned(), json!(text)))
             .collect()
         };
-        Ok(found.into_iter().map(shown).collect())
+        Ok(occurrences.into_iter().map(to_object).collect())
     }
 }

@@ -29,33 +29,34 @@ const MAX_MONITORS_IN_FILTER: usize = 500;
 impl RecordService {
     /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
-        let kind = record_definition(RecordKind::Blackout);
-        caller.require_permission(kind.edit_permission)?;
+        let definition = record_definition(RecordKind::Blackout);
+        caller.require_permission(definition.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         // The monitors must not be removed before their blackouts are stored.
         let _monitors = self.dependencies.monitor_cache.lock_shared().await;
-        let cx = self.context(caller, kind).await?;
+        let cx = self.context(caller, definition).await?;
         let request = blackout::validate_bulk_edit(body, to_local(cx.now, &cx.account.time_zone))?;
-        let monitors = requested_monitor_ids(&cx, &request)?;
-        let new = [
+        let monitor_ids = requested_monitor_ids(&cx, &request)?;
+        let new_blackouts = [
             ("update_one_time", "one_time_blackouts", false),
             ("update_persistent", "persistent_blackouts", true),
         ]
         .into_iter()
-        .filter(|(switch, ..)| request.get(*switch) == Some(&Value::Bool(true)))
-        .flat_map(|(_, list, weekly)| {
-            list_entries(&request, list).map(move |entry| new_blackout_fields(entry, weekly))
+        .filter(|(enable_field, ..)| request.get(*enable_field) == Some(&Value::Bool(true)))
+        .flat_map(|(_, list_field, weekly)| {
+            list_entries(&request, list_field).map(move |entry| new_blackout_fields(entry, weekly))
         })
         .collect::<Vec<_>>();
-        let replaced = self.blackouts_to_replace(&cx, &request, &monitors).await?;
-        let max = monitors.len().saturating_mul(new.len()).saturating_add(replaced.len());
-        if max > MAX_BLACKOUTS_PER_EDIT {
+        let to_remove = self.blackouts_to_replace(&cx, &request, &monitor_ids).await?;
+        let change_count =
+            monitor_ids.len().saturating_mul(new_blackouts.len()).saturating_add(to_remove.len());
+        if change_count > MAX_BLACKOUTS_PER_EDIT {
             let message = format!(
-                "`monitors`: this creates and removes {max} blackouts; at most {MAX_BLACKOUTS_PER_EDIT} are allowed at once"
+                "`monitors`: this creates and removes {change_count} blackouts; at most {MAX_BLACKOUTS_PER_EDIT} are allowed at once"
             );
             return Err(invalid_request(field_conflict_error(body, "monitors", message)));
         }
-        let (changes, entries) = build_changes(&cx, &monitors, &new, &replaced);
+        let (changes, entries) = build_changes(&cx, &monitor_ids, &new_blackouts, &to_remove);
         if !changes.is_empty() {
             self.dependencies.config_store.write_changes(changes, entries).await?;
             self.dependencies.account_cache.invalidate();
@@ -68,26 +69,27 @@ impl RecordService {
         &self,
         cx: &RecordContext<'_>,
         request: &Map<String, Value>,
-        monitors: &BTreeSet<i64>,
+        monitor_ids: &BTreeSet<i64>,
     ) -> Result<Vec<Record>, ServiceError> {
-        let replaces = |switch: &str, action: &str| {
-            request.get(switch) == Some(&Value::Bool(true)) && request.get(action) == Some(&json!("replace"))
+        let replaces = |enable_field: &str, action_field: &str| {
+            request.get(enable_field) == Some(&Value::Bool(true))
+                && request.get(action_field) == Some(&json!("replace"))
         };
-        let once = replaces("update_one_time", "update_one_time_action");
-        let weekly = replaces("update_persistent", "update_persistent_action");
-        if !once && !weekly {
+        let replaces_one_time = replaces("update_one_time", "update_one_time_action");
+        let replaces_weekly = replaces("update_persistent", "update_persistent_action");
+        if !replaces_one_time && !replaces_weekly {
             return Ok(Vec::new());
         }
         let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(cx.caller.customer);
-        if monitors.len() <= MAX_MONITORS_IN_FILTER {
-            filter.parent_ids = monitors.iter().copied().collect();
+        if monitor_ids.len() <= MAX_MONITORS_IN_FILTER {
+            filter.parent_ids = monitor_ids.iter().copied().collect();
         }
         let found =
             self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let is_replaced = |record: &Record| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
-            let is_selected = if blackout.persistent { weekly } else { once };
-            let is_attached = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
+            let is_selected = if blackout.persistent { replaces_weekly } else { replaces_one_time };
+            let is_attached = record.parent_id.is_some_and(|monitor| monitor_ids.contains(&monitor));
             is_selected
                 && is_attached
                 && blackout.kind != BlackoutKind::RecipientNotifications
@@ -103,25 +105,25 @@ pub(super) fn requested_monitor_ids(
     request: &Map<String, Value>,
 ) -> Result<BTreeSet<i64>, ServiceError> {
     let ids: BTreeSet<i64> = list_entries(request, "monitors").filter_map(Value::as_i64).collect();
-    let monitors = &cx.dependencies.monitor_cache;
+    let monitor_cache = &cx.dependencies.monitor_cache;
     let unknown: Vec<i64> = ids
         .iter()
         .copied()
-        .filter(|id| monitors.get_for_customer(cx.caller.customer, MonitorId(*id)).is_none())
+        .filter(|id| monitor_cache.get_for_customer(cx.caller.customer, MonitorId(*id)).is_none())
         .take(10)
         .collect();
     if unknown.is_empty() {
         return Ok(ids);
     }
-    let named: Vec<_> = unknown.iter().map(|id| format!("`{id}`")).collect();
+    let quoted_ids: Vec<_> = unknown.iter().map(|id| format!("`{id}`")).collect();
     Err(ServiceError::Forbidden(format!(
         "`monitors`: monitor {} does not exist; nothing was changed",
-        named.join(", ")
+        quoted_ids.join(", ")
     )))
 }
 
-fn list_entries<'a>(request: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
-    request.get(list).and_then(Value::as_array).into_iter().flatten()
+fn list_entries<'a>(request: &'a Map<String, Value>, field: &str) -> impl Iterator<Item = &'a Value> {
+    request.get(field).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
@@ -135,12 +137,14 @@ fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
 /// Builds the writes. New blackouts come first, since their audit entries refer to them by index.
 fn build_changes(
     cx: &RecordContext<'_>,
-    monitors: &BTreeSet<i64>,
-    new: &[Map<String, Value>],
-    removed: &[Record],
+    monitor_ids: &BTreeSet<i64>,
+    new_blackouts: &[Map<String, Value>],
+    to_remove: &[Record],
 ) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
-    let (mut changes, mut entries) = (Vec::new(), Vec::new());
-    for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
+    let (mut changes, mut audit_entries) = (Vec::new(), Vec::new());
+    for (monitor, fields) in
+        monitor_ids.iter().flat_map(|id| new_blackouts.iter().map(move |fields| (*id, fields)))
+    {
         let mut entry = cx.audit_entry(
             "create",
             AuditObject::CreatedByWrite(changes.len()),
@@ -148,7 +152,7 @@ fn build_changes(
         );
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
-        entries.push(entry);
+        audit_entries.push(entry);
         changes.push(ConfigChange::CreateRecord(NewRecord {
             kind: RecordKind::Blackout,
             customer: Some(cx.caller.customer),
@@ -160,14 +164,14 @@ fn build_changes(
             private_data: None,
         }));
     }
-    for record in removed {
+    for record in to_remove {
         let mut entry =
             cx.audit_entry("delete", AuditObject::Id(record.id), cx.definition.name_of(&record.fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
-        entries.push(entry);
+        audit_entries.push(entry);
         let (kind, id) = (RecordKind::Blackout, record.id);
         changes.push(ConfigChange::RemoveRecord { kind, id, expected: record.revision });
     }
-    (changes, entries)
+    (changes, audit_entries)
 }

@@ -17,9 +17,9 @@ use crate::store::{Pagination, RecordFilter};
 use crate::syntax::node::Node;
 
 /// Returns the health field. Locations of the settings have this process as their only agent; others have none.
-pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {
-    let state = if alive > 0 { "alive" } else { "away" };
-    json!({"agents": agents, "alive": alive, "state": state})
+pub(super) fn health_to_json(agent_count: usize, alive_count: usize) -> Value {
+    let state = if alive_count > 0 { "alive" } else { "away" };
+    json!({"agents": agent_count, "alive": alive_count, "state": state})
 }
 
 /// Prepares a location with an enrolment secret, which is returned once and stored as its hash.
@@ -38,9 +38,11 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     let becomes_private = draft.fields.get("private") == Some(&json!(true))
         && !settings_from_record::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
-        let others = |document: &MonitorDocument| uses_location(document, old.id);
-        let total = monitor_usage_text(cx.dependencies, None, others);
-        if total.is_some() && total != monitor_usage_text(cx.dependencies, Some(old.customer), others) {
+        let uses_this_location = |document: &MonitorDocument| uses_location(document, old.id);
+        let usage_everywhere = monitor_usage_text(cx.dependencies, None, uses_this_location);
+        if usage_everywhere.is_some()
+            && usage_everywhere != monitor_usage_text(cx.dependencies, Some(old.customer), uses_this_location)
+        {
             let message = "Monitors of other accounts use this location; it cannot become private";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
@@ -67,18 +69,21 @@ fn generate_enrolment_secret() -> Result<String, ServiceError> {
 
 /// Refuses to remove a location that monitors or account defaults use.
 pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    if let Some(users) = monitor_usage_text(cx.dependencies, None, |document| uses_location(document, old.id))
+    if let Some(usage_text) =
+        monitor_usage_text(cx.dependencies, None, |document| uses_location(document, old.id))
     {
-        return Err(ServiceError::Conflict(format!("{users} this location; give them another one first")));
+        return Err(ServiceError::Conflict(format!(
+            "{usage_text} this location; give them another one first"
+        )));
     }
     let all = Pagination { limit: u32::MAX, offset: 0 };
     let accounts = cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Customer), all).await?;
-    let names = |account: &&Record| {
+    let lists_this_location = |account: &&Record| {
         settings_or_skip::<AccountSettings<'_>>(account).is_some_and(|account| {
             account.default_locations.iter().any(|location| location.id == LocationId(old.id))
         })
     };
-    match accounts.items.iter().filter(names).count() {
+    match accounts.items.iter().filter(lists_this_location).count() {
         0 => Ok(()),
         count => {
             let message = format!("This location is among the default locations of {count} account(s)");
@@ -87,7 +92,8 @@ pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Resul
     }
 }
 
-fn uses_location(document: &MonitorDocument, id: i64) -> bool {
-    let id = LocationId(id);
-    document.settings().schedule.home_location == Some(id) || document.location_ids().contains(&id)
+fn uses_location(document: &MonitorDocument, location_id: i64) -> bool {
+    let location_id = LocationId(location_id);
+    document.settings().schedule.home_location == Some(location_id)
+        || document.location_ids().contains(&location_id)
 }

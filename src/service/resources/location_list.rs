@@ -17,16 +17,17 @@ pub(super) async fn list_locations(
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let stored = cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Location), all).await?;
+    let location_records =
+        cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Location), all).await?;
     let agents = cx.dependencies.planner.agent_statuses();
     let configured = cx.account.common.locations.iter().map(|location| configured_to_json(location, &agents));
-    let records = stored.items.iter().filter(|record| cx.can_see(record));
-    let rows: Vec<_> =
+    let records = location_records.items.iter().filter(|record| cx.can_see(record));
+    let objects: Vec<_> =
         configured.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
-    let count = rows.len() as u64;
+    let count = objects.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    Ok(Paginated { total: count, items: rows.into_iter().skip(offset).take(limit).collect() })
+    Ok(Paginated { total: count, items: objects.into_iter().skip(offset).take(limit).collect() })
 }
 
 /// Returns the configured location with this id.

@@ -13,13 +13,15 @@ impl RecordService {
     pub async fn performance_alerts_of_monitor(
         &self,
         caller: &Caller,
-        monitor: MonitorId,
+        monitor_id: MonitorId,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_permission(record_definition(RecordKind::PerformanceAlert).view_permission)?;
-        self.require_own_monitor(caller, monitor)?;
-        let filter =
-            RecordFilter { parent_ids: vec![monitor.0], ..RecordFilter::new(RecordKind::PerformanceAlert) };
+        self.require_own_monitor(caller, monitor_id)?;
+        let filter = RecordFilter {
+            parent_ids: vec![monitor_id.0],
+            ..RecordFilter::new(RecordKind::PerformanceAlert)
+        };
         self.list(caller, filter, page).await
     }
 
@@ -27,9 +29,9 @@ impl RecordService {
     pub(super) fn require_own_monitor(
         &self,
         caller: &Caller,
-        monitor: MonitorId,
+        monitor_id: MonitorId,
     ) -> Result<(), ServiceError> {
-        let known = self.dependencies.monitor_cache.get_for_customer(caller.customer, monitor).is_some();
-        if known { Ok(()) } else { Err(ServiceError::NotFound) }
+        let is_own = self.dependencies.monitor_cache.get_for_customer(caller.customer, monitor_id).is_some();
+        if is_own { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

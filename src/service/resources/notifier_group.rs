@@ -44,60 +44,68 @@ async fn validate(
     body: &Node,
 ) -> Result<(), ServiceError> {
     let mut errors = Vec::new();
-    let entries_of = |list: &'static str| {
-        let entries = fields.get(list).filter(|_| body.get(list).is_some()).and_then(Value::as_array);
+    let entries_of = |field: &'static str| {
+        let entries = fields.get(field).filter(|_| body.get(field).is_some()).and_then(Value::as_array);
         entries.into_iter().flatten().enumerate()
     };
-    for list in ["monitors", "recipients", "errortypes", "templates"] {
-        let mut unique = HashSet::new();
-        for (index, entry) in entries_of(list) {
-            let part = |name: &str| entry.get(name).and_then(Value::as_i64);
-            if !unique.insert((part("id"), part("step_number"), part("content_view_id"))) {
-                let path = format!("{list}[{index}]");
+    for field in ["monitors", "recipients", "errortypes", "templates"] {
+        let mut seen = HashSet::new();
+        for (index, entry) in entries_of(field) {
+            let number_field = |name: &str| entry.get(name).and_then(Value::as_i64);
+            if !seen.insert((
+                number_field("id"),
+                number_field("step_number"),
+                number_field("content_view_id"),
+            )) {
+                let path = format!("{field}[{index}]");
                 errors.push(field_conflict_error(body, &path, format!("`{path}` is already in the list")));
             }
         }
     }
-    let mut views = Vec::new();
-    let mut unknown = |list: &'static str, what: &str, known: &dyn Fn(i64) -> bool| {
-        for (index, entry) in entries_of(list) {
+    let mut view_errors = Vec::new();
+    let mut report_unknown_ids = |field: &'static str, object_name: &str, exists: &dyn Fn(i64) -> bool| {
+        for (index, entry) in entries_of(field) {
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
-            if !known(id) {
-                let path = format!("{list}[{index}].id");
-                errors.push(unknown_id_error(body, &path, what, id));
+            if !exists(id) {
+                let path = format!("{field}[{index}].id");
+                errors.push(unknown_id_error(body, &path, object_name, id));
             }
         }
     };
     let customer = cx.caller.customer;
-    unknown("monitors", "monitor", &|id| {
+    report_unknown_ids("monitors", "monitor", &|id| {
         cx.dependencies.monitor_cache.get_for_customer(customer, MonitorId(id)).is_some()
     });
     for (index, entry) in entries_of("monitors") {
-        let part = |name: &str| entry.get(name).and_then(Value::as_i64);
-        let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
+        let number_field = |name: &str| entry.get(name).and_then(Value::as_i64);
+        let Some((id, content_view_id)) = number_field("id").zip(number_field("content_view_id")) else {
+            continue;
+        };
         let monitor = cx.dependencies.monitor_cache.get_for_customer(customer, MonitorId(id));
         // An unknown monitor is reported already.
-        if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
+        if monitor.is_some_and(|monitor| !monitor.has_content_view(content_view_id)) {
             let path = format!("monitors[{index}].content_view_id");
-            let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
-            views.push(field_conflict_error(body, &path, message).with_value(view.to_string()));
+            let message = format!("`{path}`: monitor `{id}` has no content view `{content_view_id}`");
+            view_errors
+                .push(field_conflict_error(body, &path, message).with_value(content_view_id.to_string()));
         }
     }
-    let recipients: HashSet<i64> = cx.account.contacts.recipients.iter().map(|one| one.id.0).collect();
-    unknown("recipients", "recipient", &|id| recipients.contains(&id));
+    let recipients: HashSet<i64> =
+        cx.account.contacts.recipients.iter().map(|recipient| recipient.id.0).collect();
+    report_unknown_ids("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
         let filter = RecordFilter::new(RecordKind::Template).for_customer(customer);
         let found =
             cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
-        unknown("templates", "template", &|id| templates.contains(&id));
+        report_unknown_ids("templates", "template", &|id| templates.contains(&id));
     }
-    errors.extend(views);
+    errors.extend(view_errors);
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
-fn unknown_id_error(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
-    field_conflict_error(body, path, format!("`{path}`: {what} `{id}` does not exist"))
+fn unknown_id_error(body: &Node, path: &str, object_name: &str, id: i64) -> ValidationError {
+    field_conflict_error(body, path, format!("`{path}`: {object_name} `{id}` does not exist"))
         .with_value(id.to_string())
 }
 
@@ -111,13 +119,13 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
         cx.dependencies.monitor_cache.get_for_customer(record.customer, MonitorId(id)).is_some()
     };
     let monitors = record.fields.get("monitors")?.as_array()?;
-    let shown = |entry: &Value| {
-        let part = |name: &str| entry.get(name);
+    let to_object = |entry: &Value| {
+        let field_value = |name: &str| entry.get(name);
         json!({
-            "id": part("id"),
-            "step_number": part("step_number"),
-            "content_view_id": part("content_view_id"),
+            "id": field_value("id"),
+            "step_number": field_value("step_number"),
+            "content_view_id": field_value("content_view_id"),
         })
     };
-    Some(monitors.iter().filter(exists).map(shown).collect())
+    Some(monitors.iter().filter(exists).map(to_object).collect())
 }

@@ -15,13 +15,13 @@ const MAX_PER_MONITOR: u64 = 50;
 
 /// Prepares a performance alert of the monitor in the path.
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let monitor = cx.parent_id.ok_or(ServiceError::NotFound)?;
-    if cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none() {
+    let monitor_id = cx.parent_id.ok_or(ServiceError::NotFound)?;
+    if cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor_id)).is_none() {
         return Err(ServiceError::NotFound);
     }
     let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
     let filter = RecordFilter {
-        parent_ids: vec![monitor],
+        parent_ids: vec![monitor_id],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(cx.caller.customer)
     };
     let existing = cx.dependencies.config_store.records(filter, Pagination { limit: 1, offset: 0 }).await?;
@@ -30,8 +30,8 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
             "The monitor has {MAX_PER_MONITOR} performance alerts already"
         )));
     }
-    let warnings = window_warnings(cx, monitor, &fields);
-    Ok(RecordDraft { parent_id: Some(monitor), warnings, ..RecordDraft::new(fields) })
+    let warnings = window_warnings(cx, monitor_id, &fields);
+    Ok(RecordDraft { parent_id: Some(monitor_id), warnings, ..RecordDraft::new(fields) })
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -41,15 +41,15 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
 }
 
 /// Warns if the window is shorter than the monitor's interval, since it may then contain no check.
-fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
-    let Some(monitor) =
-        cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor))
+fn window_warnings(cx: &RecordContext<'_>, monitor_id: i64, fields: &Map<String, Value>) -> Vec<String> {
+    let Some(monitor_id) =
+        cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor_id))
     else {
         return Vec::new();
     };
     let (window, interval) = (
         fields.get("window").and_then(Value::as_i64).unwrap_or_default(),
-        i64::from(monitor.document.settings().schedule.interval_minutes),
+        i64::from(monitor_id.document.settings().schedule.interval_minutes),
     );
     if window >= interval {
         return Vec::new();

@@ -31,12 +31,12 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
         assign_value_ids(&mut fields, &old.fields, body)?;
         let (before, after) = (value_texts_by_id(&old.fields), value_texts_by_id(&fields));
         for (id, text) in before.iter().filter(|(id, _)| !after.contains_key(id)) {
-            let used = monitor_usage_text(cx.dependencies, Some(old.customer), |document| {
+            let usage_text = monitor_usage_text(cx.dependencies, Some(old.customer), |document| {
                 uses_property(document, old.id, Some(*id))
             });
-            if let Some(users) = used {
+            if let Some(usage_text) = usage_text {
                 return Err(ServiceError::Conflict(format!(
-                    "{users} the value `{text}` ({id}); it cannot be removed"
+                    "{usage_text} the value `{text}` ({id}); it cannot be removed"
                 )));
             }
         }
@@ -50,8 +50,8 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     match monitor_usage_text(cx.dependencies, Some(old.customer), |document| {
         uses_property(document, old.id, None)
     }) {
-        Some(users) => {
-            Err(ServiceError::Conflict(format!("{users} this property; remove it from them first")))
+        Some(usage_text) => {
+            Err(ServiceError::Conflict(format!("{usage_text} this property; remove it from them first")))
         }
         None => Ok(()),
     }
@@ -69,10 +69,10 @@ fn value_texts_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
 }
 
 /// Whether a monitor has the property, with this value if given.
-fn uses_property(document: &crate::schema::MonitorDocument, property: i64, value: Option<i64>) -> bool {
-    document
-        .custom_properties()
-        .any(|own| own.id == property && value.is_none_or(|value| own.value_id == value))
+fn uses_property(document: &crate::schema::MonitorDocument, property_id: i64, value_id: Option<i64>) -> bool {
+    document.custom_properties().any(|assigned| {
+        assigned.id == property_id && value_id.is_none_or(|value_id| assigned.value_id == value_id)
+    })
 }
 
 /// Assigns an id to every value: the given one, else that of an old value with the same text, else a new one.
@@ -81,19 +81,20 @@ fn assign_value_ids(
     old: &Map<String, Value>,
     body: &Node,
 ) -> Result<(), ServiceError> {
-    let known = value_texts_by_id(old);
-    let mut next = old.get(NEXT_VALUE_FIELD).and_then(Value::as_i64).unwrap_or(1);
+    let old_values = value_texts_by_id(old);
+    let mut next_id = old.get(NEXT_VALUE_FIELD).and_then(Value::as_i64).unwrap_or(1);
     let mut errors: Vec<ValidationError> = Vec::new();
-    let (mut ids, mut texts) = (BTreeSet::new(), BTreeSet::new());
-    let list = fields.get_mut("values").and_then(Value::as_array_mut);
-    let list = list.map(std::mem::take).unwrap_or_default();
-    let named: BTreeSet<i64> = list.iter().filter_map(|value| value.get("id")?.as_i64()).collect();
-    let mut values = Vec::with_capacity(list.len());
-    for (index, value) in list.iter().enumerate() {
+    let (mut seen_ids, mut seen_texts) = (BTreeSet::new(), BTreeSet::new());
+    let new_entries = fields.get_mut("values").and_then(Value::as_array_mut);
+    let new_entries = new_entries.map(std::mem::take).unwrap_or_default();
+    let requested_ids: BTreeSet<i64> =
+        new_entries.iter().filter_map(|value| value.get("id")?.as_i64()).collect();
+    let mut values = Vec::with_capacity(new_entries.len());
+    for (index, value) in new_entries.iter().enumerate() {
         let text = value.get("value").and_then(Value::as_str).unwrap_or_default();
         let path = |name: &str| format!("values[{index}].{name}");
         let id = match value.get("id").and_then(Value::as_i64) {
-            Some(id) if !known.contains_key(&id) => {
+            Some(id) if !old_values.contains_key(&id) => {
                 let path = path("id");
                 let message =
                     format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
@@ -102,17 +103,19 @@ fn assign_value_ids(
             }
             Some(id) => id,
             None => {
-                let same = known.iter().find(|(id, known)| *known == text && !named.contains(id));
-                same.map_or_else(
+                let unchanged_value = old_values
+                    .iter()
+                    .find(|(id, old_values)| *old_values == text && !requested_ids.contains(id));
+                unchanged_value.map_or_else(
                     || {
-                        next += 1;
-                        next - 1
+                        next_id += 1;
+                        next_id - 1
                     },
                     |(id, _)| *id,
                 )
             }
         };
-        for (name, is_unique) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
+        for (name, is_unique) in [("id", seen_ids.insert(id)), ("value", seen_texts.insert(text))] {
             if !is_unique {
                 let path = path(name);
                 errors.push(field_conflict_error(body, &path, format!("`{path}` is already in the list")));
@@ -124,6 +127,6 @@ fn assign_value_ids(
         return Err(ServiceError::Invalid(errors));
     }
     fields.insert("values".to_owned(), Value::Array(values));
-    fields.insert(NEXT_VALUE_FIELD.to_owned(), json!(next));
+    fields.insert(NEXT_VALUE_FIELD.to_owned(), json!(next_id));
     Ok(())
 }

@@ -28,29 +28,31 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
         return Err(invalid_request(field_conflict_error(body, "password", message)));
     }
     validate(&fields, body, password.is_some())?;
-    let private = password.map(|password| seal_password(cx, &password));
-    Ok(RecordDraft { private_data: private, ..RecordDraft::new(fields) })
+    let sealed_password = password.map(|password| seal_password(cx, &password));
+    Ok(RecordDraft { private_data: sealed_password, ..RecordDraft::new(fields) })
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
     // A masked address that is sent back keeps the stored one.
-    let current: RecipientSettings<'_> = settings_from_record(old)?;
-    let shown = masked_webhook_url(current.recipient);
-    if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
-        fields.insert("recipient".to_owned(), json!(current.recipient));
+    let old_settings: RecipientSettings<'_> = settings_from_record(old)?;
+    let masked_address = masked_webhook_url(old_settings.recipient);
+    if masked_address.is_some()
+        && fields.get("recipient").and_then(Value::as_str) == masked_address.as_deref()
+    {
+        fields.insert("recipient".to_owned(), json!(old_settings.recipient));
     }
     let password = take_password(&mut fields);
     // Null and an empty text remove the password.
-    let unset = body.get("password").is_some();
-    let private = match password {
+    let removes_password = body.get("password").is_some();
+    let sealed_password = match password {
         Some(password) if *password == MASK => password_to_keep(old, &fields, body)?,
         Some(password) => Some(seal_password(cx, &password)),
-        None if unset => None,
+        None if removes_password => None,
         None => password_to_keep(old, &fields, body)?,
     };
-    validate(&fields, body, private.is_some())?;
-    Ok(RecordDraft { private_data: private, ..RecordDraft::from_record(old, fields) })
+    validate(&fields, body, sealed_password.is_some())?;
+    Ok(RecordDraft { private_data: sealed_password, ..RecordDraft::from_record(old, fields) })
 }
 
 /// Masks a webhook URL for callers who may not edit: everything after its host is secret. `None`
@@ -204,8 +206,8 @@ async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec
 }
 
 /// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
-pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
-    Some(match name {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &str) -> Option<Value> {
+    Some(match field {
         "recipient" if !cx.caller.role.allows(Permission::Edit) => {
             json!(masked_webhook_url(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
         }
@@ -216,10 +218,10 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
         }
         "blackout_ids" => future_blackout_ids(cx, record),
         "notifier_groups" => {
-            let names = |group: &&crate::domain::NotifierGroup| {
+            let has_recipient = |group: &&crate::domain::NotifierGroup| {
                 group.recipients.iter().any(|recipient| recipient.0 == record.id)
             };
-            cx.account.contacts.groups.iter().filter(names).map(|group| group.id).collect()
+            cx.account.contacts.groups.iter().filter(has_recipient).map(|group| group.id).collect()
         }
         _ => return None,
     })
@@ -228,13 +230,13 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str
 /// Returns the ids of blackouts that are not past.
 fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
     let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.account.time_zone);
-    let subject = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
-    let upcoming =
-        cx.account.calendar.windows_for(subject).iter().filter(|window| match window.time_window {
-            TimeWindow::Once { end: thru, .. } => thru > now,
+    let target = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
+    let current_or_future =
+        cx.account.calendar.windows_for(target).iter().filter(|window| match window.time_window {
+            TimeWindow::Once { end: until, .. } => until > now,
             TimeWindow::Weekly { .. } => true,
         });
-    upcoming.map(|window| window.id).collect()
+    current_or_future.map(|window| window.id).collect()
 }
 
 #[cfg(test)]

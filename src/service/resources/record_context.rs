@@ -30,17 +30,10 @@ impl<'a> RecordContext<'a> {
     pub(super) async fn new(
         dependencies: &'a RecordServiceDependencies,
         caller: &'a Caller,
-        kind: &'static RecordDefinition,
+        definition: &'static RecordDefinition,
     ) -> Result<Self, ServiceError> {
-        let facts = dependencies.account_cache.facts(caller.customer).await?;
-        Ok(Self {
-            dependencies,
-            caller,
-            definition: kind,
-            now: dependencies.clock.now(),
-            account: facts,
-            parent_id: None,
-        })
+        let account = dependencies.account_cache.facts(caller.customer).await?;
+        Ok(Self { dependencies, caller, definition, now: dependencies.clock.now(), account, parent_id: None })
     }
 
     /// Whether the caller may see `record`: records of the account, and shared locations.

@@ -51,10 +51,10 @@ pub(in crate::service) fn fields_with_defaults(
     table: &'static FieldTable,
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut read = body_fields(table, body, true)?;
-    read.retain(|_, value| !value.is_null());
+    let mut body_values = body_fields(table, body, true)?;
+    body_values.retain(|_, value| !value.is_null());
     let mut fields = table.defaults();
-    fields.extend(read);
+    fields.extend(body_values);
     Ok(fields)
 }
 
@@ -79,11 +79,11 @@ pub(super) fn merged_fields(
 pub(super) fn body_fields(
     table: &'static FieldTable,
     body: &Node,
-    complete: bool,
+    must_be_complete: bool,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let read = reader.read_fields(table, body, &[], complete);
-    if reader.errors.is_empty() { Ok(read) } else { Err(reader.errors) }
+    let values = reader.read_fields(table, body, &[], must_be_complete);
+    if reader.errors.is_empty() { Ok(values) } else { Err(reader.errors) }
 }
 
 /// Creates the error of a field that fits its type and bounds but conflicts with other data.

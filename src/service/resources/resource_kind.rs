@@ -32,10 +32,10 @@ impl RecordDefinition {
     }
 }
 
-const fn admin_editable(record: RecordKind, table: &'static FieldTable) -> RecordDefinition {
+const fn admin_editable(kind: RecordKind, field_table: &'static FieldTable) -> RecordDefinition {
     RecordDefinition {
-        kind: record,
-        field_table: table,
+        kind,
+        field_table,
         view_permission: Permission::View,
         edit_permission: Permission::Administer,
         patch_permission: Permission::Administer,
@@ -47,12 +47,12 @@ const fn admin_editable(record: RecordKind, table: &'static FieldTable) -> Recor
 }
 
 /// Returns a kind that everyone who may edit monitors may create and change.
-const fn editor_editable(record: RecordKind, table: &'static FieldTable) -> RecordDefinition {
+const fn editor_editable(kind: RecordKind, field_table: &'static FieldTable) -> RecordDefinition {
     RecordDefinition {
         edit_permission: Permission::Edit,
         patch_permission: Permission::Edit,
         is_referenced_by_monitors: false,
-        ..admin_editable(record, table)
+        ..admin_editable(kind, field_table)
     }
 }
 
@@ -103,9 +103,9 @@ static PERFORMANCE_ALERT: RecordDefinition = RecordDefinition {
     ..editor_editable(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
-/// Returns the kind of `record`.
-pub(super) fn record_definition(record: RecordKind) -> &'static RecordDefinition {
-    match record {
+/// Returns the kind of `kind`.
+pub(super) fn record_definition(kind: RecordKind) -> &'static RecordDefinition {
+    match kind {
         RecordKind::Customer => &CUSTOMER,
         RecordKind::User => &USER,
         RecordKind::Location => &LOCATION,

@@ -38,10 +38,10 @@ impl RecordService {
         filter: RecordFilter,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        let kind = record_definition(filter.kind);
-        caller.require_permission(kind.view_permission)?;
-        let cx = self.context(caller, kind).await?;
-        if kind.kind == RecordKind::Location {
+        let definition = record_definition(filter.kind);
+        caller.require_permission(definition.view_permission)?;
+        let cx = self.context(caller, definition).await?;
+        if definition.kind == RecordKind::Location {
             return super::location_list::list_locations(&cx, page).await;
         }
         let found =
@@ -54,12 +54,12 @@ impl RecordService {
     pub async fn get(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        definition: RecordKind,
         id: i64,
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
-        let kind = record_definition(kind);
-        caller.require_permission(kind.view_permission)?;
-        let cx = self.context(caller, kind).await?;
+        let definition = record_definition(definition);
+        caller.require_permission(definition.view_permission)?;
+        let cx = self.context(caller, definition).await?;
         if let Some(object) = super::location_list::configured_location(&cx, id) {
             return Ok((object, Revision(1)));
         }
@@ -77,31 +77,32 @@ impl RecordService {
         self.create_for_parent(caller, kind, None, body).await
     }
 
-    /// Creates a record of the parent in the path, such as a performance alert of the monitor `under`.
+    /// Creates a record of the parent in the path, such as a performance alert of the monitor `parent_id`.
     pub async fn create_for_parent(
         &self,
         caller: &Caller,
-        kind: RecordKind,
-        under: Option<i64>,
+        definition: RecordKind,
+        parent_id: Option<i64>,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
-        let kind = record_definition(kind);
-        caller.require_permission(kind.edit_permission)?;
-        let prepared =
-            super::kind_rules::parse_before_locking(&self.context(caller, kind).await?, body).await?;
+        let definition = record_definition(definition);
+        caller.require_permission(definition.edit_permission)?;
+        let parsed_draft =
+            super::kind_rules::parse_before_locking(&self.context(caller, definition).await?, body).await?;
         let _lock = self.edit_lock.lock().await;
         // The monitor that the record refers to must not be removed before the record is stored.
-        let _monitors = self.lock_monitors_shared(kind).await;
-        let cx = RecordContext { parent_id: under, ..self.context(caller, kind).await? };
-        let draft = match prepared {
+        let _monitors_lock = self.lock_monitors_shared(definition).await;
+        let cx = RecordContext { parent_id, ..self.context(caller, definition).await? };
+        let draft = match parsed_draft {
             Some(draft) => draft,
             None => super::kind_rules::create(&cx, body).await?,
         };
-        let mut entry = cx.audit_entry("create", AuditObject::CreatedByWrite(0), kind.name_of(&draft.fields));
-        (entry.before, entry.after) =
-            super::audit_fields::changed_fields(kind.field_table, &Map::new(), &draft.fields);
-        let new = NewRecord {
-            kind: kind.kind,
+        let mut audit_entry =
+            cx.audit_entry("create", AuditObject::CreatedByWrite(0), definition.name_of(&draft.fields));
+        (audit_entry.before, audit_entry.after) =
+            super::audit_fields::changed_fields(definition.field_table, &Map::new(), &draft.fields);
+        let new_record = NewRecord {
+            kind: definition.kind,
             customer: Some(caller.customer),
             parent_id: draft.parent_id,
             unique_key: draft.unique_key.clone(),
@@ -110,7 +111,9 @@ impl RecordService {
             fields: draft.fields.clone(),
             private_data: draft.private_data.clone(),
         };
-        let ids = self.commit(kind, &draft, vec![ConfigChange::CreateRecord(new)], entry).await?;
+        let ids = self
+            .commit(definition, &draft, vec![ConfigChange::CreateRecord(new_record)], audit_entry)
+            .await?;
         let id = ids.first().copied().unwrap_or_default();
         Ok(SavedObject {
             id,
@@ -124,22 +127,23 @@ impl RecordService {
     pub async fn patch(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        definition: RecordKind,
         id: i64,
         body: &Node,
         if_match: Option<Revision>,
     ) -> Result<SavedObject, ServiceError> {
-        let kind = record_definition(kind);
-        caller.require_permission(kind.patch_permission)?;
+        let definition = record_definition(definition);
+        caller.require_permission(definition.patch_permission)?;
         let _lock = self.edit_lock.lock().await;
-        let _monitors = (self.lock_monitors_exclusive(kind).await, self.lock_monitors_shared(kind).await);
-        let cx = self.context(caller, kind).await?;
+        let _monitors_locks =
+            (self.lock_monitors_exclusive(definition).await, self.lock_monitors_shared(definition).await);
+        let cx = self.context(caller, definition).await?;
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::patch(&cx, &old, body).await?;
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
         // The first change of an account stores its defaults too; they do not count as changed.
-        let mut before = match kind.kind {
-            RecordKind::Customer => kind.field_table.defaults(),
+        let mut before = match definition.kind {
+            RecordKind::Customer => definition.field_table.defaults(),
             _ => Map::new(),
         };
         before.extend(old.fields.clone());
@@ -149,14 +153,15 @@ impl RecordService {
         {
             return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
         }
-        let mut entry = cx.audit_entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
-        (entry.before, entry.after) =
-            super::audit_fields::changed_fields(kind.field_table, &before, &draft.fields);
-        let has_password = matches!(kind.kind, RecordKind::User | RecordKind::Recipient);
+        let mut audit_entry =
+            cx.audit_entry("change", AuditObject::Id(id), definition.name_of(&draft.fields));
+        (audit_entry.before, audit_entry.after) =
+            super::audit_fields::changed_fields(definition.field_table, &before, &draft.fields);
+        let has_password = matches!(definition.kind, RecordKind::User | RecordKind::Recipient);
         if has_password && draft.private_data != old.private_data {
-            entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
+            audit_entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
         }
-        let (expected, revision) = (old.revision, Revision(old.revision.0 + 1));
+        let (old_revision, revision) = (old.revision, Revision(old.revision.0 + 1));
         let record = Record {
             revision,
             modified_at: cx.now,
@@ -166,8 +171,8 @@ impl RecordService {
             private_data: draft.private_data.clone(),
             ..old
         };
-        let update = ConfigChange::UpdateRecord { record: Box::new(record), expected };
-        self.commit(kind, &draft, vec![update], entry).await?;
+        let update = ConfigChange::UpdateRecord { record: Box::new(record), expected: old_revision };
+        self.commit(definition, &draft, vec![update], audit_entry).await?;
         Ok(SavedObject {
             id,
             revision: revision.0,
@@ -180,22 +185,22 @@ impl RecordService {
     pub async fn delete(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        definition: RecordKind,
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<(), ServiceError> {
-        let kind = record_definition(kind);
-        caller.require_permission(kind.edit_permission)?;
+        let definition = record_definition(definition);
+        caller.require_permission(definition.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
-        let _monitors = self.lock_monitors_exclusive(kind).await;
-        let cx = self.context(caller, kind).await?;
+        let _monitors_lock = self.lock_monitors_exclusive(definition).await;
+        let cx = self.context(caller, definition).await?;
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::removal_draft(&cx, &old).await?;
-        let mut entry = cx.audit_entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
-        (entry.before, entry.after) =
-            super::audit_fields::changed_fields(kind.field_table, &old.fields, &Map::new());
-        let remove = ConfigChange::RemoveRecord { kind: kind.kind, id, expected: old.revision };
-        self.commit(kind, &draft, vec![remove], entry).await?;
+        let mut audit_entry = cx.audit_entry("delete", AuditObject::Id(id), definition.name_of(&old.fields));
+        (audit_entry.before, audit_entry.after) =
+            super::audit_fields::changed_fields(definition.field_table, &old.fields, &Map::new());
+        let remove = ConfigChange::RemoveRecord { kind: definition.kind, id, expected: old.revision };
+        self.commit(definition, &draft, vec![remove], audit_entry).await?;
         Ok(())
     }
 
@@ -203,9 +208,9 @@ impl RecordService {
     /// the check and its removal. Take the edit lock first.
     pub(super) async fn lock_monitors_exclusive(
         &self,
-        kind: &RecordDefinition,
+        definition: &RecordDefinition,
     ) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
-        if kind.is_referenced_by_monitors {
+        if definition.is_referenced_by_monitors {
             Some(self.dependencies.monitor_cache.lock_exclusive().await)
         } else {
             None
@@ -215,9 +220,9 @@ impl RecordService {
     /// Locks all monitors against removal if this kind refers to monitors, until the record is stored.
     pub(super) async fn lock_monitors_shared(
         &self,
-        kind: &RecordDefinition,
+        definition: &RecordDefinition,
     ) -> Option<tokio::sync::RwLockReadGuard<'_, ()>> {
-        if kind.references_monitors {
+        if definition.references_monitors {
             Some(self.dependencies.monitor_cache.lock_shared().await)
         } else {
             None
@@ -230,17 +235,17 @@ impl RecordService {
         record.filter(|record| cx.can_see(record)).ok_or(ServiceError::NotFound)
     }
 
-    /// Fails unless the record is attached to `under`, the monitor in the path.
+    /// Fails unless the record is attached to `parent_id`, the monitor in the path.
     pub async fn require_parent(
         &self,
         caller: &Caller,
         kind: RecordKind,
         id: i64,
-        under: i64,
+        parent_id: i64,
     ) -> Result<(), ServiceError> {
         let cx = self.context(caller, record_definition(kind)).await?;
         let record = self.find_visible(&cx, id).await?;
-        if record.parent_id == Some(under) { Ok(()) } else { Err(ServiceError::NotFound) }
+        if record.parent_id == Some(parent_id) { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 
     /// Like [`RecordService::find_visible`]; also fails if the caller may not change it or `if_match` differs.
@@ -265,35 +270,35 @@ impl RecordService {
     pub(super) async fn context<'a>(
         &'a self,
         caller: &'a Caller,
-        kind: &'static RecordDefinition,
+        definition: &'static RecordDefinition,
     ) -> Result<RecordContext<'a>, ServiceError> {
-        RecordContext::new(&self.dependencies, caller, kind).await
+        RecordContext::new(&self.dependencies, caller, definition).await
     }
 
     /// Commits the changes in one transaction, then invalidates the account cache and notifies watchers.
     pub(super) async fn commit(
         &self,
-        kind: &RecordDefinition,
+        definition: &RecordDefinition,
         draft: &RecordDraft,
         mut changes: Vec<ConfigChange>,
-        entry: NewAuditEntry,
+        audit_entry: NewAuditEntry,
     ) -> Result<Vec<i64>, ServiceError> {
         changes.extend(draft.additional_changes.iter().cloned());
-        let written = self.dependencies.config_store.write_changes(changes, vec![entry]).await;
-        let ids = written.map_err(|error| match error {
-            StoreError::AlreadyExists(_) if kind.kind == RecordKind::Sla => {
+        let write_result = self.dependencies.config_store.write_changes(changes, vec![audit_entry]).await;
+        let ids = write_result.map_err(|error| match error {
+            StoreError::AlreadyExists(_) if definition.kind == RecordKind::Sla => {
                 ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
             }
             StoreError::AlreadyExists(_) => {
-                let name = kind.name_of(&draft.fields);
-                ServiceError::Conflict(format!("A {} `{name}` already exists", kind.kind))
+                let name = definition.name_of(&draft.fields);
+                ServiceError::Conflict(format!("A {} `{name}` already exists", definition.kind))
             }
             other => ServiceError::from(other),
         })?;
-        if kind.affects_account_cache {
+        if definition.affects_account_cache {
             self.dependencies.account_cache.invalidate();
         }
-        if kind.kind == RecordKind::Certificate {
+        if definition.kind == RecordKind::Certificate {
             self.notify_certificate_watcher().await?;
         }
         Ok(ids)

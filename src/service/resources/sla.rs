@@ -13,26 +13,26 @@ use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let read = fields_with_defaults(&SLA, body);
-    let (mut fields, mut errors) = match read {
+    let parse_result = fields_with_defaults(&SLA, body);
+    let (mut fields, mut errors) = match parse_result {
         Ok(fields) => (fields, Vec::new()),
         Err(errors) => (Map::new(), errors),
     };
     validate(cx, &fields, body, &mut errors);
-    let monitor = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
-    if let Some(monitor) = monitor
-        && cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none()
+    let monitor_id = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
+    if let Some(monitor_id) = monitor_id
+        && cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor_id)).is_none()
     {
-        let message = format!("`monitor_id`: monitor `{monitor}` does not exist");
-        errors.push(field_conflict_error(body, "monitor_id", message).with_value(monitor.to_string()));
+        let message = format!("`monitor_id`: monitor `{monitor_id}` does not exist");
+        errors.push(field_conflict_error(body, "monitor_id", message).with_value(monitor_id.to_string()));
     }
     if !errors.is_empty() {
         return Err(ServiceError::Invalid(errors));
     }
     fields.shift_remove("monitor_id");
     Ok(RecordDraft {
-        parent_id: monitor,
-        unique_key: monitor.map(|id| id.to_string()),
+        parent_id: monitor_id,
+        unique_key: monitor_id.map(|id| id.to_string()),
         ..RecordDraft::new(fields)
     })
 }
@@ -62,13 +62,13 @@ pub(super) fn validate(
     body: &Node,
     errors: &mut Vec<ValidationError>,
 ) {
-    for goal in ["availability", "uptime", "response_time"] {
-        let number = fields.get(goal).and_then(Value::as_f64);
+    for goal_field in ["availability", "uptime", "response_time"] {
+        let number = fields.get(goal_field).and_then(Value::as_f64);
         if number.is_some_and(|number| !has_at_most_three_decimals(number)) {
             errors.push(field_conflict_error(
                 body,
-                goal,
-                format!("`{goal}` must have at most three decimals"),
+                goal_field,
+                format!("`{goal_field}` must have at most three decimals"),
             ));
         }
     }
@@ -77,17 +77,17 @@ pub(super) fn validate(
     }
     let exclusions = fields.get("exclusions").and_then(Value::as_array);
     for (index, exclusion) in exclusions.into_iter().flatten().enumerate() {
-        let text = |field: &str| exclusion.get(field).and_then(Value::as_str).unwrap_or_default();
+        let field_text = |field: &str| exclusion.get(field).and_then(Value::as_str).unwrap_or_default();
         // Both have the same format, so they compare as strings.
-        if text("from_date") >= text("thru_date") {
+        if field_text("from_date") >= field_text("thru_date") {
             let path = format!("exclusions[{index}].thru_date");
             errors.push(field_conflict_error(body, &path, format!("`{path}` must be after `from_date`")));
         }
-        let location = exclusion.get("location_id").and_then(Value::as_i64);
-        if let Some(location) = location.filter(|id| !cx.account.locations.contains_key(id)) {
+        let location_id = exclusion.get("location_id").and_then(Value::as_i64);
+        if let Some(location_id) = location_id.filter(|id| !cx.account.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
-            let message = format!("`{path}`: location `{location}` does not exist");
-            errors.push(field_conflict_error(body, &path, message).with_value(location.to_string()));
+            let message = format!("`{path}`: location `{location_id}` does not exist");
+            errors.push(field_conflict_error(body, &path, message).with_value(location_id.to_string()));
         }
     }
 }

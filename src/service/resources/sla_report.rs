@@ -10,20 +10,22 @@ use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl RecordService {
-    /// Computes the report of an agreement of the caller's account, from the results of `view`.
+    /// Computes the report of an agreement of the caller's account, from the results of `status_queries`.
     pub async fn sla_report(
         &self,
         caller: &Caller,
         id: i64,
         query: SlaQuery,
-        view: &StatusQueries,
+        status_queries: &StatusQueries,
     ) -> Result<SlaReport, ServiceError> {
         caller.require_permission(Permission::ViewReports)?;
         let record = self.dependencies.config_store.record(RecordKind::Sla, id).await?;
-        let own = record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
+        let agreement_record =
+            record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
         let facts = self.dependencies.account_cache.facts(caller.customer).await?;
-        compute_report(&own, &facts, view, query, self.dependencies.clock.now()).await.map_err(|error| {
-            match error {
+        compute_report(&agreement_record, &facts, status_queries, query, self.dependencies.clock.now())
+            .await
+            .map_err(|error| match error {
                 ReportError::NotFound => ServiceError::NotFound,
                 ReportError::Store(error) => ServiceError::StoreFailed(error),
                 ReportError::EmptyRange | ReportError::TooManyPeriods => {
@@ -34,7 +36,6 @@ impl RecordService {
                         error.to_string(),
                     )])
                 }
-            }
-        })
+            })
     }
 }

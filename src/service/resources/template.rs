@@ -54,26 +54,27 @@ pub(in crate::service) fn template_error(body: &Node, part: &'static str, reason
 /// Refuses to remove a template that a group uses.
 pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
     let groups = &cx.account.contacts.groups;
-    let users: Vec<String> = groups
+    let group_names: Vec<String> = groups
         .iter()
         .filter(|group| group.templates.contains(&old.id))
         .take(10)
         .map(|group| format!("`{}`", group.name))
         .collect();
-    if users.is_empty() {
+    if group_names.is_empty() {
         return Ok(());
     }
-    let message = format!("Groups use this template; remove it from them first: {}", users.join(", "));
+    let message = format!("Groups use this template; remove it from them first: {}", group_names.join(", "));
     Err(ServiceError::Conflict(message))
 }
 
 /// Returns the subject, text or HTML; an unset one as an empty text.
 pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
-    let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(settings_or_skip(record)?)));
+    let text_of =
+        |get_text: fn(TemplateSettings<'_>) -> String| Some(json!(get_text(settings_or_skip(record)?)));
     match name {
-        "subject" => part(|settings| settings.subject.to_owned()),
-        "text" => part(|settings| settings.text.to_owned()),
-        "html" => part(|settings| settings.html.to_owned()),
+        "subject" => text_of(|settings| settings.subject.to_owned()),
+        "text" => text_of(|settings| settings.text.to_owned()),
+        "html" => text_of(|settings| settings.html.to_owned()),
         _ => None,
     }
 }

@@ -8,12 +8,12 @@ use crate::schema::{Monitor, MonitorDocument};
 pub(super) fn monitor_usage_text(
     dependencies: &RecordServiceDependencies,
     customer: Option<CustomerId>,
-    uses: impl Fn(&MonitorDocument) -> bool,
+    uses_record: impl Fn(&MonitorDocument) -> bool,
 ) -> Option<String> {
-    let fits = |monitor: &Monitor| {
-        customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)
+    let matches = |monitor: &Monitor| {
+        customer.is_none_or(|customer| monitor.customer == customer) && uses_record(&monitor.document)
     };
-    match dependencies.monitor_cache.count_and_find(0, fits).0 {
+    match dependencies.monitor_cache.count_and_find(0, matches).0 {
         0 => None,
         1 => Some("1 monitor uses".to_owned()),
         count => Some(format!("{count} monitors use")),

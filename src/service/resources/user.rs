@@ -21,12 +21,11 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     let mut fields = fields_with_defaults(&USER, body)?;
     let password = take_password(&mut fields).unwrap_or_default();
     validate(body, Some(&fields), Some(&password))?;
-    let permit =
-        authorize_user_change(&*cx.dependencies.config_store, cx.caller, None, Some(&fields)).await?;
+    let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, None, Some(&fields)).await?;
     let mut draft = RecordDraft::new(fields);
     draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
     draft.private_data = Some(hash_password(&password).await?);
-    draft.user_guard = Some(permit);
+    draft.user_guard = Some(guard);
     Ok(draft)
 }
 
@@ -35,18 +34,18 @@ pub(super) async fn patch(
     old: &Record,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
-    let administers = cx.caller.role.allows(Permission::Administer);
-    if !administers && cx.caller.user_id != UserId(old.id) {
+    let can_administer = cx.caller.role.allows(Permission::Administer);
+    if !can_administer && cx.caller.user_id != UserId(old.id) {
         cx.caller.require_permission(Permission::Administer)?;
     }
     let mut fields = merged_fields(&USER, &old.fields, body)?;
     let password = take_password(&mut fields).filter(|password| password.as_str() != MASK);
-    let renamed = fields.get("login") != old.fields.get("login");
-    validate(body, renamed.then_some(&fields), password.as_deref().map(String::as_str))?;
+    let changes_login = fields.get("login") != old.fields.get("login");
+    validate(body, changes_login.then_some(&fields), password.as_deref().map(String::as_str))?;
     let mut draft = RecordDraft::from_record(old, fields);
-    if administers {
-        let (config, after) = (&*cx.dependencies.config_store, Some(&draft.fields));
-        draft.user_guard = Some(authorize_user_change(config, cx.caller, Some(old), after).await?);
+    if can_administer {
+        let (config_store, new_fields) = (&*cx.dependencies.config_store, Some(&draft.fields));
+        draft.user_guard = Some(authorize_user_change(config_store, cx.caller, Some(old), new_fields).await?);
     } else if let Some(field) = first_restricted_change(&old.fields, &draft.fields) {
         let role = cx.caller.role;
         return Err(ServiceError::Forbidden(format!(
@@ -54,8 +53,8 @@ pub(super) async fn patch(
         )));
     }
     draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
-    let closes = can_log_in(&old.fields) && !can_log_in(&draft.fields);
-    if closes || password.is_some() {
+    let deactivates = can_log_in(&old.fields) && !can_log_in(&draft.fields);
+    if deactivates || password.is_some() {
         draft.additional_changes.push(ConfigChange::RevokeTokens(UserId(old.id)));
     }
     if let Some(password) = password {
@@ -65,8 +64,8 @@ pub(super) async fn patch(
 }
 
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
-    let permit = authorize_user_change(&*cx.dependencies.config_store, cx.caller, Some(old), None).await?;
-    Ok(RecordDraft { user_guard: Some(permit), ..RecordDraft::default() })
+    let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, Some(old), None).await?;
+    Ok(RecordDraft { user_guard: Some(guard), ..RecordDraft::default() })
 }
 
 fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
@@ -83,13 +82,13 @@ fn validate(
     password: Option<&str>,
 ) -> Result<(), ServiceError> {
     let login = fields.and_then(|fields| fields.get("login")).and_then(Value::as_str);
-    let masked = password.filter(|password| *password == MASK).map(|_| {
+    let mask_error = password.filter(|password| *password == MASK).map(|_| {
         let message = "`password` is masked, but no value is stored";
         super::record_draft::field_conflict_error(body, "password", message)
     });
-    let short = if masked.is_some() { None } else { password.and_then(password_error) };
+    let short = if mask_error.is_some() { None } else { password.and_then(password_error) };
     let errors: Vec<ValidationError> =
-        login.and_then(login_error).into_iter().chain(masked).chain(short).collect();
+        login.and_then(login_error).into_iter().chain(mask_error).chain(short).collect();
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 

@@ -32,11 +32,14 @@ impl Agreement {
     /// Reads the agreement; `None` for a record that is not attached to a monitor.
     pub(super) fn from_record(record: &Record) -> Option<Self> {
         let settings: SlaSettings<'_> = settings_or_skip(record)?;
-        let period = |period: &OperatingPeriodSettings<'_>| {
-            Some((period.exclude, log_and_skip(record, period.time_window())?))
+        let parse_period = |parse_period: &OperatingPeriodSettings<'_>| {
+            Some((parse_period.exclude, log_and_skip(record, parse_period.time_window())?))
         };
-        let exclusion = |exclusion: &SlaExclusionSettings<'_>| {
-            Some((log_and_skip(record, exclusion.time_window())?, exclusion.location_id.map(LocationId)))
+        let parse_exclusion = |parse_exclusion: &SlaExclusionSettings<'_>| {
+            Some((
+                log_and_skip(record, parse_exclusion.time_window())?,
+                parse_exclusion.location_id.map(LocationId),
+            ))
         };
         Some(Self {
             id: record.id,
@@ -46,16 +49,16 @@ impl Agreement {
             uptime: settings.uptime.and_then(SlaObjective::from_percent),
             response_time: settings.response_time,
             uses_full_page_time: settings.use_fullpage_time,
-            operating_periods: settings.operating_periods.iter().filter_map(period).collect(),
-            exclusions: settings.exclusions.iter().filter_map(exclusion).collect(),
+            operating_periods: settings.operating_periods.iter().filter_map(parse_period).collect(),
+            exclusions: settings.exclusions.iter().filter_map(parse_exclusion).collect(),
         })
     }
 
-    /// Returns `check` with the duration that counts.
-    pub(super) fn with_counted_duration(&self, check: Sample) -> Sample {
-        let page = check.full_page_us.filter(|_| self.uses_full_page_time).unwrap_or_default();
+    /// Returns `sample` with the duration that counts.
+    pub(super) fn with_counted_duration(&self, sample: Sample) -> Sample {
+        let full_page_us = sample.full_page_us.filter(|_| self.uses_full_page_time).unwrap_or_default();
         // The full page time covers only the last attempt, `total_us` both: the longer one counts.
-        Sample { total_us: check.total_us.max(page), ..check }
+        Sample { total_us: sample.total_us.max(full_page_us), ..sample }
     }
 
     /// Returns the counted times of `from..thru`: operating periods, without exclusions and blackouts of the monitor.
@@ -63,49 +66,51 @@ impl Agreement {
         &self,
         calendar: &BlackoutCalendar,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
     ) -> SlaScope {
         let zone = calendar.time_zone();
-        let ranges_of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
+        let ranges_of = |window: &TimeWindow| occurrences_within(window, zone, from, until);
         let periods = |excluded: bool| -> Vec<_> {
             self.operating_periods
                 .iter()
                 .filter(|(exclude, _)| *exclude == excluded)
-                .flat_map(|(_, when)| ranges_of(when))
+                .flat_map(|(_, window)| ranges_of(window))
                 .collect()
         };
-        let only = self.operating_periods.iter().any(|(exclude, _)| !exclude);
-        let operating = if only {
+        let has_included_periods = self.operating_periods.iter().any(|(exclude, _)| !exclude);
+        let operating_ranges = if has_included_periods {
             TimeRanges::from_ranges(periods(false))
         } else {
-            TimeRanges::from_ranges(vec![(from, thru)])
+            TimeRanges::from_ranges(vec![(from, until)])
         };
         let mut excluded_ranges = periods(true);
-        let mut at_location: HashMap<LocationId, Vec<_>> = HashMap::new();
-        for (when, location) in &self.exclusions {
+        let mut excluded_by_location: HashMap<LocationId, Vec<_>> = HashMap::new();
+        for (window, location) in &self.exclusions {
             match location {
-                Some(location) => at_location.entry(*location).or_default().extend(ranges_of(when)),
-                None => excluded_ranges.extend(ranges_of(when)),
+                Some(location) => {
+                    excluded_by_location.entry(*location).or_default().extend(ranges_of(window))
+                }
+                None => excluded_ranges.extend(ranges_of(window)),
             }
         }
         for target in [BlackoutTarget::Monitor(self.monitor_id), BlackoutTarget::Alert(self.monitor_id)] {
-            excluded_ranges.extend(calendar.ranges_between(target, from, thru));
+            excluded_ranges.extend(calendar.ranges_between(target, from, until));
         }
         SlaScope {
-            included: operating.clip(from, thru).subtract(&TimeRanges::from_ranges(excluded_ranges)),
-            excluded_by_location: at_location
+            included: operating_ranges.clip(from, until).subtract(&TimeRanges::from_ranges(excluded_ranges)),
+            excluded_by_location: excluded_by_location
                 .into_iter()
-                .map(|(at, spans)| (at, TimeRanges::from_ranges(spans)))
+                .map(|(at, ranges)| (at, TimeRanges::from_ranges(ranges)))
                 .collect(),
         }
     }
 }
 
 fn occurrences_within(
-    when: &TimeWindow,
+    window: &TimeWindow,
     zone: &TimeZone,
     from: Timestamp,
-    thru: Timestamp,
+    until: Timestamp,
 ) -> Vec<(Timestamp, Timestamp)> {
-    when.occurrences(zone, from).take_while(|(start, _)| *start < thru).collect()
+    window.occurrences(zone, from).take_while(|(start, _)| *start < until).collect()
 }

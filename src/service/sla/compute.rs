@@ -21,40 +21,40 @@ const SAMPLES_PER_READ: u32 = 20_000;
 const BURN_RATE_WINDOWS: [Duration; 4] =
     [Duration::from_hours(1), Duration::from_hours(6), Duration::from_hours(24), Duration::from_hours(72)];
 
-/// Computes the report of the agreement in `record`, with the account data `facts`.
+/// Computes the report of the agreement in `record`, with the account data `account`.
 pub(in crate::service) async fn compute_report(
     record: &Record,
-    facts: &AccountFacts,
-    view: &StatusQueries,
+    account: &AccountFacts,
+    status_queries: &StatusQueries,
     query: SlaQuery,
     now: Timestamp,
 ) -> Result<SlaReport, ReportError> {
     let agreement = Agreement::from_record(record).ok_or(ReportError::NotFound)?;
-    let zone = &facts.time_zone;
+    let zone = &account.time_zone;
     let from = query
         .from
         .unwrap_or_else(|| query.granularity.default_start(zone, query.until.unwrap_or(now).min(now)));
-    let thru = query.until.unwrap_or(now).min(now);
-    if from >= thru {
+    let until = query.until.unwrap_or(now).min(now);
+    if from >= until {
         return Err(ReportError::EmptyRange);
     }
-    let starts = query.granularity.period_starts(zone, from, thru);
-    if starts.len() > super::granularity::MAX_PERIODS {
+    let period_starts = query.granularity.period_starts(zone, from, until);
+    if period_starts.len() > super::granularity::MAX_PERIODS {
         return Err(ReportError::TooManyPeriods);
     }
-    let scope = agreement.counted_times(&facts.calendar, from, thru);
+    let scope = agreement.counted_times(&account.calendar, from, until);
     let counted_s = scope.included.total_micros() / 1_000_000;
-    let tails = BURN_RATE_WINDOWS.map(|length| thru - length);
-    let mut aggregator = SlaAggregator::new(scope, starts.clone(), thru, &tails);
-    aggregate_samples(view, &agreement, from, thru, &mut aggregator).await?;
-    let counted = aggregator.finish();
-    let data_from = view.sample_store().oldest_planned_at(agreement.monitor_id).await?;
-    let monitor = view.monitor(agreement.monitor_id);
+    let burn_rate_starts = BURN_RATE_WINDOWS.map(|length| until - length);
+    let mut aggregator = SlaAggregator::new(scope, period_starts.clone(), until, &burn_rate_starts);
+    aggregate_samples(status_queries, &agreement, from, until, &mut aggregator).await?;
+    let aggregate = aggregator.finish();
+    let oldest_result_at = status_queries.sample_store().oldest_planned_at(agreement.monitor_id).await?;
+    let monitor = status_queries.monitor(agreement.monitor_id);
     // No data can be older than the monitor.
     let created_at = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
-    let complete = data_from.is_none_or(|first| {
+    let is_complete = oldest_result_at.is_none_or(|oldest| {
         let grid = monitor.as_ref().map_or(Duration::ZERO, Monitor::interval);
-        first <= from.max(created_at.unwrap_or(from)) + grid
+        oldest <= from.max(created_at.unwrap_or(from)) + grid
     });
     Ok(SlaReport {
         sla_id: agreement.id,
@@ -64,42 +64,44 @@ pub(in crate::service) async fn compute_report(
         time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
         granularity: query.granularity.as_str(),
         from,
-        until: thru,
-        oldest_result_at: data_from,
-        is_complete: complete,
+        until,
+        oldest_result_at,
+        is_complete,
         counted_s,
-        goals: goal_reports(&agreement, &counted, from, &tails),
-        total: SlaStatsRow::from_stats(&counted.total),
-        locations: counted.locations.iter().map(|(id, stats)| location_row(*id, stats, facts)).collect(),
-        periods: period_rows(query.granularity, facts, &starts, thru, &counted.buckets),
-        blackouts: blackout_rows(&agreement, facts, from, thru),
+        goals: goal_reports(&agreement, &aggregate, from, &burn_rate_starts),
+        total: SlaStatsRow::from_stats(&aggregate.total),
+        locations: aggregate.locations.iter().map(|(id, stats)| location_row(*id, stats, account)).collect(),
+        periods: period_rows(query.granularity, account, &period_starts, until, &aggregate.buckets),
+        blackouts: blackout_rows(&agreement, account, from, until),
     })
 }
 
 /// Adds the results to `aggregator` in chunks, never splitting a run between two chunks.
 async fn aggregate_samples(
-    view: &StatusQueries,
+    status_queries: &StatusQueries,
     agreement: &Agreement,
     from: Timestamp,
-    thru: Timestamp,
+    until: Timestamp,
     aggregator: &mut SlaAggregator,
 ) -> Result<(), StoreError> {
-    let mut at = from;
+    let mut read_from = from;
     loop {
-        let mut samples =
-            view.sample_store().samples(agreement.monitor_id, at, thru, SAMPLES_PER_READ).await?;
-        let full = samples.len() >= SAMPLES_PER_READ as usize;
-        let last = samples.last().map(|sample| sample.planned_at);
+        let mut samples = status_queries
+            .sample_store()
+            .samples(agreement.monitor_id, read_from, until, SAMPLES_PER_READ)
+            .await?;
+        let is_full_chunk = samples.len() >= SAMPLES_PER_READ as usize;
+        let last_run = samples.last().map(|sample| sample.planned_at);
         // The last run may be incomplete: it is read again with the next chunk.
-        let incomplete = last.filter(|last| full && *last > at);
-        if let Some(last) = incomplete {
-            samples.retain(|sample| sample.planned_at < last);
+        let incomplete_run = last_run.filter(|last_run| is_full_chunk && *last_run > read_from);
+        if let Some(last_run) = incomplete_run {
+            samples.retain(|sample| sample.planned_at < last_run);
         }
         for sample in samples {
             aggregator.add(agreement.with_counted_duration(sample));
         }
-        match incomplete {
-            Some(last) => at = last,
+        match incomplete_run {
+            Some(last_run) => read_from = last_run,
             None => return Ok(()),
         }
     }
@@ -107,22 +109,22 @@ async fn aggregate_samples(
 
 fn goal_reports(
     agreement: &Agreement,
-    counted: &SlaAggregate,
+    aggregate: &SlaAggregate,
     from: Timestamp,
-    tails: &[Timestamp; 4],
+    burn_rate_stats: &[Timestamp; 4],
 ) -> Vec<GoalReport> {
-    let mut reached = tails.iter().zip(&counted.trailing);
-    let tails = [(); 4].map(|()| {
-        let (start, stats) = reached.next()?;
+    let mut starts_and_stats = burn_rate_stats.iter().zip(&aggregate.trailing);
+    let burn_rate_stats = [(); 4].map(|()| {
+        let (start, stats) = starts_and_stats.next()?;
         (*start >= from).then(|| stats.clone())
     });
-    let total = &counted.total;
+    let total = &aggregate.total;
     let availability = agreement.availability.map(|objective| {
-        GoalReport::from_ratio("availability", objective, SlaStats::availability, total, &tails)
+        GoalReport::from_ratio("availability", objective, SlaStats::availability, total, &burn_rate_stats)
     });
-    let uptime = agreement
-        .uptime
-        .map(|objective| GoalReport::from_ratio("uptime", objective, SlaStats::uptime, total, &tails));
+    let uptime = agreement.uptime.map(|objective| {
+        GoalReport::from_ratio("uptime", objective, SlaStats::uptime, total, &burn_rate_stats)
+    });
     let response = agreement.response_time.map(|goal| GoalReport::from_response_time(goal, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
@@ -133,34 +135,34 @@ fn location_row(id: LocationId, stats: &SlaStats, facts: &AccountFacts) -> Locat
 }
 
 fn period_rows(
-    by: Granularity,
+    granularity: Granularity,
     facts: &AccountFacts,
     starts: &[Timestamp],
-    thru: Timestamp,
-    pieces: &[SlaStats],
+    until: Timestamp,
+    period_stats: &[SlaStats],
 ) -> Vec<PeriodRow> {
-    let ends = starts.iter().skip(1).copied().chain([thru]);
-    let row = |((from, thru), stats): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
-        period: by.period_name(&facts.time_zone, *from),
+    let ends = starts.iter().skip(1).copied().chain([until]);
+    let to_row = |((from, until), stats): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
+        period: granularity.period_name(&facts.time_zone, *from),
         from: *from,
-        until: thru,
+        until,
         stats: SlaStatsRow::from_stats(stats),
     };
-    starts.iter().zip(ends).zip(pieces).map(row).collect()
+    starts.iter().zip(ends).zip(period_stats).map(to_row).collect()
 }
 
 fn blackout_rows(
     agreement: &Agreement,
     facts: &AccountFacts,
     from: Timestamp,
-    thru: Timestamp,
+    until: Timestamp,
 ) -> Vec<BlackoutRow> {
     let monitor = agreement.monitor_id;
-    let kinds = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
+    let targets = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
     let mut rows: Vec<BlackoutRow> = Vec::new();
-    for (kind, target) in kinds {
-        let all = facts.calendar.ranges_between(target, from, thru).into_iter();
-        rows.extend(all.map(|(from, thru)| BlackoutRow { kind, from, until: thru }));
+    for (kind, target) in targets {
+        let ranges = facts.calendar.ranges_between(target, from, until).into_iter();
+        rows.extend(ranges.map(|(from, until)| BlackoutRow { kind, from, until }));
     }
     rows.sort_by_key(|row| (row.from, row.until));
     rows

@@ -28,13 +28,13 @@ impl Granularity {
     /// Returns its name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, name)| name)
+        Self::ALL.iter().find(|(granularity, _)| *granularity == self).map_or("", |(_, name)| name)
     }
 
     /// Parses a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by)
+        Self::ALL.iter().find(|(_, candidate)| *candidate == name).map(|(granularity, _)| *granularity)
     }
 
     /// Returns the default start of a report: the start of the day, month or year.
@@ -50,42 +50,42 @@ impl Granularity {
 
     /// Returns the starts of the periods of `from..thru`, the first being `from`. Stops after [`MAX_PERIODS`] + 1
     /// starts.
-    pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
+    pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, until: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];
         let mut period = to_zoned(zone, from);
         while let Some(next) = self.next_start(&period) {
-            let at = from_zoned(&next);
-            if at >= thru || starts.len() > MAX_PERIODS {
+            let next_start = from_zoned(&next);
+            if next_start >= until || starts.len() > MAX_PERIODS {
                 break;
             }
-            starts.push(at);
+            starts.push(next_start);
             period = next;
         }
         starts
     }
 
-    /// Returns the first start of a period after `at`.
-    fn next_start(self, at: &Zoned) -> Option<Zoned> {
-        let whole = |to: Zoned| to.start_of_day().ok();
+    /// Returns the first start of a period after `time`.
+    fn next_start(self, time: &Zoned) -> Option<Zoned> {
+        let start_of_day = |to: Zoned| to.start_of_day().ok();
         let next = match self {
             Self::Hour => {
-                let floor = ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc);
-                at.round(floor).ok()?.checked_add(1.hour()).ok()
+                let truncate_to_hour = ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc);
+                time.round(truncate_to_hour).ok()?.checked_add(1.hour()).ok()
             }
-            Self::Day => whole(at.tomorrow().ok()?),
-            Self::Month => whole(at.first_of_month().ok()?.checked_add(1.month()).ok()?),
+            Self::Day => start_of_day(time.tomorrow().ok()?),
+            Self::Month => start_of_day(time.first_of_month().ok()?.checked_add(1.month()).ok()?),
         };
-        next.filter(|next| next.timestamp() > at.timestamp())
+        next.filter(|next| next.timestamp() > time.timestamp())
     }
 
-    /// Returns the name of the period that starts at `at`.
-    pub(super) fn period_name(self, zone: &TimeZone, at: Timestamp) -> String {
+    /// Returns the name of the period that starts at `start`.
+    pub(super) fn period_name(self, zone: &TimeZone, start: Timestamp) -> String {
         let format = match self {
             Self::Hour => "%Y-%m-%d %H:%M",
             Self::Day => "%Y-%m-%d",
             Self::Month => "%Y-%m",
         };
-        to_zoned(zone, at).strftime(format).to_string()
+        to_zoned(zone, start).strftime(format).to_string()
     }
 }
 

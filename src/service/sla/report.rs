@@ -183,21 +183,22 @@ impl SlaStatsRow {
 }
 
 impl GoalReport {
-    /// Builds a goal in percent; `counted` returns the passed and the total number. `tails` are the last hour, six
+    /// Builds a goal in percent; `passed_and_total` returns the passed and the total number. `burn_rate_stats` are the last hour, six
     /// hours, day and three days, where the report is long enough.
     pub(super) fn from_ratio(
         name: &'static str,
         objective: SlaObjective,
-        counted: impl Fn(&SlaStats) -> (u64, u64),
+        passed_and_total: impl Fn(&SlaStats) -> (u64, u64),
         total: &SlaStats,
-        tails: &[Option<SlaStats>; 4],
+        burn_rate_stats: &[Option<SlaStats>; 4],
     ) -> Self {
-        let status = objective.status(counted(total));
-        let budget = objective.error_budget(counted(total));
-        let burned = |stats: &Option<SlaStats>| {
-            objective.burn_rate(counted(stats.as_ref()?)).map(round_to_thousandths)
+        let status = objective.status(passed_and_total(total));
+        let budget = objective.error_budget(passed_and_total(total));
+        let burn_rate = |stats: &Option<SlaStats>| {
+            objective.burn_rate(passed_and_total(stats.as_ref()?)).map(round_to_thousandths)
         };
-        let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] = tails.each_ref().map(burned);
+        let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] =
+            burn_rate_stats.each_ref().map(burn_rate);
         Self {
             name,
             target: objective.as_percent(),
@@ -207,7 +208,7 @@ impl GoalReport {
                 allowed_failures: round_to_thousandths(budget.allowed),
                 failures: budget.used,
                 remaining_percent: budget.remaining_percent.map(round_to_thousandths),
-                burn_rate: objective.burn_rate(counted(total)).map(round_to_thousandths),
+                burn_rate: objective.burn_rate(passed_and_total(total)).map(round_to_thousandths),
                 burn_rate_1h,
                 burn_rate_6h,
                 burn_rate_24h,
@@ -218,9 +219,9 @@ impl GoalReport {
 
     /// Builds the goal of a mean time.
     pub(super) fn from_response_time(goal: f64, total: &SlaStats) -> Self {
-        let reached = total.mean_response_us().map(micros_to_seconds);
-        let met = reached.is_none_or(|reached| reached <= goal);
-        Self { name: "response_time", target: goal, achieved: reached, is_met: met, budget: None }
+        let mean_response_time = total.mean_response_us().map(micros_to_seconds);
+        let met = mean_response_time.is_none_or(|mean_response_time| mean_response_time <= goal);
+        Self { name: "response_time", target: goal, achieved: mean_response_time, is_met: met, budget: None }
     }
 }
 
@@ -249,15 +250,17 @@ impl SlaReport {
     }
 }
 
-fn push_csv_line(text: &mut String, period: &str, from: Timestamp, thru: Timestamp, row: &SlaStatsRow) {
-    let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let (uptime, availability) = (number(row.uptime_percent), number(row.availability_percent));
-    let response = number(row.response_time);
+fn push_csv_line(text: &mut String, period: &str, from: Timestamp, until: Timestamp, row: &SlaStatsRow) {
+    let format_number = |format_number: Option<f64>| {
+        format_number.map(|format_number| format_number.to_string()).unwrap_or_default()
+    };
+    let (uptime, availability) = (format_number(row.uptime_percent), format_number(row.availability_percent));
+    let response = format_number(row.response_time);
     let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
     // Writing to a string does not fail.
     let _ = write!(
         text,
-        "{period},{from},{thru},{uptime},{availability},{response},{runs_up},{runs_down},\
+        "{period},{from},{until},{uptime},{availability},{response},{runs_up},{runs_down},\
          {ok},{warning},{error},{unknown},{missed},{blackout},{excluded}\r\n"
     );
 }

@@ -29,7 +29,7 @@ impl AuthState {
 impl RequestChain<'_> {
     /// Takes the state of the login, if the server requested one.
     pub fn take_auth_state(&mut self) -> Option<AuthState> {
-        let login = Arc::clone(self.request.credentials.as_ref()?);
-        Some(AuthState { credentials: login, auth_scheme: self.auth_scheme.take()? })
+        let credentials = Arc::clone(self.request.credentials.as_ref()?);
+        Some(AuthState { credentials, auth_scheme: self.auth_scheme.take()? })
     }
 }

@@ -66,9 +66,9 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
     }
     if !is_same_origin(url, parts.monitor_url) {
         // The monitor's credentials are only for its own server.
-        let secrets: Vec<HeaderName> =
+        let secret_names: Vec<HeaderName> =
             headers.keys().filter(|name| is_secret_header(name)).cloned().collect();
-        for secret in secrets {
+        for secret in secret_names {
             headers.remove(secret);
         }
     }

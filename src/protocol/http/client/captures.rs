@@ -43,9 +43,9 @@ pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture>
         return None;
     }
     let content_type = content_type.unwrap_or_default().to_ascii_lowercase();
-    let (essence, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));
-    let essence = essence.trim();
-    let (name, mimetype) = match essence {
+    let (media_type, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));
+    let media_type = media_type.trim();
+    let (name, mimetype) = match media_type {
         "text/html" | "application/xhtml+xml" => ("response-body.html", "text/html"),
         json if json == "application/json" || json.ends_with("+json") => {
             ("response-body.json", "application/json")

@@ -30,8 +30,10 @@ impl ConnectOptions {
         };
         // IPv6 addresses are in brackets.
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let pinned =
-            self.pinned_host.as_ref().filter(|(host, _)| url.host().is_some_and(|of_url| *host == of_url));
+        let pinned = self
+            .pinned_host
+            .as_ref()
+            .filter(|(host, _)| url.host().is_some_and(|url_host| *host == url_host));
         let pinned = pinned.map(|&(_, address)| address);
         let family = match (self.address_family, pinned.or(literal)) {
             // An explicit IPv6 address is used whatever family names resolve to.

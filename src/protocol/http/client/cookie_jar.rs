@@ -50,12 +50,14 @@ fn is_trustworthy_origin(url: &Url) -> bool {
 /// Whether a cookie from `url` may be stored. A cookie for a public suffix becomes a host-only cookie if the host is
 /// that suffix (RFC 6265 5.3, step 5).
 fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
-    let wants_secure = cookie.secure().unwrap_or(false);
-    let begins = |prefix: &str| {
+    let has_secure_attribute = cookie.secure().unwrap_or(false);
+    let name_has_prefix = |prefix: &str| {
         cookie.name().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
-    let (secure_prefix, host_prefix) = (begins("__Secure-"), begins("__Host-"));
-    if (wants_secure && !is_trustworthy_origin(url)) || ((secure_prefix || host_prefix) && !wants_secure) {
+    let (secure_prefix, host_prefix) = (name_has_prefix("__Secure-"), name_has_prefix("__Host-"));
+    if (has_secure_attribute && !is_trustworthy_origin(url))
+        || ((secure_prefix || host_prefix) && !has_secure_attribute)
+    {
         return false;
     }
     if host_prefix && (cookie.domain().is_some() || cookie.path() != Some("/")) {
@@ -63,11 +65,11 @@ fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
     }
     let domain = cookie.domain().map(|domain| domain.trim_start_matches('.').to_ascii_lowercase());
     let Some(domain) = domain.filter(|domain| is_public_suffix(domain)) else { return true };
-    let is_own = matches!(url.host(), Some(Host::Domain(host)) if host == domain);
-    if is_own {
+    let is_host_itself = matches!(url.host(), Some(Host::Domain(host)) if host == domain);
+    if is_host_itself {
         cookie.unset_domain();
     }
-    is_own
+    is_host_itself
 }
 
 /// Whether anyone can register names below `domain`, such as below `co.uk`. Names on no list, such as those of an

@@ -42,12 +42,12 @@ impl RequestChain<'_> {
             ..HttpExchange::default()
         };
         // Built again if it was not recorded; if that fails, the exchange failed for that reason.
-        let sent = self
+        let request_headers = self
             .sent_headers
             .take()
             .or_else(|| self.build_request().ok().map(|message| to_header_list(message.headers())));
-        if let Some(sent) = sent {
-            exchange.request_headers = sent;
+        if let Some(request_headers) = request_headers {
+            exchange.request_headers = request_headers;
             let RequestSpec { body, headers, .. } = self.request;
             let body =
                 body.as_ref().filter(|body| self.has_body() && record.max_body_bytes > 0 && !body.is_empty());
@@ -67,9 +67,13 @@ impl RequestChain<'_> {
     }
 }
 
-fn body_excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, max: usize) -> Excerpt {
-    let text = from_utf8_lossy(body.get(..max).unwrap_or(body)).into_owned();
-    Excerpt { mimetype: content_type(headers).map(truncate_for_result).unwrap_or_default(), text, bytes }
+fn body_excerpt(body: &[u8], body_bytes: u64, headers: &HeaderMap, max_bytes: usize) -> Excerpt {
+    let text = from_utf8_lossy(body.get(..max_bytes).unwrap_or(body)).into_owned();
+    Excerpt {
+        mimetype: content_type(headers).map(truncate_for_result).unwrap_or_default(),
+        text,
+        bytes: body_bytes,
+    }
 }
 
 /// Returns the declared media type of a body, with its charset.

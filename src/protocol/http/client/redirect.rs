@@ -19,31 +19,31 @@ pub fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Returns the URL that a response from `from` redirects to.
+/// Returns the URL that a response from `url` redirects to.
 ///
 /// # Errors
 /// Fails with [`FailureKind::RedirectInvalid`] without a usable `Location`.
-pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
-    let invalid = |text: String| {
-        let detail = format!("{} from `{}` {text}", status.as_u16(), display_url(from));
+pub fn redirect_target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
+    let invalid_redirect = |text: String| {
+        let detail = format!("{} from `{}` {text}", status.as_u16(), display_url(url));
         Failure::new(Phase::Validate, FailureKind::RedirectInvalid, detail)
     };
-    let location = headers.get(LOCATION).ok_or_else(|| invalid("has no `Location`".to_owned()))?;
+    let location = headers.get(LOCATION).ok_or_else(|| invalid_redirect("has no `Location`".to_owned()))?;
     let location = String::from_utf8_lossy(location.as_bytes());
-    let mut to = from
+    let mut target = url
         .join(&location)
-        .map_err(|error| invalid(format!("has a `Location` that is not a URL: {error}")))?;
-    if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
-        return Err(invalid(format!("leads to `{}:`, which is not followed", to.scheme())));
+        .map_err(|error| invalid_redirect(format!("has a `Location` that is not a URL: {error}")))?;
+    if !matches!(target.scheme(), "http" | "https") || target.host_str().is_none_or(str::is_empty) {
+        return Err(invalid_redirect(format!("leads to `{}:`, which is not followed", target.scheme())));
     }
     // Credentials in a `Location` are not sent: they come from the server. Both calls succeed for http URLs.
-    let _ = to.set_username("");
-    let _ = to.set_password(None);
-    to.set_fragment(None);
-    if to.as_str().len() > MAX_URL_BYTES {
-        return Err(invalid(format!("leads to a URL of more than {MAX_URL_BYTES} bytes")));
+    let _ = target.set_username("");
+    let _ = target.set_password(None);
+    target.set_fragment(None);
+    if target.as_str().len() > MAX_URL_BYTES {
+        return Err(invalid_redirect(format!("leads to a URL of more than {MAX_URL_BYTES} bytes")));
     }
-    Ok(to)
+    Ok(target)
 }
 
 /// Returns the method after a redirect. 303 requires GET; after 301 and 302 a POST becomes GET, as in browsers.

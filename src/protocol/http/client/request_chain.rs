@@ -69,9 +69,9 @@ pub struct ChainTrace {
 
 impl<'a> RequestChain<'a> {
     /// Creates a chain before its first exchange.
-    pub fn new(client: RequestContext<'a>, request: &'a RequestSpec, jar: &'a mut CookieJar) -> Self {
+    pub fn new(context: RequestContext<'a>, request: &'a RequestSpec, jar: &'a mut CookieJar) -> Self {
         Self {
-            context: client,
+            context,
             request,
             cookie_jar: jar,
             exchange_trace: ConnectionTrace::default(),
@@ -205,9 +205,18 @@ impl<'a> RequestChain<'a> {
     }
 
     fn build_authorization(&mut self) -> Option<HeaderValue> {
-        let login = self.request.credentials.as_ref().filter(|login| login.applies_to(&self.current_url))?;
+        let credentials = self
+            .request
+            .credentials
+            .as_ref()
+            .filter(|credentials| credentials.applies_to(&self.current_url))?;
         let body = self.request.body.as_deref().filter(|_| self.has_body).unwrap_or_default();
-        login.authorization_header(self.auth_scheme.as_mut()?, &self.current_method, &self.current_url, body)
+        credentials.authorization_header(
+            self.auth_scheme.as_mut()?,
+            &self.current_method,
+            &self.current_url,
+            body,
+        )
     }
 
     /// Whether the exchange in progress sends the body.
@@ -249,12 +258,12 @@ impl<'a> RequestChain<'a> {
     }
 
     fn follow_redirect(&mut self, head: &ResponseHead) -> Result<(), Failure> {
-        let to = redirect::redirect_target(&self.current_url, head.status, &head.headers)?;
+        let target = redirect::redirect_target(&self.current_url, head.status, &head.headers)?;
         if self.chain_trace.redirects.len() == redirect::MAX_REDIRECTS {
             let detail = format!(
                 "more than {} redirects, the next one to `{}`",
                 redirect::MAX_REDIRECTS,
-                display_url(&to)
+                display_url(&target)
             );
             return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
         }
@@ -267,7 +276,7 @@ impl<'a> RequestChain<'a> {
         let method = redirect::method_after_redirect(head.status, &self.current_method);
         self.has_body &= method == self.current_method;
         self.current_method = method;
-        self.current_url = to;
+        self.current_url = target;
         Ok(())
     }
 

@@ -45,7 +45,11 @@ impl Http3Body {
                 self.received_bytes += data.len() as u64;
                 Some(Ok(data))
             }
-            Ok(None) if self.content_length.is_some_and(|declared| declared != self.received_bytes) => {
+            Ok(None)
+                if self
+                    .content_length
+                    .is_some_and(|content_length| content_length != self.received_bytes) =>
+            {
                 let detail =
                     format!("ended after {} bytes, which is not what it declares", self.received_bytes);
                 Some(Err(Failure::new(Phase::Transfer, FailureKind::ResponseTruncated, detail)))

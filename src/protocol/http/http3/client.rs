@@ -32,7 +32,7 @@ pub async fn send_http3_request(
     deadline: Deadline,
     phases: &mut Phases,
 ) -> Result<(ResponseHead, ResponseBody), Failure> {
-    let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+    let (timings, is_head_request) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
     let exchange = async {
         let (mut connection, mut driver) = Http3Connection::handshake(quic, timings.clone()).await?;
         let result = driver.drive_until(connection.run_exchange(request, &timings)).await;
@@ -49,7 +49,7 @@ pub async fn send_http3_request(
         Ok(Err(failure)) => return Err(failure),
         Err(_) => return Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
-    connection.build_response(response, stream, is_head, driver, timings)
+    connection.build_response(response, stream, is_head_request, driver, timings)
 }
 
 /// A connection. Clones share it; its [`ConnectionDriver`] must be polled.
@@ -66,17 +66,17 @@ impl Http3Connection {
         quic: QuicConnection,
         timings: ExchangeTimings,
     ) -> Result<(Self, ConnectionDriver), Failure> {
-        let context = FailureContext { connection: quic.connection, meter: quic.meter };
-        let built = h3::client::builder()
+        let failure_context = FailureContext { connection: quic.connection, meter: quic.meter };
+        let result = h3::client::builder()
             .max_field_section_size(u64::from(MAX_HEAD_BYTES))
             .send_grease(false)
-            .build(h3_quinn::Connection::new(context.connection.clone()))
+            .build(h3_quinn::Connection::new(failure_context.connection.clone()))
             .await;
-        let (mut connection, sender) =
-            built.map_err(|error| context.connection_failure(timings.phase(), &error.to_string()))?;
+        let (mut connection, sender) = result
+            .map_err(|error| failure_context.connection_failure(timings.phase(), &error.to_string()))?;
         let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
         let driver = ConnectionDriver::new(connection, None, None);
-        Ok((Self { sender, failure_context: context, connection_timings: timings }, driver))
+        Ok((Self { sender, failure_context, connection_timings: timings }, driver))
     }
 
     /// Whether it accepts no more exchanges.
@@ -91,14 +91,14 @@ impl Http3Connection {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
-        let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+        let (timings, is_head_request) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
         timings.assume_sent_at_start();
-        let timed_out = || RequestError {
+        let timeout_error = || RequestError {
             failure: Failure::timed_out(timings.phase(), deadline.timeout),
             retry_reason: None,
         };
         let result = timeout_at(deadline.at, self.run_exchange(request, &timings)).await;
-        let outcome = result.unwrap_or_else(|_| Err(timed_out()));
+        let outcome = result.unwrap_or_else(|_| Err(timeout_error()));
         if outcome.is_ok() {
             timings.record_response_head();
             self.connection_timings.record_response_head();
@@ -108,7 +108,7 @@ impl Http3Connection {
         let response = self.clone().build_response(
             head,
             stream,
-            is_head,
+            is_head_request,
             ConnectionDriver::without_connection(),
             timings,
         );
@@ -155,7 +155,7 @@ impl Http3Connection {
         self,
         response: Response<()>,
         stream: Http3Stream,
-        is_head: bool,
+        is_head_request: bool,
         driver: ConnectionDriver,
         timings: ExchangeTimings,
     ) -> Result<(ResponseHead, ResponseBody), Failure> {
@@ -164,13 +164,15 @@ impl Http3Connection {
             let detail = format!("the head has more than {MAX_HEADER_FIELDS} fields");
             return Err(Failure::new(timings.phase(), FailureKind::ResponseTooLarge, detail));
         }
-        let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        let declared = declared.filter(|_| !is_head && !matches!(parts.status.as_u16(), 204 | 304));
+        let content_length =
+            parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let content_length =
+            content_length.filter(|_| !is_head_request && !matches!(parts.status.as_u16(), 204 | 304));
         let body = Http3Body {
             stream,
             _sender: self.sender,
             failure_context: self.failure_context,
-            content_length: declared,
+            content_length,
             received_bytes: 0,
         };
         let body = ResponseBody::from_http3(body, driver, timings, &parts.headers);

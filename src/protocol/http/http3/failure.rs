@@ -43,12 +43,12 @@ impl FailureContext {
         }
     }
 
-    /// Returns the failure of a closed connection, or of a peer that violated HTTP/3 as described by `text`.
-    pub(super) fn connection_failure(&self, phase: Phase, text: &str) -> Failure {
+    /// Returns the failure of a closed connection, or of a peer that violated HTTP/3 as described by `error_text`.
+    pub(super) fn connection_failure(&self, phase: Phase, error_text: &str) -> Failure {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
         match self.connection.close_reason() {
             None | Some(ConnectionError::LocallyClosed) => {
-                failure(FailureKind::ResponseInvalid, &replace_control_chars(text))
+                failure(FailureKind::ResponseInvalid, &replace_control_chars(error_text))
             }
             Some(ConnectionError::ApplicationClosed(close)) => {
                 let kind = match phase {

@@ -36,10 +36,10 @@ pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
     let (_, parsed) =
         X509Certificate::from_der(der).map_err(|_| "its certificate cannot be read".to_owned())?;
     let hash = digest(&SHA256, der);
-    let text = |name: String| replace_control_chars(&name).chars().take(MAX_SUBJECT_CHARS).collect();
+    let clean_text = |name: String| replace_control_chars(&name).chars().take(MAX_SUBJECT_CHARS).collect();
     Ok(CertificateFacts {
-        subject: text(parsed.subject().to_string()),
-        issuer: text(parsed.issuer().to_string()),
+        subject: clean_text(parsed.subject().to_string()),
+        issuer: clean_text(parsed.issuer().to_string()),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
         alternative_names: alternative_names(&parsed),
@@ -50,7 +50,7 @@ pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
 }
 
 /// Returns the warnings for the author of the record.
-pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -> Vec<String> {
+pub(super) fn warnings(facts: &CertificateFacts, is_client: bool, now: Timestamp) -> Vec<String> {
     let subject = truncate_value(&facts.subject);
     let mut warnings = Vec::new();
     if facts.not_after <= now {
@@ -58,7 +58,7 @@ pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -
     } else if facts.not_before > now {
         warnings.push(format!("The certificate `{subject}` is valid from {}", format_utc(facts.not_before)));
     }
-    if !client && !facts.is_ca {
+    if !is_client && !facts.is_ca {
         warnings.push(format!(
             "`{subject}` is not an authority; only a server that presents this certificate itself is trusted"
         ));
@@ -78,13 +78,20 @@ fn key_type(certificate: &X509Certificate<'_>) -> String {
 
 fn alternative_names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
-    let text = |name: &GeneralName<'_>| match name {
+    let name_text = |name: &GeneralName<'_>| match name {
         GeneralName::DNSName(name) | GeneralName::RFC822Name(name) => Some(replace_control_chars(name)),
         GeneralName::IPAddress(bytes) => ip_from_bytes(bytes).map(|address| address.to_string()),
         _ => None,
     };
-    let cut = |name: String| name.chars().take(255).collect();
-    extension.value.general_names.iter().filter_map(text).take(MAX_ALTERNATIVE_NAMES).map(cut).collect()
+    let truncate = |name: String| name.chars().take(255).collect();
+    extension
+        .value
+        .general_names
+        .iter()
+        .filter_map(name_text)
+        .take(MAX_ALTERNATIVE_NAMES)
+        .map(truncate)
+        .collect()
 }
 
 fn ip_from_bytes(bytes: &[u8]) -> Option<IpAddr> {

@@ -37,8 +37,8 @@ pub(in crate::service::resources) async fn decrypt_all(
 
 fn decrypt_record(dependencies: &RecordServiceDependencies, record: &Record) -> Option<DecryptedCertificate> {
     let settings: CertificateSettings<'_> = settings_or_skip(record)?;
-    let sealed = record.private_data.as_deref().unwrap_or_default();
-    match dependencies.keyring.open(&certificate_seal_context(record.customer), sealed) {
+    let encrypted = record.private_data.as_deref().unwrap_or_default();
+    match dependencies.keyring.open(&certificate_seal_context(record.customer), encrypted) {
         Ok(pem) => Some(DecryptedCertificate {
             id: record.id,
             name: settings.name.to_owned(),

@@ -49,7 +49,7 @@ struct ChainAndKeys {
 }
 
 /// Parses `input`. The error text starts in lower case and has no full stop.
-pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
+pub(super) fn parse(input: &CertificateInput, is_client: bool) -> Result<ParsedCertificate, String> {
     let ChainAndKeys { mut chain, mut keys } = match input {
         CertificateInput::Pem(text) => read_pem(text)?,
         CertificateInput::Pkcs12 { bytes: archive, password } => read_pkcs12(archive, password)?,
@@ -63,16 +63,16 @@ pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCert
             chain.len()
         ));
     }
-    let (_, unusable) = RootCertStore::empty().add_parsable_certificates(chain.iter().cloned());
-    if unusable > 0 {
-        return Err(format!("{unusable} of its {} certificates cannot be read", chain.len()));
+    let (_, unparsable_count) = RootCertStore::empty().add_parsable_certificates(chain.iter().cloned());
+    if unparsable_count > 0 {
+        return Err(format!("{unparsable_count} of its {} certificates cannot be read", chain.len()));
     }
-    let key = match (client, keys.pop()) {
+    let key = match (is_client, keys.pop()) {
         (true, None) => return Err("it contains no private key".to_owned()),
         (true, Some(_)) if !keys.is_empty() => return Err("it contains several private keys".to_owned()),
         (true, Some(key)) => {
-            let owner = index_of_matching_certificate(&chain, &key)?;
-            chain.swap(0, owner);
+            let leaf_index = index_of_matching_certificate(&chain, &key)?;
+            chain.swap(0, leaf_index);
             Some(key)
         }
         (false, Some(_)) => {
@@ -104,10 +104,10 @@ fn read_pem(text: &str) -> Result<ChainAndKeys, String> {
 }
 
 fn read_pkcs12(archive: &[u8], password: &str) -> Result<ChainAndKeys, String> {
-    let opened = pkcs12::open_archive(archive, password)
+    let contents = pkcs12::open_archive(archive, password)
         .ok_or_else(|| "it is not PKCS#12, or `password` is wrong".to_owned())?;
-    let chain = opened.certificates.into_iter().map(CertificateDer::from).collect();
-    let keys = opened.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
+    let chain = contents.certificates.into_iter().map(CertificateDer::from).collect();
+    let keys = contents.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
     Ok(ChainAndKeys { chain, keys })
 }
 
@@ -117,14 +117,17 @@ fn index_of_matching_certificate(
     key: &PrivateKeyDer<'static>,
 ) -> Result<usize, String> {
     let provider = aws_lc_rs::default_provider();
-    let signing = provider
+    let signing_key = provider
         .key_provider
         .load_private_key(key.clone_key())
         .map_err(|_| "its private key cannot be used".to_owned())?;
-    let fits = |certificate: &CertificateDer<'static>| {
-        CertifiedKey::new(vec![certificate.clone()], signing.clone()).keys_match().is_ok()
+    let matches_key = |certificate: &CertificateDer<'static>| {
+        CertifiedKey::new(vec![certificate.clone()], signing_key.clone()).keys_match().is_ok()
     };
-    chain.iter().position(fits).ok_or_else(|| "its private key does not match its certificate".to_owned())
+    chain
+        .iter()
+        .position(matches_key)
+        .ok_or_else(|| "its private key does not match its certificate".to_owned())
 }
 
 fn to_pem(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>>) -> Zeroizing<Vec<u8>> {

@@ -35,15 +35,16 @@ pub(super) struct Pkcs12Contents {
     pub(super) keys: Vec<Zeroizing<Vec<u8>>>,
 }
 
-/// Opens `packed`; `None` when it is not an archive, the password is wrong, or its protection is not supported.
-pub(super) fn open_archive(packed: &[u8], password: &str) -> Option<Pkcs12Contents> {
-    let terminated = Zeroizing::new(password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect());
-    let opened = ArchiveOpener::new(password, terminated).open_archive(packed);
-    if opened.is_none() && password.is_empty() {
+/// Opens `archive`; `None` when it is not an archive, the password is wrong, or its protection is not supported.
+pub(super) fn open_archive(archive: &[u8], password: &str) -> Option<Pkcs12Contents> {
+    let utf16_password =
+        Zeroizing::new(password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect());
+    let contents = ArchiveOpener::new(password, utf16_password).open_archive(archive);
+    if contents.is_none() && password.is_empty() {
         // For an empty password, some programs derive keys from no bytes, others from a single terminating zero.
-        return ArchiveOpener::new(password, Zeroizing::default()).open_archive(packed);
+        return ArchiveOpener::new(password, Zeroizing::default()).open_archive(archive);
     }
-    opened
+    contents
 }
 
 /// A sequence of DER elements.
@@ -118,17 +119,17 @@ impl<'a> ArchiveOpener<'a> {
     }
 
     fn open_archive(mut self, packed: &[u8]) -> Option<Pkcs12Contents> {
-        let mut archive = DerReader(packed).sequence()?;
-        if archive.integer()? != VERSION {
+        let mut reader = DerReader(packed).sequence()?;
+        if reader.integer()? != VERSION {
             return None;
         }
-        let mut content = archive.sequence()?;
+        let mut content = reader.sequence()?;
         if content.oid()? != DATA {
             return None;
         }
         let content = DerReader(content.context_tag_0()?).octets()?;
-        if !archive.0.is_empty() {
-            self.verify_mac(archive.sequence()?, content)?;
+        if !reader.0.is_empty() {
+            self.verify_mac(reader.sequence()?, content)?;
         }
         let mut safes = DerReader(content).sequence()?;
         while !safes.0.is_empty() {
@@ -138,12 +139,13 @@ impl<'a> ArchiveOpener<'a> {
     }
 
     /// Verifies the MAC of `content`.
-    fn verify_mac(&mut self, mut mac: DerReader<'_>, content: &[u8]) -> Option<()> {
-        let mut expected = mac.sequence()?;
+    fn verify_mac(&mut self, mut mac_data: DerReader<'_>, content: &[u8]) -> Option<()> {
+        let mut expected = mac_data.sequence()?;
         let (algorithm, _) = expected.algorithm()?;
         let expected = expected.octets()?;
-        let salt = mac.octets()?;
-        let rounds = self.consume_iterations(if mac.0.is_empty() { 1 } else { mac.integer()? })?;
+        let salt = mac_data.octets()?;
+        let iterations =
+            self.consume_iterations(if mac_data.0.is_empty() { 1 } else { mac_data.integer()? })?;
         let algorithms = [
             (oid!(1.3.14.3.2.26), hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
             (oid!(2.16.840.1.101.3.4.2.4), hmac::HMAC_SHA224),
@@ -154,14 +156,14 @@ impl<'a> ArchiveOpener<'a> {
         let (_, hmac_algorithm) = algorithms.into_iter().find(|(oid, _)| *oid == algorithm)?;
         let digest = hmac_algorithm.digest_algorithm();
         let key =
-            derive_key(digest, KeyPurpose::Mac, &self.utf16_password, salt, rounds, digest.output_len());
+            derive_key(digest, KeyPurpose::Mac, &self.utf16_password, salt, iterations, digest.output_len());
         hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, expected).ok()
     }
 
     /// Reads one ContentInfo of the archive; each is plain or encrypted on its own.
-    fn read_content_info(&mut self, mut safe: DerReader<'_>) -> Option<()> {
-        let kind = safe.oid()?;
-        let mut content = DerReader(safe.context_tag_0()?);
+    fn read_content_info(&mut self, mut content_info: DerReader<'_>) -> Option<()> {
+        let kind = content_info.oid()?;
+        let mut content = DerReader(content_info.context_tag_0()?);
         if kind == DATA {
             return self.read_safe_bags(content.octets()?);
         }
@@ -220,20 +222,20 @@ impl<'a> ArchiveOpener<'a> {
         if *scheme == PBES2 {
             return self.decrypt_pbes2(parameters, encrypted);
         }
-        let old = [
+        let legacy_schemes = [
             (oid!(1.2.840.113549.1.12.1.3), Cipher::TripleDes, 24),
             (oid!(1.2.840.113549.1.12.1.4), Cipher::DoubleDes, 16),
             (oid!(1.2.840.113549.1.12.1.5), Cipher::Rc2, 16),
             (oid!(1.2.840.113549.1.12.1.6), Cipher::Rc2, 5),
         ];
-        let (_, cipher, size) = old.into_iter().find(|(oid, ..)| oid == scheme)?;
+        let (_, cipher, key_length) = legacy_schemes.into_iter().find(|(oid, ..)| oid == scheme)?;
         let salt = parameters.octets()?;
-        let rounds = self.consume_iterations(parameters.integer()?)?;
+        let iterations = self.consume_iterations(parameters.integer()?)?;
         let sha1 = &digest::SHA1_FOR_LEGACY_USE_ONLY;
-        let key = derive_key(sha1, KeyPurpose::Key, &self.utf16_password, salt, rounds, size);
-        let vector =
-            derive_key(sha1, KeyPurpose::InitializationVector, &self.utf16_password, salt, rounds, 8);
-        cipher.decrypt(&key, &vector, encrypted)
+        let key = derive_key(sha1, KeyPurpose::Key, &self.utf16_password, salt, iterations, key_length);
+        let iv =
+            derive_key(sha1, KeyPurpose::InitializationVector, &self.utf16_password, salt, iterations, 8);
+        cipher.decrypt(&key, &iv, encrypted)
     }
 
     /// Decrypts with PBES2 (RFC 8018, 6.2).
@@ -242,45 +244,45 @@ impl<'a> ArchiveOpener<'a> {
         mut parameters: DerReader<'_>,
         encrypted: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
-        let (derivation, mut reader) = parameters.algorithm()?;
-        if derivation != PBKDF2 {
+        let (kdf, mut reader) = parameters.algorithm()?;
+        if kdf != PBKDF2 {
             return None;
         }
         let mut reader = reader.sequence()?;
         let salt = reader.octets()?;
-        let rounds = self.consume_iterations(reader.integer()?)?;
-        let mut algorithm = pbkdf2::PBKDF2_HMAC_SHA1;
+        let iterations = self.consume_iterations(reader.integer()?)?;
+        let mut prf = pbkdf2::PBKDF2_HMAC_SHA1;
         while !reader.0.is_empty() {
-            let mut rest = DerReader(reader.0);
-            if let Some((named, _)) = rest.algorithm() {
-                let known = [
+            let mut prf_reader = DerReader(reader.0);
+            if let Some((prf_oid, _)) = prf_reader.algorithm() {
+                let prfs = [
                     (oid!(1.2.840.113549.2.7), pbkdf2::PBKDF2_HMAC_SHA1),
                     (oid!(1.2.840.113549.2.9), pbkdf2::PBKDF2_HMAC_SHA256),
                     (oid!(1.2.840.113549.2.10), pbkdf2::PBKDF2_HMAC_SHA384),
                     (oid!(1.2.840.113549.2.11), pbkdf2::PBKDF2_HMAC_SHA512),
                 ];
-                algorithm = known.into_iter().find(|(oid, _)| *oid == named)?.1;
+                prf = prfs.into_iter().find(|(oid, _)| *oid == prf_oid)?.1;
                 break;
             }
             // The length of the key, which its cipher determines too.
             reader.integer()?;
         }
-        let (scheme, mut vector) = parameters.algorithm()?;
+        let (scheme, mut iv_reader) = parameters.algorithm()?;
         let ciphers = [
             (oid!(2.16.840.1.101.3.4.1.2), Cipher::Aes128, 16),
             (oid!(2.16.840.1.101.3.4.1.22), Cipher::Aes192, 24),
             (oid!(2.16.840.1.101.3.4.1.42), Cipher::Aes256, 32),
             (oid!(1.2.840.113549.3.7), Cipher::TripleDes, 24),
         ];
-        let (_, cipher, size) = ciphers.into_iter().find(|(oid, ..)| *oid == scheme)?;
-        let mut key = Zeroizing::new(vec![0; size]);
-        pbkdf2::derive(algorithm, rounds, salt, self.password, &mut key);
-        cipher.decrypt(&key, vector.octets()?, encrypted)
+        let (_, cipher, key_length) = ciphers.into_iter().find(|(oid, ..)| *oid == scheme)?;
+        let mut key = Zeroizing::new(vec![0; key_length]);
+        pbkdf2::derive(prf, iterations, salt, self.password, &mut key);
+        cipher.decrypt(&key, iv_reader.octets()?, encrypted)
     }
 
-    fn consume_iterations(&mut self, rounds: u32) -> Option<NonZeroU32> {
-        self.remaining_iterations = self.remaining_iterations.checked_sub(rounds)?;
-        NonZeroU32::new(rounds)
+    fn consume_iterations(&mut self, iterations: u32) -> Option<NonZeroU32> {
+        self.remaining_iterations = self.remaining_iterations.checked_sub(iterations)?;
+        NonZeroU32::new(iterations)
     }
 }
 
@@ -296,18 +298,18 @@ enum Cipher {
 }
 
 impl Cipher {
-    fn decrypt(self, key: &[u8], vector: &[u8], encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        let mut text = Zeroizing::new(encrypted.to_vec());
+    fn decrypt(self, key: &[u8], iv: &[u8], encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let mut buffer = Zeroizing::new(encrypted.to_vec());
         let length = match self {
-            Self::Aes128 => decrypt_aes(&AES_128, key, vector, &mut text),
-            Self::Aes192 => decrypt_aes(&AES_192, key, vector, &mut text),
-            Self::Aes256 => decrypt_aes(&AES_256, key, vector, &mut text),
-            Self::TripleDes => decrypt_legacy::<des::TdesEde3>(key, vector, &mut text),
-            Self::DoubleDes => decrypt_legacy::<des::TdesEde2>(key, vector, &mut text),
-            Self::Rc2 => decrypt_legacy::<rc2::Rc2>(key, vector, &mut text),
+            Self::Aes128 => decrypt_aes(&AES_128, key, iv, &mut buffer),
+            Self::Aes192 => decrypt_aes(&AES_192, key, iv, &mut buffer),
+            Self::Aes256 => decrypt_aes(&AES_256, key, iv, &mut buffer),
+            Self::TripleDes => decrypt_legacy::<des::TdesEde3>(key, iv, &mut buffer),
+            Self::DoubleDes => decrypt_legacy::<des::TdesEde2>(key, iv, &mut buffer),
+            Self::Rc2 => decrypt_legacy::<rc2::Rc2>(key, iv, &mut buffer),
         }?;
-        text.truncate(length);
-        Some(text)
+        buffer.truncate(length);
+        Some(buffer)
     }
 }
 
@@ -315,61 +317,61 @@ impl Cipher {
 fn decrypt_aes(
     algorithm: &'static aws_lc_rs::cipher::Algorithm,
     key: &[u8],
-    vector: &[u8],
-    text: &mut [u8],
+    iv: &[u8],
+    buffer: &mut [u8],
 ) -> Option<usize> {
     let key = PaddedBlockDecryptingKey::cbc_pkcs7(UnboundCipherKey::new(algorithm, key).ok()?).ok()?;
-    let vector: [u8; 16] = vector.try_into().ok()?;
-    key.decrypt(text, DecryptionContext::Iv128(FixedLength::from(vector))).ok().map(|text| text.len())
+    let iv: [u8; 16] = iv.try_into().ok()?;
+    key.decrypt(buffer, DecryptionContext::Iv128(FixedLength::from(iv))).ok().map(|buffer| buffer.len())
 }
 
 /// Like [`decrypt_aes`], with a cipher that only old archives use.
-fn decrypt_legacy<C>(key: &[u8], vector: &[u8], text: &mut [u8]) -> Option<usize>
+fn decrypt_legacy<C>(key: &[u8], iv: &[u8], buffer: &mut [u8]) -> Option<usize>
 where
     C: cbc::cipher::BlockCipherDecrypt + cbc::cipher::KeyInit,
 {
-    let decryptor = Decryptor::<C>::new_from_slices(key, vector).ok()?;
-    decryptor.decrypt_padded::<Pkcs7>(text).ok().map(<[u8]>::len)
+    let decryptor = Decryptor::<C>::new_from_slices(key, iv).ok()?;
+    decryptor.decrypt_padded::<Pkcs7>(buffer).ok().map(<[u8]>::len)
 }
 
-/// Derives a key of `size` bytes from the password (RFC 7292, appendix B.2).
+/// Derives a key of `key_length` bytes from the password (RFC 7292, appendix B.2).
 fn derive_key(
     algorithm: &'static digest::Algorithm,
     purpose: KeyPurpose,
     utf16_password: &[u8],
     salt: &[u8],
-    rounds: NonZeroU32,
-    size: usize,
+    iterations: NonZeroU32,
+    key_length: usize,
 ) -> Zeroizing<Vec<u8>> {
-    let block = algorithm.block_len();
-    let filled = |text: &[u8]| {
-        let length = text.len().next_multiple_of(block);
+    let block_length = algorithm.block_len();
+    let repeat_to_blocks = |text: &[u8]| {
+        let length = text.len().next_multiple_of(block_length);
         text.iter().copied().cycle().take(length).collect::<Vec<u8>>()
     };
-    let mut input = Zeroizing::new(filled(salt));
-    input.extend_from_slice(&Zeroizing::new(filled(utf16_password)));
-    let diversifier = vec![purpose as u8; block];
-    let mut out = Zeroizing::new(Vec::with_capacity(size));
+    let mut input = Zeroizing::new(repeat_to_blocks(salt));
+    input.extend_from_slice(&Zeroizing::new(repeat_to_blocks(utf16_password)));
+    let diversifier = vec![purpose as u8; block_length];
+    let mut key = Zeroizing::new(Vec::with_capacity(key_length));
     loop {
         let mut context = digest::Context::new(algorithm);
         context.update(&diversifier);
         context.update(&input);
         let mut hash = context.finish();
-        for _ in 1..rounds.get() {
+        for _ in 1..iterations.get() {
             hash = digest::digest(algorithm, hash.as_ref());
         }
         let hash = hash.as_ref();
-        let missing = size - out.len();
-        out.extend_from_slice(&hash[..hash.len().min(missing)]);
-        if out.len() == size {
-            return out;
+        let remaining = key_length - key.len();
+        key.extend_from_slice(&hash[..hash.len().min(remaining)]);
+        if key.len() == key_length {
+            return key;
         }
         // Each block of the input is increased by the hash, repeated to a block, plus one.
-        let added: Vec<u8> = hash.iter().copied().cycle().take(block).collect();
-        for part in input.chunks_mut(block) {
+        let addend: Vec<u8> = hash.iter().copied().cycle().take(block_length).collect();
+        for input_block in input.chunks_mut(block_length) {
             let mut carry = 1;
-            for (byte, more) in part.iter_mut().zip(&added).rev() {
-                let sum = u16::from(*byte) + u16::from(*more) + carry;
+            for (byte, addend_byte) in input_block.iter_mut().zip(&addend).rev() {
+                let sum = u16::from(*byte) + u16::from(*addend_byte) + carry;
                 [_, *byte] = sum.to_be_bytes();
                 carry = sum >> 8;
             }

@@ -28,11 +28,11 @@ const PARSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Limits concurrent parsing. After a timeout, parsing continues in the background and keeps its permit.
 static PARSE_PERMITS: Semaphore = Semaphore::const_new(2);
 
-/// Opens the client certificate in `packed` with `password`; returns its chain and key as PEM. The error is a message
+/// Opens the client certificate in `archive` with `password`; returns its chain and key as PEM. The error is a message
 /// without a full stop.
-pub fn pkcs12_to_pem(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+pub fn pkcs12_to_pem(archive: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let input =
-        CertificateInput::Pkcs12 { bytes: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
+        CertificateInput::Pkcs12 { bytes: archive.to_vec(), password: Zeroizing::new(password.to_owned()) };
     super::parse::parse(&input, true).map(|parsed| parsed.pem)
 }
 
@@ -41,13 +41,14 @@ pub(in crate::service::resources) async fn create(
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&CERTIFICATE, body)?;
-    let client = fields.get("kind").and_then(Value::as_str) == Some("client");
-    let mut secret = |name: &str| match fields.shift_remove(name) {
+    let is_client = fields.get("kind").and_then(Value::as_str) == Some("client");
+    let mut take_secret_field = |name: &str| match fields.shift_remove(name) {
         Some(Value::String(text)) => Some(Zeroizing::new(text)),
         _ => None,
     };
-    let (pem, pkcs12, password) = (secret("pem"), secret("pkcs12"), secret("password"));
-    let field = if pem.is_some() { "pem" } else { "pkcs12" };
+    let (pem, pkcs12, password) =
+        (take_secret_field("pem"), take_secret_field("pkcs12"), take_secret_field("password"));
+    let source_field = if pem.is_some() { "pem" } else { "pkcs12" };
     let input = match (pem, pkcs12) {
         (Some(_), None) if password.is_some() => {
             let message = "`password` goes with `pkcs12` only; a key in `pem` must not be encrypted";
@@ -57,8 +58,8 @@ pub(in crate::service::resources) async fn create(
         (None, Some(text)) => {
             let text: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
             // The field table has validated the encoding already.
-            let packed = STANDARD.decode(text).unwrap_or_default();
-            CertificateInput::Pkcs12 { bytes: packed, password: password.unwrap_or_default() }
+            let archive = STANDARD.decode(text).unwrap_or_default();
+            CertificateInput::Pkcs12 { bytes: archive, password: password.unwrap_or_default() }
         }
         (Some(_), Some(_)) => {
             return Err(invalid_request(field_conflict_error(
@@ -80,19 +81,19 @@ pub(in crate::service::resources) async fn create(
     let to_error = |reason: String| {
         let error = ValidationError::new(
             ValidationErrorKind::Format,
-            field,
-            body.position_of(field),
-            format!("`{field}`: {reason}"),
+            source_field,
+            body.position_of(source_field),
+            format!("`{source_field}`: {reason}"),
         );
         invalid_request(error.with_value(crate::syntax::MASK))
     };
     let format = input.format();
-    let parsed = parse_blocking(input, client).await?.map_err(to_error)?;
+    let parsed = parse_blocking(input, is_client).await?.map_err(to_error)?;
     let facts = super::certificate_facts::from_der(&parsed.leaf_der).map_err(to_error)?;
     fields.insert("format".to_owned(), json!(format));
     fields.insert("certificates".to_owned(), json!(parsed.certificate_count));
     let mut draft = RecordDraft::new(fields);
-    draft.warnings = super::certificate_facts::warnings(&facts, client, cx.now);
+    draft.warnings = super::certificate_facts::warnings(&facts, is_client, cx.now);
     for (name, value) in [
         ("subject", json!(facts.subject)),
         ("issuer", json!(facts.issuer)),
@@ -112,13 +113,13 @@ pub(in crate::service::resources) async fn create(
 /// Parses on a blocking thread, since PKCS#12 archives need expensive key derivation.
 async fn parse_blocking(
     input: CertificateInput,
-    client: bool,
+    is_client: bool,
 ) -> Result<Result<ParsedCertificate, String>, ServiceError> {
     let parsing = async {
         let permit = PARSE_PERMITS.acquire().await;
         let task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            super::parse::parse(&input, client)
+            super::parse::parse(&input, is_client)
         });
         task.await
     };
@@ -134,12 +135,12 @@ pub(in crate::service::resources) fn check_removal(
     cx: &RecordContext<'_>,
     old: &Record,
 ) -> Result<(), ServiceError> {
-    let names = |document: &crate::schema::MonitorDocument| {
+    let uses_certificate = |document: &crate::schema::MonitorDocument| {
         [document.client_certificate_id(), document.certificate_authority_id()].contains(&Some(old.id))
     };
-    match monitor_usage_text(cx.dependencies, Some(old.customer), names) {
-        Some(users) => {
-            Err(ServiceError::Conflict(format!("{users} this certificate; remove it from them first")))
+    match monitor_usage_text(cx.dependencies, Some(old.customer), uses_certificate) {
+        Some(usage_text) => {
+            Err(ServiceError::Conflict(format!("{usage_text} this certificate; remove it from them first")))
         }
         None => Ok(()),
     }

@@ -38,24 +38,24 @@ impl Challenge {
 pub(super) fn parse_challenges(headers: &HeaderMap) -> Vec<Challenge> {
     let mut challenges: Vec<Challenge> = Vec::new();
     for value in headers.get_all(WWW_AUTHENTICATE) {
-        let first_of_field = challenges.len();
+        let field_start = challenges.len();
         for part in split_unquoted_commas(value.as_bytes()) {
             let part = part.trim_ascii();
             let end = part.iter().position(|&byte| !is_token_byte(byte)).unwrap_or(part.len());
-            let (scheme, rest) = part.split_at(end);
+            let (scheme, after_scheme) = part.split_at(end);
             let Ok(scheme) = std::str::from_utf8(scheme) else { continue };
-            let rest = rest.trim_ascii_start();
+            let after_scheme = after_scheme.trim_ascii_start();
             if scheme.is_empty() {
                 continue;
             }
-            let parameter = if rest.starts_with(b"=") {
+            let parameter = if after_scheme.starts_with(b"=") {
                 // A parameter belongs to the previous challenge of the same field.
                 parse_parameter(part)
             } else {
                 challenges.push(Challenge { scheme: scheme.to_ascii_lowercase(), parameters: Vec::new() });
-                parse_parameter(rest)
+                parse_parameter(after_scheme)
             };
-            if let (Some(last), Some(parameter)) = (challenges[first_of_field..].last_mut(), parameter) {
+            if let (Some(last), Some(parameter)) = (challenges[field_start..].last_mut(), parameter) {
                 last.parameters.push(parameter);
             }
         }

@@ -52,13 +52,13 @@ impl HttpCredentials {
     /// no header can contain.
     pub(in crate::protocol::http::client) fn authorization_header(
         &self,
-        session: &mut AuthScheme,
+        auth_scheme: &mut AuthScheme,
         method: &Method,
         url: &Url,
         body: &[u8],
     ) -> Option<HeaderValue> {
         let target = &url[Position::BeforePath..Position::AfterQuery];
-        let value = match session {
+        let value = match auth_scheme {
             AuthScheme::Basic => {
                 let pair = [self.username.as_slice(), b":", &self.password].concat();
                 format!("Basic {}", STANDARD.encode(pair)).into_bytes()
@@ -101,9 +101,9 @@ impl AuthScheme {
     /// Whether the 401 with these `headers` asks for a new authorization instead of refusing this one: the nonce is too
     /// old, or the realm is another one (RFC 7616 3.3 `stale`, RFC 9110 11.5).
     pub(in crate::protocol::http::client) fn requires_new_authorization(&self, headers: &HeaderMap) -> bool {
-        let Self::Digest(current) = self else { return false };
+        let Self::Digest(digest) = self else { return false };
         let supersedes = |challenge: &Challenge| {
-            DigestAuth::from_challenge(challenge).is_some_and(|new| current.is_superseded_by(&new))
+            DigestAuth::from_challenge(challenge).is_some_and(|new| digest.is_superseded_by(&new))
         };
         challenge::parse_challenges(headers).iter().any(supersedes)
     }

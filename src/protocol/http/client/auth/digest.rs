@@ -97,9 +97,9 @@ impl DigestAuth {
             _ => return None,
         };
         let qop = challenge.parameter_text("qop");
-        let quality = qop.as_deref().and_then(Qop::preferred_of);
+        let chosen_qop = qop.as_deref().and_then(Qop::preferred_of);
         // The hash of a session needs the client's nonce, which is only sent with a quality.
-        if quality.is_none() && (qop.is_some() || is_session) {
+        if chosen_qop.is_none() && (qop.is_some() || is_session) {
             return None;
         }
         let is_true = |name: &str| {
@@ -114,7 +114,7 @@ impl DigestAuth {
             algorithm_hash: hash,
             is_session_variant: is_session,
             algorithm_name: algorithm,
-            qop: quality,
+            qop: chosen_qop,
             hashes_user: is_true("userhash"),
             is_stale: is_true("stale"),
             client_nonce: String::from_utf8_lossy(&hex(&random)).into_owned(),
@@ -135,30 +135,30 @@ impl DigestAuth {
         request: DigestRequest<'_>,
     ) -> Vec<u8> {
         self.nonce_count += 1;
-        let count = format!("{:08x}", self.nonce_count);
+        let nonce_count = format!("{:08x}", self.nonce_count);
         let (nonce, cnonce) = (self.nonce.as_slice(), self.client_nonce.as_bytes());
-        let mut secret = self.algorithm_hash.hex_digest(&[user, &self.realm, password]);
+        let mut user_hash = self.algorithm_hash.hex_digest(&[user, &self.realm, password]);
         if self.is_session_variant {
-            secret = self.algorithm_hash.hex_digest(&[&secret, nonce, cnonce]);
+            user_hash = self.algorithm_hash.hex_digest(&[&user_hash, nonce, cnonce]);
         }
         let mut parts = vec![request.method.as_bytes(), request.target.as_bytes()];
         let body = self.algorithm_hash.hex_digest(&[request.body]);
         parts.extend((self.qop == Some(Qop::AuthInt)).then_some(body.as_slice()));
         let request_hash = self.algorithm_hash.hex_digest(&parts);
         let response = match self.qop.map(Qop::name) {
-            Some(quality) => self.algorithm_hash.hex_digest(&[
-                &secret,
+            Some(qop_name) => self.algorithm_hash.hex_digest(&[
+                &user_hash,
                 nonce,
-                count.as_bytes(),
+                nonce_count.as_bytes(),
                 cnonce,
-                quality.as_bytes(),
+                qop_name.as_bytes(),
                 &request_hash,
             ]),
-            None => self.algorithm_hash.hex_digest(&[&secret, nonce, &request_hash]),
+            None => self.algorithm_hash.hex_digest(&[&user_hash, nonce, &request_hash]),
         };
-        let mut value = b"Digest ".to_vec();
+        let mut header = b"Digest ".to_vec();
         if self.hashes_user {
-            value.extend(
+            header.extend(
                 [
                     b"username=".as_slice(),
                     &quoted_string(&self.algorithm_hash.hex_digest(&[user, &self.realm])),
@@ -166,7 +166,7 @@ impl DigestAuth {
                 .concat(),
             );
         } else {
-            value.extend(username_parameter(user));
+            header.extend(username_parameter(user));
         }
         for (name, text) in [
             ("realm", Some(self.realm.as_slice())),
@@ -176,21 +176,21 @@ impl DigestAuth {
             ("opaque", self.opaque.as_deref()),
         ] {
             if let Some(text) = text {
-                value.extend_from_slice(format!(", {name}=").as_bytes());
-                value.extend(quoted_string(text));
+                header.extend_from_slice(format!(", {name}=").as_bytes());
+                header.extend(quoted_string(text));
             }
         }
         if let Some(algorithm) = &self.algorithm_name {
-            value.extend_from_slice(format!(", algorithm={algorithm}").as_bytes());
+            header.extend_from_slice(format!(", algorithm={algorithm}").as_bytes());
         }
-        if let Some(quality) = self.qop.map(Qop::name) {
-            let parts = format!(", qop={quality}, nc={count}, cnonce=\"{}\"", self.client_nonce);
-            value.extend_from_slice(parts.as_bytes());
+        if let Some(qop_name) = self.qop.map(Qop::name) {
+            let parts = format!(", qop={qop_name}, nc={nonce_count}, cnonce=\"{}\"", self.client_nonce);
+            header.extend_from_slice(parts.as_bytes());
         }
         if self.hashes_user {
-            value.extend_from_slice(b", userhash=true");
+            header.extend_from_slice(b", userhash=true");
         }
-        value
+        header
     }
 }
 
