@@ -30,5 +30,6 @@ pub use host_token::{
 pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_for_apply, read_monitors};
+pub use reload::denied_stored_targets;
 pub use serve::{ServeOptions, serve};
 pub use validation_context::KnownReferences;

@@ -32,7 +32,7 @@ use crate::telemetry::Metrics;
 use crate::web::{self, PageAuth, PageState, RequestLimits};
 
 /// Name of the database in the data directory.
-const DATABASE: &str = "vigie.db";
+pub(super) const DATABASE: &str = "vigie.db";
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the store may take to commit the last results.

@@ -3,6 +3,7 @@
 mod account_cache;
 mod active_alerts;
 pub(crate) mod contacts;
+mod egress_review;
 pub(crate) mod example_notification;
 pub(crate) mod json_object;
 mod monitor_cache;
@@ -15,4 +16,5 @@ pub use account_cache::{
 };
 pub use active_alerts::ActivePerformanceAlerts;
 pub use contacts::recipient_password;
+pub use egress_review::{denied_monitor_target, denied_recipient};
 pub use monitor_cache::MonitorCache;

@@ -7,9 +7,9 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::read_monitors;
+use crate::app::{denied_stored_targets, read_monitors};
 use crate::schema::monitor_file::FileMonitor;
-use crate::settings::read_config_text;
+use crate::settings::{Settings, read_config_text};
 use crate::syntax::ValidationError;
 use crate::syntax::node::{Node, NodeValue};
 
@@ -49,23 +49,35 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
     let checked = check(&args);
     let (text, code) = match &checked {
-        Ok(monitors) => (render_success(monitors), ExitCode::SUCCESS),
+        Ok((settings, monitors)) => {
+            (render_success(monitors) + &stored_warnings(settings)?, ExitCode::SUCCESS)
+        }
         Err(errors) => (render_errors(errors), ExitCode::from(1)),
     };
     output::print(&text)?;
     Ok(code)
 }
 
-fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
-    match &args.path {
-        None => read_monitors(&args.settings.load_from(None)?),
+fn check(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<ValidationError>> {
+    let settings = match &args.path {
+        None => args.settings.load_from(None)?,
         Some(path) if path.is_dir() || holds_monitors(path) => {
             let mut settings = args.settings.load_from(None)?;
             (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
-            read_monitors(&settings)
+            settings
         }
-        Some(path) => read_monitors(&args.settings.load_from(Some(path))?),
-    }
+        Some(path) => args.settings.load_from(Some(path))?,
+    };
+    let monitors = read_monitors(&settings)?;
+    Ok((settings, monitors))
+}
+
+/// Returns a line for each stored monitor and recipient that the egress policy of `settings` denies.
+fn stored_warnings(settings: &Settings) -> anyhow::Result<String> {
+    let denied = super::process::runtime(false)?.block_on(denied_stored_targets(settings));
+    let denied = denied.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
+    let lines: Vec<String> = denied.iter().map(|reason| format!("warning: {reason}\n")).collect();
+    Ok(lines.concat())
 }
 
 /// Whether the file at `path` contains monitors: a list, or a map with a type.

@@ -59,7 +59,7 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
         let Some(range) = variable.value_range.clone() else { continue };
         match values.get(variable.name.as_str()) {
             Some(value) => {
-                replacements.push((range.clone(), escape_quotes(value, closing_quote(new, &range))))
+                replacements.push((range.clone(), escape_quotes(value, closing_quote(new, &range))));
             }
             None if variable.protected => {
                 let name = crate::syntax::truncate_value(&variable.name);

@@ -138,7 +138,7 @@ async fn root_starts_browsers_as_the_user_of_the_settings() {
     each(browsers(test), async |kind| {
         // The browser's own sandbox needs namespaces, which containers often forbid.
         let test_pool = TestPool::with(|config| {
-            (config.os_user, config.use_sandbox) = (Some("daemon".to_owned()), false)
+            (config.os_user, config.use_sandbox) = (Some("daemon".to_owned()), false);
         });
         // The user can reach its own profile and list no other.
         std::fs::set_permissions(test_pool.folder.path(), PermissionsExt::from_mode(0o711)).unwrap();

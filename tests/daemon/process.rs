@@ -77,6 +77,15 @@ impl Daemon {
         daemon
     }
 
+    /// Ends the server and starts it again over the same folders. The log begins anew.
+    pub fn restart(&mut self) {
+        self.signal(Signal::SIGTERM);
+        self.wait_for_exit();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        *self = Self::from_child(command(folder.path()).spawn().unwrap(), folder);
+        self.wait_for_log("monitors planned");
+    }
+
     /// Waits for the next log line whose message contains `part`.
     pub fn wait_for_log(&mut self, part: &str) -> Value {
         let until = Instant::now() + TIMEOUT;

@@ -114,7 +114,7 @@ async fn a_configured_self_signed_certificate_is_trusted_for_its_name() {
         let identity = self_signed(&["own.test"], authority);
         let at = serve_both_versions(&identity).await;
         let net = net_with(|config| {
-            config.trust_config.additional_authorities = vec![pem("own", identity.certificate.clone())]
+            config.trust_config.additional_authorities = vec![pem("own", identity.certificate.clone())];
         });
         let (outcome, _) = handshake(&net, at, "own.test", &TlsOptions::default(), long_deadline()).await;
         assert!(outcome.is_ok(), "{:?}", outcome.err());

@@ -1,6 +1,7 @@
 //! No check and no notification reaches Vigie itself, and other accounts reach nothing on this host.
 
 use std::net::TcpListener;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -72,4 +73,37 @@ fn other_accounts_reach_nothing_on_this_host_unless_the_settings_allow_it() {
         "an address of the Vigie host",
     );
     assert_eq!(check(&server, 1, "tcp", tcp)["outcome"], "ok");
+}
+
+#[test]
+fn stored_monitors_and_recipients_that_are_denied_are_listed() {
+    let (mut server, other) = server_with_other_account();
+    let website = json!({"billing_plancode": "basic", "name": "Local", "url": "http://localhost:8080/"});
+    let recipient = json!({"name": "Hook", "recipient": "http://127.0.0.1:9/", "method_id": 10});
+    for (path, body) in [("/monitors/website", &website), ("/recipients", &recipient)] {
+        for account in [1, other] {
+            let (status, response) = server.call_in(account, "POST", path, body);
+            assert_eq!(status, 200, "{response}");
+        }
+    }
+    let data = server.folder.path().join("data");
+    let check = Command::new(env!("CARGO_BIN_EXE_vigie"))
+        .args(["config", "check"])
+        .env("VIGIE_DATA", &data)
+        .env("VIGIE_MONITORS", server.folder.path().join("monitors"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(check.stdout).unwrap();
+    let reason = "is an address of the Vigie host, which is denied to other accounts than the first; \
+                  allow it for the account in `egress.accounts`";
+    let (monitor, hook) = (
+        format!("`Local` of account {other}: `127.0.0.1` {reason}"),
+        format!("`Hook` of account {other}: `127.0.0.1` {reason}"),
+    );
+    assert!(check.status.success(), "{text}{}", String::from_utf8_lossy(&check.stderr));
+    assert!(text.contains(&monitor) && text.contains(&hook), "{text}");
+    assert_eq!(text.matches("warning: ").count(), 2, "{text}");
+    server.restart();
+    let logged = [(); 2].map(|()| server.wait_for_log("denies a stored target")["reason"].to_string());
+    assert!(logged[0].contains(&monitor) && logged[1].contains(&hook), "{logged:?}");
 }

@@ -114,7 +114,7 @@ impl TraceSocket {
             };
             match result {
                 Err(error) if skipped_errors < MAX_SKIPPED_ERRORS && is_path_error(&error) => {
-                    skipped_errors += 1
+                    skipped_errors += 1;
                 }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(()),

@@ -21,7 +21,7 @@ impl From<Failure> for ActionError {
 }
 
 /// Converts `error` of an action that was limited by `limit_kind`.
-pub(super) fn to_action_error(
+pub(super) fn action_error(
     browser: &ScriptBrowser<'_>,
     budget: &TimeBudget,
     error: WebDriverError,

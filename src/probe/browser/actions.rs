@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::{ActionError, to_action_error};
+use super::act_error::{ActionError, action_error};
 use super::dom;
 use super::element_failure::DEFAULT_ELEMENT_WAIT;
 use super::inspect::{check_opened_page, reject_download_or_empty};
@@ -44,7 +44,7 @@ pub(super) async fn set_driver_timeouts(
     match browser.session.set_timeouts(page_load_timeout, script_timeout, dom::short_deadline()).await {
         // The next command reports the dialog.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
-        Err(error) => Err(to_action_error(browser, budget, error, LimitKind::Step)),
+        Err(error) => Err(action_error(browser, budget, error, LimitKind::Step)),
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn open_url(
             if error == WebDriverError::PageTimedOut {
                 reject_download_or_empty(browser, true).await?;
             }
-            Err(to_action_error(browser, budget, error, LimitKind::PageLoad))
+            Err(action_error(browser, budget, error, LimitKind::PageLoad))
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) async fn press_key(
     page.session()
         .perform_input_actions(sources, deadline + DRIVER_GRACE)
         .await
-        .map_err(|error| page.to_action_error(error, limit_kind))
+        .map_err(|error| page.action_error(error, limit_kind))
 }
 
 pub(super) async fn scroll(
@@ -131,7 +131,7 @@ pub(super) async fn scroll(
         vec![json!(offset.0), json!(offset.1)],
         deadline + DRIVER_GRACE,
     );
-    scrolled.await.map(drop).map_err(|error| page.to_action_error(error, limit_kind))
+    scrolled.await.map(drop).map_err(|error| page.action_error(error, limit_kind))
 }
 
 /// Answers the dialog that is open, or that opens in time.
@@ -150,9 +150,9 @@ pub(super) async fn answer_dialog(
         match page.session().close_dialog(accept, text.as_deref(), wait_limit.response_deadline).await {
             Ok(()) => return Ok(()),
             Err(WebDriverError::NoDialog) if Instant::now() < wait_limit.retry_until => {
-                dom::wait_before_retry().await
+                dom::wait_before_retry().await;
             }
-            Err(error) => return Err(page.to_action_error(error, wait_limit.response_limit_kind)),
+            Err(error) => return Err(page.action_error(error, wait_limit.response_limit_kind)),
         }
     }
 }
@@ -162,7 +162,7 @@ pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) ->
     let (deadline, limit_kind) = page.budget.deadline_for(action.timeout);
     let script = substitute_variables(page.variables, code)?;
     let result = page.session().execute_script(&script, Vec::new(), deadline + DRIVER_GRACE).await;
-    Ok(match result.map_err(|error| page.to_action_error(error, limit_kind))? {
+    Ok(match result.map_err(|error| page.action_error(error, limit_kind))? {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),

@@ -178,7 +178,7 @@ async fn run_query(
                 Some(reason) => return Err(DomError::InvalidLocator(reason.to_owned())),
                 // A browser without promises cannot wait by itself.
                 None if response["done"] == false && has_time_to_retry(wait_limit.retry_until) => {
-                    wait_before_retry().await
+                    wait_before_retry().await;
                 }
                 None => return Ok(response),
             },

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::act_error::{ActionError, to_action_error};
+use super::act_error::{ActionError, action_error};
 use super::dom;
 use super::load_error::{CRASHED_TAB_URL, display_url, error_page_prefix, without_fragment};
 use super::options::UserExperience;
@@ -112,7 +112,7 @@ pub(super) async fn check_opened_page(
     )
     .await;
     let report =
-        report.map_err(|error| to_action_error(browser, budget, error, budget.page_load_limit_kind()))?;
+        report.map_err(|error| action_error(browser, budget, error, budget.page_load_limit_kind()))?;
     if error_page_prefix(&report.url).is_none()
         && without_fragment(&report.url) != without_fragment(&browser.last_navigated_url)
     {

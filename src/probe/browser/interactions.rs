@@ -68,7 +68,7 @@ pub(super) async fn interact(
             {
                 dom::wait_before_retry().await;
             }
-            Err(error) => return Err(page.to_action_error(error, wait_limit.response_limit_kind)),
+            Err(error) => return Err(page.action_error(error, wait_limit.response_limit_kind)),
         }
     }
 }

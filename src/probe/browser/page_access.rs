@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::act_error::{ActionError, to_action_error};
+use super::act_error::{ActionError, action_error};
 use super::describe;
 use super::dom::{DomError, LocatorArgs};
 use super::time_budget::{LimitKind, TimeBudget, WaitLimit};
@@ -27,14 +27,14 @@ impl<'p> PageAccess<'p> {
     }
 
     /// Converts `error` of an action that was limited by `limit_kind`.
-    pub(super) fn to_action_error(&self, error: WebDriverError, limit_kind: LimitKind) -> ActionError {
-        to_action_error(self.browser, self.budget, error, limit_kind)
+    pub(super) fn action_error(&self, error: WebDriverError, limit_kind: LimitKind) -> ActionError {
+        action_error(self.browser, self.budget, error, limit_kind)
     }
 
     /// Converts the error of a query that was limited by `wait_limit`.
     pub(super) fn dom_error_to_action_error(&self, error: DomError, wait_limit: WaitLimit) -> ActionError {
         match error {
-            DomError::Driver(error) => self.to_action_error(error, wait_limit.response_limit_kind),
+            DomError::Driver(error) => self.action_error(error, wait_limit.response_limit_kind),
             DomError::InvalidLocator(error) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {error}"))
                     .into()

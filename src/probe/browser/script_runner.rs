@@ -186,7 +186,7 @@ impl<'a> ScriptRunner<'a> {
                 Ok(()) if skipped || next_action.is_some_and(answers_dialog) => {}
                 Ok(()) => {
                     self.capture(CaptureMoment::ActionEnd, &capture_name_prefix(index, Some(action_index)))
-                        .await
+                        .await;
                 }
             }
         }

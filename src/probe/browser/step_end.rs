@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::act_error::{ActionError, to_action_error};
+use super::act_error::{ActionError, action_error};
 use super::inspect::{INSPECTION_TIMEOUT, PageReport, check_page_status, inspect_top_page};
 use super::load_error::display_url;
 use super::network_results::record_network_results;
@@ -42,7 +42,7 @@ pub(super) async fn record_step_end(
             return Err(browser.dismiss_unexpected_dialog("the end of the step", &text).await);
         }
         Err(error) => {
-            return match to_action_error(browser, budget, error, wait_limit.response_limit_kind) {
+            return match action_error(browser, budget, error, wait_limit.response_limit_kind) {
                 ActionError::Failed(failure) => Err(failure),
                 ActionError::DialogOpen(_) => Ok(()),
             };

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::{ActionError, to_action_error};
+use super::act_error::{ActionError, action_error};
 use super::assertions::render_condition;
 use super::dom;
 use super::element_failure::DEFAULT_ELEMENT_WAIT;
@@ -27,15 +27,13 @@ pub(super) async fn switch_frame(
     let frame_id = match selector {
         FrameSelector::Parent => {
             let switched = browser.session.switch_to_parent_frame(wait_limit.response_deadline).await;
-            switched
-                .map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+            switched.map_err(|error| action_error(browser, budget, error, wait_limit.response_limit_kind))?;
             browser.entered_frames.pop();
             return Ok(());
         }
         FrameSelector::Top => {
             let entered = browser.session.switch_to_frame(Value::Null, wait_limit.response_deadline).await;
-            entered
-                .map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+            entered.map_err(|error| action_error(browser, budget, error, wait_limit.response_limit_kind))?;
             browser.entered_frames.clear();
             return Ok(());
         }
@@ -54,10 +52,10 @@ pub(super) async fn switch_frame(
         match entered {
             Ok(()) => break,
             Err(WebDriverError::NotFound(_)) if Instant::now() < wait_limit.retry_until => {
-                dom::wait_before_retry().await
+                dom::wait_before_retry().await;
             }
             Err(error) => {
-                return Err(to_action_error(browser, budget, error, wait_limit.response_limit_kind));
+                return Err(action_error(browser, budget, error, wait_limit.response_limit_kind));
             }
         }
     }
@@ -87,7 +85,7 @@ pub(super) async fn close_window(
             None => Err(WebDriverError::SessionLost("the last window was closed".to_owned())),
         }
     };
-    closed.await.map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+    closed.await.map_err(|error| action_error(browser, budget, error, wait_limit.response_limit_kind))?;
     browser.entered_frames.clear();
     Ok(())
 }
@@ -112,7 +110,7 @@ pub(super) async fn switch_window(
         }
         if Instant::now() >= wait_limit.retry_until {
             let reason = format!("none of the {} windows matches", browser.window_handles.len());
-            return Err(to_action_error(
+            return Err(action_error(
                 browser,
                 budget,
                 WebDriverError::NotFound(reason),
@@ -151,8 +149,8 @@ async fn enter_selected_window(
     wait_limit: WaitLimit,
 ) -> Result<bool, ActionError> {
     let open_windows = browser.session.window_handles(wait_limit.response_deadline).await;
-    let open_windows = open_windows
-        .map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+    let open_windows =
+        open_windows.map_err(|error| action_error(browser, budget, error, wait_limit.response_limit_kind))?;
     browser.window_handles.retain(|window_handle| open_windows.contains(window_handle));
     let main_window = browser.window_handles.first().cloned();
     let new_windows: Vec<String> =
@@ -172,6 +170,6 @@ async fn enter_selected_window(
     };
     let Some(chosen) = selected else { return Ok(false) };
     let entered = browser.enter_window(chosen, wait_limit.response_deadline).await;
-    entered.map_err(|error| to_action_error(browser, budget, error, wait_limit.response_limit_kind))?;
+    entered.map_err(|error| action_error(browser, budget, error, wait_limit.response_limit_kind))?;
     Ok(true)
 }

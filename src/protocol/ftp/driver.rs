@@ -54,10 +54,10 @@ impl FtpDriver<'_> {
             };
             match request {
                 DataRequest::Connect(address, response_sender) => {
-                    drop(response_sender.send(self.connect_data(address.port()).await))
+                    drop(response_sender.send(self.connect_data(address.port()).await));
                 }
                 DataRequest::StartTls(stream, response_sender) => {
-                    drop(response_sender.send(self.start_data_tls(stream).await))
+                    drop(response_sender.send(self.start_data_tls(stream).await));
                 }
             }
         }

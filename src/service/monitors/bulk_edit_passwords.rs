@@ -102,7 +102,7 @@ impl SecretReplacer<'_> {
     fn replace_in_field(&mut self, field: &Field, path: &str, value: &mut Value) {
         match (&field.field_type, value) {
             (FieldType::Object(field_table), Value::Object(values)) => {
-                self.replace_in_object(field_table, path, values)
+                self.replace_in_object(field_table, path, values);
             }
             (FieldType::List { item_type: FieldType::Object(field_table), .. }, Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {

@@ -88,7 +88,7 @@ impl Agreement {
         for (window, location) in &self.exclusions {
             match location {
                 Some(location) => {
-                    excluded_by_location.entry(*location).or_default().extend(ranges_of(window))
+                    excluded_by_location.entry(*location).or_default().extend(ranges_of(window));
                 }
                 None => excluded_ranges.extend(ranges_of(window)),
             }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::domain::{Record, RecordFilter, RecordKind};
 use crate::schema::Monitor;
 use crate::store::contract::{PaginatedResults, Pagination, ResultFilter, StoreError};
 
@@ -9,7 +10,7 @@ use super::error::ErrorMapper;
 use super::reader_pool::ReaderPool;
 use super::settings::SqliteSettings;
 use super::store::join_threads;
-use super::{migrations, monitors, open, results};
+use super::{migrations, monitors, open, records, results};
 
 /// A database opened for reading. Takes no lock, so that it works beside a running server.
 pub struct ReadOnlyStore {
@@ -34,6 +35,14 @@ impl ReadOnlyStore {
     /// Returns all monitors that were not removed.
     pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
         self.readers.call(monitors::select_all).await
+    }
+
+    /// Returns all recipients of all accounts.
+    pub async fn recipients(&self) -> Result<Vec<Record>, StoreError> {
+        let everything = Pagination { limit: u32::MAX, offset: 0 };
+        let filter = RecordFilter::new(RecordKind::Recipient);
+        let page = self.readers.call(move |conn| records::read_page(conn, &filter, everything)).await?;
+        Ok(page.items)
     }
 
     /// Returns results, newest first.

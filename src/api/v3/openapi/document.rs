@@ -117,10 +117,10 @@ fn schemas(operations: &[Operation]) -> Map<String, Value> {
     for operation in operations {
         match operation.body {
             BodySpec::Create(table) => {
-                json_schema::add_component_schema(table, SchemaRole::Create, &mut schemas)
+                json_schema::add_component_schema(table, SchemaRole::Create, &mut schemas);
             }
             BodySpec::Patch(table) => {
-                json_schema::add_component_schema(table, SchemaRole::Patch, &mut schemas)
+                json_schema::add_component_schema(table, SchemaRole::Patch, &mut schemas);
             }
             BodySpec::None | BodySpec::Schema(_) => {}
         }

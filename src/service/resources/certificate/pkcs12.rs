@@ -160,7 +160,7 @@ impl<'a> ArchiveOpener<'a> {
         hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, expected).ok()
     }
 
-    /// Reads one ContentInfo of the archive; each is plain or encrypted on its own.
+    /// Reads one `ContentInfo` of the archive; each is plain or encrypted on its own.
     fn read_content_info(&mut self, mut content_info: DerReader<'_>) -> Option<()> {
         let kind = content_info.oid()?;
         let mut content = DerReader(content_info.context_tag_0()?);
