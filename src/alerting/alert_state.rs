@@ -68,7 +68,7 @@ pub(super) struct NoDataStreak {
     pub(super) notified: Vec<RecipientId>,
 }
 
-/// State of a monitor as shown to people: up, failing, down, unknown or blacked out. Disabled and paused monitors
+/// Health of a monitor as displayed: up, failing, down, unknown or blacked out. Disabled and paused monitors
 /// are recognised by the monitor itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

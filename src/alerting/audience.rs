@@ -7,8 +7,8 @@ use super::location_result::LocationResult;
 use crate::domain::{MonitorId, NotificationKind, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutTarget;
 
-/// Returns the recipients of `kind` about `cause` that a group names, that subscribe to `kind` and are not muted,
-/// ordered by id, each once and with the group that names it. Ignores thresholds.
+/// Returns the recipients in a matching group that subscribe to notifications of `kind` and are not muted,
+/// ordered by id, each once and with its group. Thresholds are not applied here.
 #[must_use]
 pub fn recipients_for(
     cx: &AlertContext<'_>,

@@ -1,4 +1,4 @@
-//! Effects of a change of alert state.
+//! Effects: what the pipeline has to do after a change of alert state.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,13 +9,13 @@ use super::location_result::LocationResult;
 use super::pending_run::{CloseReason, PendingRun, missed_run_from_series};
 use crate::domain::Timestamp;
 
-/// A clock set back by up to this much is waited out, as agents do too. No run then happens twice.
+/// When the clock is set back by at most this, wait until it has caught up, as agents do: no run happens twice.
 const CLOCK_STEP_TOLERANCE: Duration = Duration::from_hours(1);
 
 /// A tick later than this means that this process stalled, not that the agents did.
 const STALL_THRESHOLD: Duration = Duration::from_mins(1);
 
-/// Most open runs. Far above what timeouts allow; beyond it, the oldest run is resolved with the results it has.
+/// Maximum number of open runs, far above what timeouts allow; above it, the oldest one is closed.
 const MAX_OPEN_RUNS: usize = 64;
 
 impl AlertState {

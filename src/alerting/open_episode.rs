@@ -40,7 +40,7 @@ pub(super) struct FailedRun<'a> {
     pub(super) locations: Vec<LocationId>,
 }
 
-/// Clears not sent yet, since the recipient or the monitor was silenced when the episode ended.
+/// Clears of an ended episode that are not sent yet, since the recipients or the monitor are silenced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PendingClear {

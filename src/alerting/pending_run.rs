@@ -42,7 +42,7 @@ pub(super) struct PendingRun {
     pub(super) resolved_before_restart: bool,
 }
 
-/// How a run closed.
+/// Whether a run closed in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum CloseReason {
     /// In time.
@@ -143,7 +143,7 @@ impl PendingRun {
         self.results.iter().map(LocationResult::to_vote).collect()
     }
 
-    /// Returns the number of planned runs covered since `settled`: a series of missed runs is one run here.
+    /// Returns the number of planned runs covered since `resolved_until`: a series of missed runs is one run here.
     pub(super) fn slot_count(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
         let max = self.results.iter().map(|result| result.slots).max().unwrap_or(1);
         let Some(settled) = settled.filter(|_| max > 1) else { return max };

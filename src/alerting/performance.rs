@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{MeanDuration, MonitorId, RecipientId, Timestamp};
 
-/// Fewest checks in the mean of the last days: the first checks of a new monitor are not representative.
+/// Minimum number of checks in the baseline: the first checks of a new monitor are not representative.
 pub const MIN_CHECKS: u64 = 12;
 
 /// The limit for a mean.
@@ -97,7 +97,7 @@ pub enum PerformanceChange {
 }
 
 impl PerformanceRule {
-    /// Returns the limit in microseconds, or `None` while too little is known. `base` is the mean of the last days.
+    /// Returns the limit in microseconds; `None` while `baseline`, the mean of the last days, has too few checks.
     #[must_use]
     pub fn limit_us(&self, base: Option<MeanDuration>) -> Option<u64> {
         match self.threshold {

@@ -16,14 +16,14 @@ use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle}
 /// An episode that starts within this many runs after the end of another one is flapping.
 const FLAPPING_WINDOW_RUNS: u32 = 5;
 
-/// A certificate, or a page change of the same size, is notified once in this time.
+/// Minimum time between two notifications of the same certificate, or of page changes to the same size.
 const DAY: Duration = Duration::from_hours(24);
 
 /// Recipients, each with the group that names it.
 type RecipientList = Vec<(RecipientId, Option<i64>)>;
 
 impl AlertState {
-    /// Resolves all runs that are complete.
+    /// Resolves all runs that are closed and verified, oldest first.
     pub(super) fn resolve_ready_runs(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         while self.is_next_ready() {

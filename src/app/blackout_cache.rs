@@ -9,7 +9,7 @@ use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, Location, Timestamp};
 use crate::schedule::BlackoutTarget;
 
-/// Serves lookups from memory, so that no check waits for the store. Readers of accounts update it; entries are at
+/// Serves lookups from memory, so that no check waits for the store. Each read of an account updates it; entries are at
 /// most a second old while the store can be read, and stay while it cannot.
 #[derive(Default)]
 pub struct BlackoutCache {

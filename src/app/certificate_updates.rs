@@ -29,7 +29,7 @@ fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<DecryptedCertificate>
     }
     for (number, net) in nets.iter().enumerate() {
         let unusable = net.set_certificates(authorities.clone(), clients.clone());
-        // A certificate that one location cannot use, no location can use.
+        // An unusable certificate is unusable at every location: log it once.
         for (id, error) in unusable.into_iter().filter(|_| number == 0) {
             tracing::error!(certificate_id = id, error = %error, "failed to load a certificate");
         }

@@ -17,7 +17,7 @@ pub(super) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Sets `now` as the state that was applied or rejected, so that it is not reported again.
+    /// Records that `now` was applied or rejected, so that it is not reported again.
     pub(super) fn accept(&mut self, now: Fingerprint) {
         self.last_polled.clone_from(&now);
         self.accepted = now;

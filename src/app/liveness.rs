@@ -29,7 +29,7 @@ const COMMIT_STUCK_AFTER: Duration = Duration::from_mins(2);
 pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
     commits: Arc<TimedIngest>,
-    /// The locations, with the last response of their runner.
+    /// Name of each location, with the time of the last response of its runner.
     last_responses: Mutex<Vec<(String, Instant)>>,
     store: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
@@ -51,7 +51,7 @@ impl Liveness {
         }
     }
 
-    /// Records that monitors are planned.
+    /// Records that the monitors are loaded and planned.
     pub(super) fn set_loaded(&self) {
         *self.not_loaded_reason.lock() = None;
     }

@@ -28,7 +28,7 @@ type PlanningTerms = (Vec<i64>, u32);
 /// Longest that a traceroute may take.
 const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Until when the slots of monitors are recorded, at each location.
+/// The time up to which the slots of each monitor are recorded, by location.
 pub type RecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
 
 /// A location that this process hosts, with its runner.
@@ -161,9 +161,9 @@ impl LocalPlanner {
             if now == terms {
                 continue;
             }
-            // Prevents that newer revisions are planned meanwhile and replaced by older ones.
+            // Otherwise newer revisions planned meanwhile would be replaced by older ones.
             let _lock = monitor_cache.lock_exclusive().await;
-            // The terms do not matter to others, whose tests on demand would be cancelled.
+            // Inactive monitors have no runs to replan; a replan would cancel their on-demand tests.
             let (all, time) = (monitor_cache.len(), self.clock.now());
             let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(time);
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, is_affected);

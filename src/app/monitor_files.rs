@@ -23,7 +23,7 @@ pub const MONITOR_FILE_EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 /// Levels of nested directories that are searched.
 const MAX_DEPTH: usize = 8;
 
-/// Identifies a state of a file.
+/// Identifies a version of a file by its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileStamp {
     inode: u64,
@@ -35,7 +35,7 @@ pub(super) struct FileStamp {
 /// The stamps of all files of the configuration.
 pub(super) type Fingerprint = BTreeMap<PathBuf, Option<FileStamp>>;
 
-/// Returns the state of the settings file, of all monitor files and of the files with `secrets` that they name;
+/// Returns the stamps of the settings file, of all monitor files and of the files with `secrets` that they name;
 /// cheap, since no file is read.
 pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: &[PathBuf]) -> Fingerprint {
     let stamp = |file: &Path| {

@@ -37,7 +37,7 @@ pub(super) const DATABASE: &str = "vigie.db";
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the store may take to commit the last results.
 pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long messages in progress may take; the others are sent after the next start.
+/// How long deliveries in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The parts of the process, wired.

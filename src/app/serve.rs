@@ -31,7 +31,7 @@ const RELOAD_RETRY_DELAY: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
 const FORCED_EXIT_CODE: i32 = 130;
 
-/// Options of the command line.
+/// Options of `vigie serve` on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct ServeOptions {
     /// The settings file.

@@ -215,7 +215,7 @@ impl Services {
         }
     }
 
-    /// Runs periodic jobs until `stop`: ends of pauses, changed terms of accounts, expired tokens.
+    /// Runs periodic jobs until `stop`: resumes monitors, replans changed accounts, purges tokens.
     pub(super) async fn run_ticks(self: Arc<Self>, stop: CancellationToken) {
         let mut ticks = tokio::time::interval(TICK_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -17,7 +17,7 @@ pub(super) fn notify_reloading() {
     }
 }
 
-/// Reports that the process is stopping and may take `within`.
+/// Reports that the process is stopping, which may take up to `within`.
 pub(super) fn notify_stopping(within: Duration) {
     let micros = u32::try_from(within.as_micros()).unwrap_or(u32::MAX);
     notify(&[

@@ -1,4 +1,4 @@
-//! Caches the data of each account: locations, certificates, properties, defaults. It is loaded once and kept until it
+//! Caches the data of each account: locations, certificates, properties, contacts. It is loaded once and kept until it
 //! changes.
 
 use crate::sync::RwLock;
@@ -96,7 +96,7 @@ pub struct AccountFacts {
     pub calendar: Arc<BlackoutCalendar>,
     /// Data that all accounts share.
     pub common: Arc<SharedFacts>,
-    // Ids in the form of `ValidationContext`.
+    // Id lists that `ValidationContext` borrows.
     location_ids: Vec<i64>,
     client_ids: Vec<i64>,
     authority_ids: Vec<i64>,
@@ -171,7 +171,7 @@ impl AccountCache {
         known.generation += 1;
     }
 
-    /// Returns the number of invalidations: the data is unchanged as long as this is.
+    /// Returns the number of invalidations; while it stays the same, no account has changed.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.cached.read().generation

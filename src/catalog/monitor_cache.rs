@@ -56,13 +56,13 @@ fn plan_code(monitor: &Monitor) -> &str {
 }
 
 impl MonitorCache {
-    /// Locks for validating against existing objects until the result is stored: a new monitor against its locations, a
+    /// Locks while an object is validated against others and then stored: a new monitor against its locations, a
     /// blackout against its monitor. Shared with others that do the same.
     pub async fn lock_shared(&self) -> Beside<'_, ()> {
         self.edit_lock.read().await
     }
 
-    /// Locks from reading what is changed or removed until that is stored: no monitor is created, changed or removed
+    /// Locks from reading objects until their change or removal is stored: no monitor is created, changed or removed
     /// meanwhile. Holders must not request another lock.
     pub async fn lock_exclusive(&self) -> Alone<'_, ()> {
         self.edit_lock.write().await

@@ -18,7 +18,7 @@ pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) ->
     log_and_skip(record, parse_record(record))
 }
 
-/// Returns the value of `read`; `None` for an invalid `record`, which is logged.
+/// Returns the parsed value; `None` for an invalid `record`, which is logged.
 pub(crate) fn log_and_skip<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
     read.inspect_err(|error| {
         let kind = record.kind.name();

@@ -17,7 +17,7 @@ pub struct AuditEntry {
     pub address: String,
     /// Interface that the change came through.
     pub entry_point: String,
-    /// Action that was taken.
+    /// The action: `create`, `change`, `delete`, …
     pub action: String,
     /// Kind of the object that was changed.
     pub object: String,

@@ -232,7 +232,7 @@ impl CheckResult {
         }
     }
 
-    /// Creates the record of `missed` runs, the first of them planned at `planned_at`; they were found at `noticed_at`.
+    /// Creates the record of `missed` runs, the first of them planned at `planned_at`; detected at `noticed_at`.
     #[must_use]
     pub fn missed(
         metadata: CheckMetadata,

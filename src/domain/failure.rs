@@ -13,7 +13,7 @@ use super::status::Status;
 pub enum Fault {
     /// The monitored service.
     Target,
-    /// The network path to the target; judged like the target, since its users see the same.
+    /// The network path to the target; counts as a failure of the target, since its users are affected too.
     Network,
     /// Vigie or its host; makes the outcome unknown, never an error.
     #[serde(rename = "ours")]
@@ -181,7 +181,7 @@ impl Failure {
         Self { phase, kind, fault: kind.fault(), detail: detail.into(), part_status: None }
     }
 
-    /// Converts the failure of a page object into a `70XX` failure of the page (behaviour.md 3).
+    /// Converts the failure of a page object to a `70XX` failure of the page (behaviour.md 3).
     #[must_use]
     pub fn into_page_object(self, url: &str) -> Self {
         let part = Some(self.status());
@@ -199,7 +199,7 @@ impl Failure {
     #[must_use]
     pub fn status(&self) -> Status {
         match (self.fault, self.kind.fault()) {
-            // Whichever fault it is: the status of the object reflects it.
+            // Whoever has to act: the status of the object decides.
             _ if self.kind == FailureKind::PageObject => {
                 self.part_status.map_or(self.kind.status(), Status::to_page_object)
             }

@@ -1,4 +1,4 @@
-//! Filters for results, records, outages, notifications and audit entries.
+//! Filters for results, records, episodes, notifications and audit entries.
 
 use serde_json::Value;
 

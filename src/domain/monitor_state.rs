@@ -21,9 +21,9 @@ pub struct MonitorState {
     pub status: Status,
     /// Duration of that check in microseconds.
     pub total_us: u64,
-    /// Planned time of the first run of the current unbroken series of this outcome.
+    /// Planned time of the first of the consecutive runs with this outcome.
     pub since: Timestamp,
-    /// Number of runs in that series.
+    /// Number of consecutive runs with this outcome.
     pub streak: u32,
     /// Start of the last check at this location that loaded the objects of the page.
     pub full_page_at: Option<Timestamp>,

@@ -35,7 +35,7 @@ pub enum NotificationKind {
     HostagentClear,
     /// A test message that a user requested.
     Test,
-    /// One message with all that was held back for a recipient.
+    /// One message with all notifications held back for a recipient.
     Digest,
 }
 
@@ -162,7 +162,7 @@ pub struct NotificationContent {
     pub extra: Map<String, Value>,
 }
 
-/// How far the delivery of a notification is.
+/// The delivery state of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotificationState {

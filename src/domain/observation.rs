@@ -1,4 +1,4 @@
-//! What a probe saw in one attempt. Complete up to the phase that failed; failure is a field.
+//! What a probe observed in one attempt, up to the phase that failed. A failure is a field, not an error.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 use super::status::Status;
 use super::time::Timestamp;
 
-/// What one attempt saw.
+/// The observation of one attempt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// Duration of the attempt.
@@ -35,7 +35,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Creates the observation of an attempt that failed without learning anything.
+    /// Creates the observation of an attempt that failed and observed nothing else.
     #[must_use]
     pub fn from_failure(failure: Failure) -> Self {
         Self { failure: Some(failure), ..Self::default() }
@@ -169,7 +169,7 @@ pub struct HttpFacts {
     /// Size of the body after decompression, in bytes.
     pub body_bytes: u64,
     /// Whether the page differs from that of the last good run at the same location, in size or in its visible text.
-    /// Set when the run is settled, for monitors that notify on content changes.
+    /// Set when the locations of the run are settled, for monitors that notify on content changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
     /// SHA-256 of the visible text of the page, in lower-case hexadecimal; for monitors that notify on content changes

@@ -31,7 +31,7 @@ macro_rules! phases {
 }
 
 phases! {
-    /// Before anything left the host: building the request, waiting for a permit.
+    /// Before anything is sent: building the request, waiting for a permit.
     Prepare = "prepare",
     /// Resolving the name to addresses.
     Resolve = "resolve",

@@ -26,7 +26,7 @@ pub struct Sample {
 pub struct MeanDuration {
     /// Location of the checks.
     pub location: LocationId,
-    /// Number of checks that passed; the durations of the others mean nothing.
+    /// Number of checks that passed; the durations of failed checks are not counted.
     pub checks: u64,
     /// Sum of their durations, in microseconds.
     pub sum_us: u64,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// Microseconds since 1970-01-01T00:00:00Z. Shown and serialized as RFC 3339 in UTC.
+/// Microseconds since 1970-01-01T00:00:00Z. Displayed and serialized as RFC 3339 in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 

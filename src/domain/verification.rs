@@ -11,10 +11,10 @@ use super::time::Timestamp;
 pub struct Verification {
     /// 70 no error found, 71 confirmed, 72 no answer, 73 invalid answer, 79 unavailable.
     pub status: Status,
-    /// The location that was asked; `None` with 79.
+    /// The location that verified; `None` with status 79.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location_id: Option<LocationId>,
-    /// Status of that location's own check, with 70 and 71.
+    /// Status of the check at that location; set with statuses 70 and 71.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Status>,
     /// When the result came in.

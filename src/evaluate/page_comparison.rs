@@ -70,7 +70,7 @@ fn is_complete(page: &FullPage) -> bool {
     page.unlisted_objects == 0 && !cut
 }
 
-/// Returns how `page` differs from `before`, as far as `rule` asks: missing objects first, then new ones, then sizes.
+/// Returns how `page` differs from `before` by `rule`: missing objects first, then new ones, then changed sizes.
 #[must_use]
 pub fn compare(before: &PageBaseline, page: &FullPage, rule: &PageComparisonRule) -> Vec<PageObjectChange> {
     let mut changes = Vec::new();

@@ -33,7 +33,7 @@ pub struct SettlePolicy {
     pub quorum: Quorum,
 }
 
-/// The meaning of a run. `cause` and `confirmed_by` are positions in its outcomes.
+/// The result of a run over all locations. `cause` and `confirmed_by` are positions in its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
     /// No location that counts has a conclusive outcome.
@@ -45,12 +45,12 @@ pub enum Settlement {
         /// A location with that outcome.
         cause: usize,
     },
-    /// Some location fails, but not as the mode requires: this is no error, and it ends one.
+    /// Some location fails, but not enough for the mode: no error, and it ends an open episode.
     Tolerated {
         /// A location where the target is fine; one that fails if there is none.
         cause: usize,
     },
-    /// Another location must check first.
+    /// Another location must confirm the failure first.
     NeedsVerification {
         /// The failure to confirm.
         cause: usize,
@@ -65,7 +65,7 @@ pub enum Settlement {
 }
 
 impl LocationOutcome {
-    /// Whether the outcome says something about the target. A fault of Vigie never does, whatever its code.
+    /// Whether the outcome is about the target. An error of Vigie itself never is, whatever its code.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
         match self.outcome {

@@ -5,7 +5,7 @@ use crate::domain::{Failure, FailureKind, Fault, Observation, Outcome, Status, V
 /// Evaluates the attempts of one check, in their order.
 ///
 /// Any success passes: as ok when it is the first attempt and has no warning that counts, else as warning. If none
-/// passed, the last attempt that was not Vigie's own fault decides; if all were, the outcome is unknown. A cancelled
+/// passed, the last attempt whose failure Vigie did not cause decides; without one, the outcome is unknown. A cancelled
 /// check was not completed and says nothing about the target: unknown too.
 #[must_use]
 pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Entities for a no-break space in HTML source.
 const ENTITIES: [&str; 4] = ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;"];
 
-/// A part of a text.
+/// A word or a run of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextToken<'a> {
     /// No white space.

@@ -1,11 +1,11 @@
-//! Access control of a forward proxy. A browser cannot be given proxy credentials without a prompt to its user, so
-//! other users of the host are recognised by what the kernel reports about their connections.
+//! Access control of a forward proxy. A browser asks its user before it sends proxy credentials, so
+//! the proxy identifies its clients by the uid that the kernel reports for their sockets, or by their address.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::net::IpNetwork;
 
-/// Clients whose connections are served.
+/// Clients whose connections are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedClients {
     /// Processes of this user on this host, according to `/proc/self/net/tcp`.
@@ -15,7 +15,7 @@ pub enum AllowedClients {
 }
 
 impl AllowedClients {
-    /// Processes of the user that this process runs as.
+    /// Allows the processes of the user that this process runs as.
     #[must_use]
     pub fn current_user() -> Self {
         Self::User(nix::unistd::geteuid().as_raw())

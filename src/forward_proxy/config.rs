@@ -7,8 +7,8 @@ use super::blocked_hosts::BlockedHosts;
 use super::trace_context::TraceId;
 use crate::net::{AddressFamily, TlsOptions};
 
-/// Header field of the proxy's own responses to requests in absolute form. Its value says why there is no response of
-/// the target. The proxy removes the field from responses of targets.
+/// Header field of the proxy's own error responses to requests in absolute form. Its value is the reason; it replaces
+/// a response of the target. The proxy removes the field from responses of targets.
 pub const REFUSED_HEADER: &str = "vigie-refused";
 
 /// Configuration of a forward proxy.

@@ -29,7 +29,7 @@ pub(super) struct ProxyConnection<'a> {
     pub(super) idle: Arc<Mutex<Option<UpstreamConnection>>>,
 }
 
-/// Bytes in both directions, after an exchange that ended in a tunnel.
+/// A connection that only copies bytes in both directions, after CONNECT or an upgrade.
 pub(super) enum Tunnel {
     /// After `CONNECT`.
     Connected { browser: OnUpgrade, target: TcpStream, host: String, port: u16 },
@@ -38,7 +38,7 @@ pub(super) enum Tunnel {
 }
 
 impl ProxyConnection<'_> {
-    /// Connects to `host`, if the rules and the network of the location allow it.
+    /// Connects to `host`, unless it is blocked or the egress policy denies it.
     pub(super) async fn connect_target(&self, host: &str, port: u16) -> Result<TcpStream, ProxyError> {
         let rules = &self.proxy.config;
         let reject = |status, failure: Failure| {
@@ -67,7 +67,7 @@ impl ProxyConnection<'_> {
         Ok(stream)
     }
 
-    /// Makes the connection continue as `tunnel` after the current response.
+    /// Sets the tunnel that starts after the current response.
     pub(super) fn upgrade_to(&self, tunnel: Tunnel) {
         *self.pending_tunnel.lock() = Some(tunnel);
     }

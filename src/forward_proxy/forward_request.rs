@@ -10,7 +10,7 @@ use super::connection::{ProxyConnection, ProxyError, ResponseBody, Tunnel};
 use super::upstream::{UpstreamBody, UpstreamConnection};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Fields that concern only one connection (RFC 9110 7.6.1), in addition to those that `Connection` names.
+/// Header fields of a single connection (RFC 9110 7.6.1), in addition to those that `Connection` names.
 const HOP_BY_HOP: [HeaderName; 8] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),

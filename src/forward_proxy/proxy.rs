@@ -21,7 +21,7 @@ pub struct ForwardProxy {
     pub(super) target_log: TargetLog,
     pub(super) interceptor: Option<TlsInterceptor>,
     trace_context: Option<Arc<TraceContext>>,
-    /// Keeps checks from its port.
+    /// Prevents checks from connecting to its port.
     _protected: ProtectedService,
 }
 
@@ -68,7 +68,7 @@ impl ForwardProxy {
         self.trace_context.as_ref().filter(|tracing| tracing.covers(host))
     }
 
-    /// Listening address.
+    /// Returns the listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -80,7 +80,7 @@ impl ForwardProxy {
         self.target_log.last_failure(host, port)
     }
 
-    /// Whether the rules or the egress policy deny connections to `host` on `port`.
+    /// Whether the blocked hosts or the egress policy deny connections to `host` on `port`.
     #[must_use]
     pub fn is_denied(&self, host: &str, port: u16) -> bool {
         let is_denied = |failure: Failure| failure.kind == FailureKind::EgressDenied;

@@ -145,7 +145,7 @@ struct TaskQueue(mpsc::UnboundedSender<BoxedTask>);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskQueue {
     fn execute(&self, task: F) {
-        // Without a receiver, the connection of the task has ended.
+        // Fails only when the relay has ended; the task is then no longer needed.
         let _ = self.0.send(Box::pin(task));
     }
 }

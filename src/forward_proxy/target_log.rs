@@ -8,7 +8,7 @@ use super::blocked_hosts::normalize_host;
 use crate::domain::{Failure, Phases};
 use crate::net::ConnectionTrace;
 
-/// Most targets that are recorded; later ones are ignored.
+/// Maximum number of targets that are recorded; further ones are ignored.
 const MAX_TARGETS: usize = 1024;
 
 /// A connection to a target.

@@ -63,7 +63,7 @@ impl UpstreamConnection {
     }
 }
 
-/// A body that drives its connection, and at its end leaves it to the next request.
+/// A response body that drives its connection, and returns the connection for reuse at its end.
 pub(super) struct UpstreamBody {
     body: Incoming,
     upstream: Option<UpstreamConnection>,

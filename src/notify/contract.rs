@@ -1,4 +1,4 @@
-//! The interface of channels.
+//! The message that channels send, and the interface for sending it.
 
 use std::pin::Pin;
 
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// The future of one attempt.
+/// Future of one delivery attempt.
 pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
 
 /// Sends messages. Everything it reads is bounded, and an attempt ends in time whatever the receiver does.

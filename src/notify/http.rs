@@ -35,7 +35,7 @@ pub struct WebhookClient {
     clock: Arc<dyn Clock>,
 }
 
-/// A complete request.
+/// A complete HTTP request to a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct WebhookRequest {
     pub(super) method: Method,
@@ -79,7 +79,7 @@ impl WebhookRequest {
         self.with_authorization(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     }
 
-    /// Adds credentials. Text that is not a valid header value authenticates no one and is left out.
+    /// Sets `Authorization`. A text that is not a valid header value is left out.
     pub(super) fn with_authorization(mut self, text: &str) -> Self {
         if let Ok(mut value) = HeaderValue::from_str(text) {
             value.set_sensitive(true);

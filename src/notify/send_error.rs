@@ -23,7 +23,7 @@ pub struct SendError {
 }
 
 impl SendError {
-    /// Creates an error that may pass.
+    /// Creates a temporary error: another attempt may succeed.
     #[must_use]
     pub fn transient(detail: impl Into<String>) -> Self {
         Self { is_retryable: true, not_before: None, detail: detail.into() }

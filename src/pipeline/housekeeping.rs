@@ -1,4 +1,4 @@
-//! Calendar jobs: rollups and removal of expired tokens each hour, retention once a day.
+//! Housekeeping jobs: rollups and removal of expired tokens each hour, retention once a day.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ pub struct HousekeepingRunner {
     pub accounts: Option<Arc<dyn TokenPurge>>,
 }
 
-/// The running calendar jobs.
+/// Runs the housekeeping jobs at their times.
 pub struct HousekeepingScheduler {
     scheduler: JobScheduler,
 }
@@ -124,7 +124,7 @@ impl HousekeepingRunner {
 }
 
 impl HousekeepingScheduler {
-    /// Starts the calendar: rollups five minutes after each hour, the removal of expired tokens half an hour later,
+    /// Starts the jobs: rollups five minutes after each hour, the removal of expired tokens half an hour later,
     /// retention daily at `at`. The first rollup catches up on the time that the process was down.
     ///
     /// # Errors
@@ -145,10 +145,10 @@ impl HousekeepingScheduler {
         Ok(Self { scheduler })
     }
 
-    /// Stops starting jobs.
+    /// Stops the scheduler; no further job is started.
     ///
     /// # Errors
-    /// Fails when the calendar was stopped already.
+    /// Fails when the scheduler was stopped already.
     pub async fn stop(mut self) -> Result<(), JobSchedulerError> {
         self.scheduler.shutdown().await
     }

@@ -20,12 +20,12 @@ use crate::store::{Commit, Ingest, MonitorState, StoreError, VerifiedCheck};
 use crate::telemetry::Condition;
 use crate::telemetry::Metrics;
 
-/// Limits and delays of the ingest.
+/// Limits and delays of result ingest.
 #[derive(Clone, Copy, Debug)]
 pub struct IngestSettings {
     /// Results queued in memory; when it is full, [`Ingestor::submit`] waits.
     pub queue_capacity: usize,
-    /// Most results in one commit.
+    /// Maximum number of results in one commit.
     pub max_batch: usize,
     /// Time from the start of one commit to that of the next, unless a whole batch is queued. A commit rewrites the
     /// same few pages and waits for the disk, whether it has one result or a hundred; at 1,700 results a second that
@@ -33,12 +33,12 @@ pub struct IngestSettings {
     pub flush_interval: Duration,
     /// Delay after a commit failed; it doubles with each attempt.
     pub initial_retry_delay: Duration,
-    /// Longest such delay.
+    /// Maximum delay between two attempts to commit.
     pub max_retry_delay: Duration,
     /// How long transient store errors (disk full, database locked) last before [`Ingestor::health_condition`]
     /// reports them.
     pub unhealthy_after: Duration,
-    /// Most bytes of captures queued in memory; further results are stored without their captures.
+    /// Maximum bytes of captures queued in memory; further results are stored without their captures.
     pub max_capture_bytes: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for IngestSettings {
 /// Commands queued for the loop; further senders wait.
 const COMMAND_QUEUE: usize = 1024;
 
-/// Stores results, through the one loop that decides what follows from them. Results that arrive while a commit is in
+/// Stores results and raises alerts, in a single loop. Results that arrive while a commit is in
 /// progress, or within [`IngestSettings::flush_interval`] of its start, make up the next one; a result that arrives
 /// alone is committed at once.
 pub struct Ingestor {
@@ -312,7 +312,7 @@ impl IngestWorker {
                 return;
             }
             if results.len() < max_batch {
-                // Results that arrive meanwhile make up the next batch.
+                // Results that arrive during the commit make up the next batch.
                 let committed = self.commit(batch.commit).await;
                 if !committed {
                     return;

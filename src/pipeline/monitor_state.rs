@@ -3,7 +3,7 @@
 use crate::domain::{CheckResult, Outcome};
 use crate::store::MonitorState;
 
-/// Returns the state after `result`, or `None` when it changes nothing, as a late result does (architecture.md 4: it
+/// Returns the state after `result`, or `None` when the state stays. A late result leaves it (architecture.md 4: it
 /// corrects history and never alerts). A real result that replaces the missed run of the current state is not late.
 #[must_use]
 pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {

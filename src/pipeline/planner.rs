@@ -6,10 +6,10 @@ use std::pin::Pin;
 use crate::domain::{Capture, CheckResult, Location, LocationId, MonitorId};
 use crate::schema::Monitor;
 
-/// The future of one call.
+/// Future of a call to the agents.
 pub type PlanFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, PlanError>> + Send + 'a>>;
 
-/// Why nothing was planned or run.
+/// Why a call to the agents failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// Too many checks are queued.
@@ -23,7 +23,7 @@ pub enum PlanError {
     LocationOffline,
 }
 
-/// Plans and runs monitors. Changes are in force when a call returns.
+/// Plans and runs monitors through the agents. Changes are in force when a call returns.
 pub trait Planner: Send + Sync + 'static {
     /// Plans these monitors (those that must not run now are unplanned) and unplans the removed ones.
     fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;

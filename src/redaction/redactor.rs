@@ -74,7 +74,7 @@ impl Redactor {
                 }
             }
         }
-        // A secret that starts with another one must be replaced first, or its end would remain.
+        // The longest come first: otherwise, a secret that starts with a shorter one would be masked only in part.
         encoded.sort_by_key(|encoded| Reverse(encoded.len()));
         Self(encoded)
     }

@@ -16,7 +16,7 @@ use tower::{BoxError, Service};
 /// Longest response, in bytes: several times the size of the log of a busy step or of a screenshot of a large screen.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 
-/// Connects to a driver.
+/// Connects to a driver through streams that limit the size of each response.
 #[derive(Clone, Debug)]
 pub(crate) struct ResponseLimitConnector(HttpConnector);
 

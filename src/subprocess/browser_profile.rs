@@ -55,7 +55,7 @@ impl BrowserProfile {
             if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.name == token) {
                 continue;
             }
-            // A lock that is held is the usual case, and not logged.
+            // A lock that another process holds is the usual case, and not logged.
             if let Ok(lock) = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock) {
                 found.push(Self { dir: root.join(&token), name: token, lock: Some(lock) });
             }
@@ -118,7 +118,7 @@ fn lock_path(root: &Path, token: &str) -> PathBuf {
     root.join(format!("{token}{LOCK_SUFFIX}"))
 }
 
-/// Held while a profile is created or orphans are searched, since a folder and its lock are not created atomically.
+/// Locks the folder of the profiles while a profile is created or orphans are searched: creation is not atomic.
 fn lock_root(root: &Path) -> io::Result<Flock<File>> {
     lock_file(&root.join("turn"), FlockArg::LockExclusive)
 }

@@ -63,7 +63,7 @@ impl DriverLog {
         line
     }
 
-    /// Reads and discards lines except the last ones. Stays pending at the end of the output.
+    /// Reads the output to its end and keeps the last lines; then stays pending, so it never completes.
     pub(crate) async fn drain(&mut self) {
         while self.next_line().await.is_some() {}
         std::future::pending::<()>().await;

@@ -98,12 +98,12 @@ impl ProcessGroup {
     pub(crate) fn kill_and_wait(&self) -> bool {
         self.kill();
         let all_exited = kill_all(Some(self.leader), &self.marker);
-        // Last of all, so that the id of the group stays reserved until here.
+        // The leader is reaped last, so that the id of the group stays reserved until here.
         all_exited && wait_with_timeout(self.leader)
     }
 }
 
-/// Kills the processes that an earlier process of Vigie left of the browser with `profile`; false when some remain.
+/// Kills the processes of an orphaned browser, found by its `profile`; false when some remain.
 pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
     kill_all(None, &profile.marker())
 }
@@ -111,7 +111,7 @@ pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
 fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
     let deadline = Instant::now() + KILL_TIMEOUT;
     let own = i32::try_from(std::process::id()).unwrap_or_default();
-    // A process found once stays a member, even after it loses its parent.
+    // Once found, a process stays a member, even when its parent exits.
     let mut known = BTreeSet::new();
     loop {
         let all = procfs::list();

@@ -80,7 +80,7 @@ impl Responder {
     }
 }
 
-/// Returns address `index` of a server that listens on `spread` addresses.
+/// Returns address `index` of a server that listens on `address_count` addresses; the index wraps around.
 #[must_use]
 pub fn spread_address(first: SocketAddr, index: usize, spread: u8) -> SocketAddr {
     let last = 1 + index % usize::from(spread.max(1));

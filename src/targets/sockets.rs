@@ -108,7 +108,7 @@ pub(super) fn first_address(listeners: &[TcpListener]) -> SocketAddr {
     listeners.first().and_then(|listener| listener.local_addr().ok()).unwrap_or_else(unbound_address)
 }
 
-/// Address of a server without sockets, which [`loopback_addresses`] never gives.
+/// Address of a server without sockets; unreachable, since [`loopback_addresses`] returns at least one.
 pub(super) fn unbound_address() -> SocketAddr {
     SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)
 }

@@ -24,9 +24,9 @@ impl Condition {
 
 /// Source of the health of the process, implemented by the app.
 pub trait HealthSource: Send + Sync + 'static {
-    /// Conditions whose failure calls for a restart: the runner makes progress.
+    /// Returns the conditions that need a restart when unmet: the runner makes progress.
     fn liveness(&self) -> Vec<Condition>;
 
-    /// Conditions for serving requests: store open, ingest healthy, monitors loaded.
+    /// Returns the conditions for serving requests: store open, ingest healthy, monitors loaded.
     fn readiness(&self) -> Vec<Condition>;
 }

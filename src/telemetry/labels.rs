@@ -51,7 +51,7 @@ pub(super) struct MissedLabels {
     pub reason: MissedReason,
 }
 
-/// Weight class (`probe::Weight::name`).
+/// Concurrency class of a check: light or heavy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct WeightLabels {
     pub weight: &'static str,
@@ -69,7 +69,7 @@ pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
-/// A run of a calendar job, and its outcome: done, failed, skipped.
+/// A run of a housekeeping job, and its outcome: done, failed, skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct JobLabels {
     pub job: &'static str,

@@ -119,7 +119,7 @@ pub enum LogSetupError {
     AlreadyInitialized(#[from] TryInitError),
 }
 
-/// Directives for libraries whose messages at `info` and above are of no use; suppaftp warns about errors that the
+/// Directives that silence the messages of libraries which do not help; suppaftp warns about errors that the
 /// check reports.
 const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 

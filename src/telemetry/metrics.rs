@@ -1,4 +1,4 @@
-//! The catalogue of metrics.
+//! All metrics of the process: names, help texts, and how events are recorded.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -152,7 +152,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed slots.
+    /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed runs.
     pub fn record_result(&self, result: &CheckResult) {
         self.record_result_due_at(result, result.planned_at);
     }
@@ -189,7 +189,7 @@ impl Metrics {
         }
     }
 
-    /// Records that the load of a runner changed from `before` to `now`. Several runners add up.
+    /// Records that the load of a runner changed from `previous` to `current`. Several runners add up.
     pub fn record_load(&self, before: SchedulerLoad, now: SchedulerLoad) {
         add_difference(&self.monitors_planned, before.planned, now.planned);
         add_difference(&self.runs_queued, before.queued, now.queued);
@@ -215,7 +215,7 @@ impl Metrics {
         self.commit_errors.get_or_create(&CommitErrorLabels { kind }).inc();
     }
 
-    /// Counts a run of the calendar job `job`; `outcome` is done, failed or skipped.
+    /// Counts a run of the housekeeping job `job`; `outcome` is done, failed or skipped.
     pub fn record_job(&self, job: &'static str, outcome: &'static str) {
         self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
     }

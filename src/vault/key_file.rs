@@ -36,7 +36,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Creates the location of a file that Vigie manages.
+    /// Describes a key file that Vigie manages at `path`; nothing is read or created.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), is_credential: false }

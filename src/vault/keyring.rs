@@ -85,13 +85,13 @@ impl Keyring {
         })
     }
 
-    /// Ids of the keys, the newest last.
+    /// Returns the ids of the keys, the newest last.
     #[must_use]
     pub fn ids(&self) -> Vec<KeyId> {
         self.with_keys(|keys| keys.keys().copied().collect())
     }
 
-    /// Id of the key that seals.
+    /// Returns the id of the newest key, which seals.
     #[must_use]
     pub fn newest_id(&self) -> KeyId {
         self.with_keys(|keys| keys.last_key_value().map_or(0, |(id, _)| *id))

@@ -25,7 +25,7 @@ pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjec
     }
 }
 
-/// Adds the objects of a style sheet within a document, or of a `style` attribute.
+/// Adds the objects of the CSS in a `style` element or attribute.
 pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
     let mut scanner = CssScanner { base, within, queue, rules_started: false };
     scanner.scan_block(&mut Parser::new(css), 0, true);
@@ -131,7 +131,7 @@ impl CssScanner<'_> {
         }
     }
 
-    /// Adds an imported style sheet. It is loaded whatever its media are.
+    /// Adds an imported style sheet; one that does not apply to the screen is loaded but not scanned.
     fn import(&mut self, url: &str, conditions: &str) {
         if self.within.imports >= MAX_IMPORT_DEPTH {
             self.queue.count_unlisted();

@@ -1,4 +1,4 @@
-//! The objects of each element of an HTML document.
+//! Finds the objects that an HTML element refers to.
 
 use super::html_scanner::{HtmlScanner, MAX_SRCDOC_DEPTH, MediaState, PictureState, scan_document};
 use super::media_type::{is_image_type, is_media_type, is_script_type, object_kind};
@@ -152,7 +152,7 @@ impl HtmlScanner<'_> {
         }
     }
 
-    /// Adds the icon. Browsers load one: the last of equal ones.
+    /// Adds the icon. Browsers load only one: the last that the document names.
     pub(super) fn finish(mut self) {
         if let Some(icon) = self.icon.take().filter(|_| self.within.frames == 0) {
             self.queue.add(&self.base, &icon, PageObjectKind::Other, &self.within);

@@ -15,12 +15,12 @@ use crate::domain::{PageObjectKind, from_utf8_lossy};
 /// Maximum depth of nested `srcdoc` documents that are scanned.
 pub(super) const MAX_SRCDOC_DEPTH: u8 = 2;
 
-/// Adds the objects of the document `html` with the final `url`, at a depth of `frames`.
+/// Adds the objects of the document `html` with the final `url`; `frame_depth` is 0 for the page itself.
 pub fn scan_html(html: &str, url: &Url, frames: u8, queue: &mut PageObjectQueue) {
     scan_document(html, url, frames, 0, queue);
 }
 
-/// Adds the objects of a document at a depth of nested `srcdoc`s.
+/// Like [`scan_html`], for a document within `srcdoc_depth` nested `srcdoc`s.
 pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, queue: &mut PageObjectQueue) {
     let mut scanner = HtmlScanner::new(url, frames, depth, queue);
     let mut emitter = CallbackEmitter::new(&mut scanner);
@@ -30,7 +30,7 @@ pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, queue:
     scanner.finish();
 }
 
-/// The attributes that matter; others are ignored.
+/// The attributes that are read; others are ignored.
 const ATTRIBUTES: [&str; 22] = [
     "as",
     "autoplay",
@@ -56,7 +56,7 @@ const ATTRIBUTES: [&str; 22] = [
     "language",
 ];
 
-/// Scans a document.
+/// Adds the objects of a document to the queue, tag by tag.
 pub(super) struct HtmlScanner<'a> {
     pub(super) queue: &'a mut PageObjectQueue,
     pub(super) base: Url,
@@ -71,7 +71,7 @@ pub(super) struct HtmlScanner<'a> {
     templates: u32,
     /// Whether a `noscript` or `noframes` is open.
     in_noscript: bool,
-    /// In a `style`, whether it applies to the screen.
+    /// While a `style` is open: whether it applies to the screen.
     style: Option<bool>,
     pub(super) picture: PictureState,
     pub(super) media: MediaState,

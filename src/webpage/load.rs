@@ -25,12 +25,12 @@ use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
 /// Maximum number of objects in progress at once, over all servers.
 const MAX_IN_FLIGHT: usize = 48;
 
-/// The protocols offered by ALPN.
+/// Protocols offered by ALPN.
 const ALPN_HTTP2: &[&[u8]] = &[b"h2", b"http/1.1"];
 const ALPN_HTTP3: &[&[u8]] = &[b"h3"];
 const ALPN_NONE: &[&[u8]] = &[];
 
-/// Loads the objects of `queue`, and those found in them, with the cookies of `jar` and a login.
+/// Loads the objects of `queue` and those found in them, with the page's cookies and credentials.
 pub async fn load(
     options: &LoadOptions<'_>,
     jar: &mut CookieJar,

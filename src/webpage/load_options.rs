@@ -1,4 +1,4 @@
-//! Options and result of loading a page.
+//! Options and result of loading the objects of a page.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::domain::FullPage;
 use crate::net::{Deadline, Net};
 use crate::protocol::http::client::ConnectOptions;
 
-/// Options of loading a page.
+/// Options of loading the objects of a page.
 #[derive(Debug)]
 pub struct LoadOptions<'a> {
     /// The network of this location.
@@ -25,9 +25,9 @@ pub struct LoadOptions<'a> {
     pub version: Version,
     /// Header fields of the monitor. Credentials are only sent to the origin of the page.
     pub headers: &'a HeaderMap,
-    /// Longest body that is read, in bytes.
+    /// Longest body of an object that is read, in bytes.
     pub max_body_bytes: u64,
-    /// Limit of each object.
+    /// Time limit of each object.
     pub object_timeout: Duration,
     /// The deadline of the attempt.
     pub deadline: Deadline,
@@ -35,11 +35,11 @@ pub struct LoadOptions<'a> {
     pub started: Instant,
 }
 
-/// A loaded page.
+/// The loaded objects of a page.
 #[derive(Debug)]
 pub struct LoadedPage {
     /// Its objects. `bytes` are those of the objects only.
     pub page: FullPage,
-    /// Whether the deadline came before the last object.
+    /// Whether the deadline was reached before all objects were loaded.
     pub timed_out: bool,
 }

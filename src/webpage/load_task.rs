@@ -1,4 +1,4 @@
-//! The tasks of loading a page: resolving names, opening connections, exchanges.
+//! The tasks of loading a page: resolve a host, open a connection, send a request.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -52,7 +52,7 @@ pub(super) enum TaskOutcome {
     },
     /// An exchange for an object.
     Responded { origin: usize, object: usize, response: Box<ObjectResponse> },
-    /// The shared connection with this id has ended.
+    /// The multiplexed connection with this id was closed.
     ConnectionClosed { origin: usize, connection: usize },
 }
 
@@ -64,11 +64,11 @@ pub(super) enum NewConnection {
     Multiplexed(MultiplexedConnection, ConnectionDriver),
 }
 
-/// The connection of an exchange.
+/// The connection that a request is sent on.
 pub(super) enum ConnectionRef {
-    /// An exclusive connection.
+    /// An HTTP/1.1 connection, used by one request at a time.
     Http1(Http1Connection),
-    /// A shared connection, with its id.
+    /// An HTTP/2 or HTTP/3 connection, with its id.
     Multiplexed(usize, MultiplexedConnection),
 }
 
@@ -152,7 +152,7 @@ async fn connect_tls(
     deadline: Deadline,
     trace: &mut ConnectionTrace,
 ) -> Result<NewConnection, Failure> {
-    // Everything needed is read before the close.
+    // A reset loses nothing: the whole response is read before the connection is closed.
     set_reset_on_close(&tcp);
     let stream = session.handshake(tcp, deadline, trace).await?;
     if stream.alpn_protocol() == Some(b"h2") {
@@ -218,7 +218,7 @@ pub(super) async fn fetch(
         _ => (BodyRetention::Discard, body_bytes),
     };
     let (mut content, reusable) = body.read_and_reuse(keep, limit, deadline, &mut phases).await;
-    // For these a longer body is no failure.
+    // Only a prefix of media and redirect bodies is read: a longer body is no failure.
     let is_enough = kind == PageObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
     let is_too_large = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
     if is_enough && content.failure.as_ref().is_some_and(is_too_large) {

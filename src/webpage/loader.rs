@@ -11,7 +11,7 @@ use super::object_queue::PageObjectQueue;
 use super::origin::OriginServer;
 use crate::protocol::http::client::{AuthState, CookieJar};
 
-/// A page while it is loaded.
+/// Loads the objects of one page.
 pub(super) struct PageLoader<'a> {
     /// The options.
     pub(super) options: &'a LoadOptions<'a>,

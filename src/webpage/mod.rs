@@ -1,4 +1,4 @@
-//! The objects of a web page: found in HTML and CSS, and loaded like a browser does (behaviour.md 4, full page).
+//! The objects (subresources) of a web page: finds them in HTML and CSS and loads them like a browser does.
 //!
 //! Nothing is laid out and no script is run, so some things that a browser knows are fixed here:
 //!

@@ -60,7 +60,7 @@ impl LoadingObject {
         }
     }
 
-    /// Starts the object now, if it was not started before; `page` is when the page was requested.
+    /// Records that loading starts now, unless it started before; returns when it started.
     pub(super) fn start(&mut self, page: Instant) -> Instant {
         let object = &mut self.result;
         *self.started_at.get_or_insert_with(|| {

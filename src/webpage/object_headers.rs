@@ -55,7 +55,7 @@ impl PageLoader<'_> {
         Ok(headers)
     }
 
-    /// Returns the header fields that do not depend on the path.
+    /// Builds the header fields that do not depend on the path, so that they can be cached.
     fn prepare(&self, object: &LoadingObject, version: Version) -> Result<HeaderMap, Failure> {
         let LoadingObject { found, url, .. } = object;
         let mut headers = HeaderMap::with_capacity(12);
@@ -87,8 +87,8 @@ fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
     }
 }
 
-/// Returns the `Referer` for a request from `by` to `to`: the whole URL within an origin, the origin to others, nothing
-/// from TLS to plain (`strict-origin-when-cross-origin`).
+/// Returns the `Referer` of a request: the whole URL within the same origin, the origin only to others, and nothing
+/// from https to http (`strict-origin-when-cross-origin`).
 fn referer(by: &Url, to: &Url) -> Option<String> {
     if by.scheme() == "https" && to.scheme() != "https" {
         return None;

@@ -11,7 +11,7 @@ use crate::domain::PageObjectKind;
 
 /// Maximum number of objects of a page that are loaded.
 pub const MAX_OBJECTS: usize = 500;
-/// Limit of all their URLs together, in bytes.
+/// Maximum length of all object URLs together, in bytes.
 const MAX_URL_BYTES: usize = 512 * 1024;
 /// Longest URL in bytes; servers do not accept longer ones.
 const MAX_URL_LEN: usize = 8000;
@@ -29,7 +29,7 @@ pub struct FoundObject {
     pub referrer: Arc<Url>,
     /// Number of frames between it and the page.
     pub frames: u8,
-    /// Number of style sheets that import each other above it.
+    /// Number of nested `@import`s between it and the document.
     pub imports: u8,
     /// For a style sheet, whether it applies to the screen.
     pub applies: bool,
@@ -93,7 +93,7 @@ impl PageObjectQueue {
         self.add_stylesheet(base, reference, kind, within, true);
     }
 
-    /// Adds a style sheet that may not apply to the screen.
+    /// Like [`Self::add`]; `applies_to_screen` is false for a style sheet whose objects are not loaded.
     pub(super) fn add_stylesheet(
         &mut self,
         base: &Url,

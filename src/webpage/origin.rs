@@ -15,13 +15,13 @@ use crate::protocol::http::{HeaderLimit, Http1Connection, MultiplexedConnection,
 /// Maximum number of connections to one server, as in browsers (behaviour.md 4).
 pub(super) const MAX_CONNECTIONS: usize = 6;
 
-/// A server.
+/// A server of objects, identified by scheme, host and port.
 pub(super) struct OriginServer {
     /// The first URL found on it; all URLs with its scheme, host and port belong to it.
     pub(super) url: Url,
-    /// Whether the page came from here.
+    /// Whether the page has this origin.
     pub(super) is_same_origin: bool,
-    /// Whether the page came from the same site.
+    /// Whether the page belongs to the same site.
     pub(super) is_same_site: bool,
     /// Its host and port.
     pub(super) endpoint: Endpoint,
@@ -43,7 +43,7 @@ pub(super) struct OriginServer {
     pub(super) open: usize,
     /// Whether it uses HTTP/2 or HTTP/3.
     pub(super) is_multiplexed: bool,
-    /// The shared connection in that case, with its id.
+    /// The HTTP/2 or HTTP/3 connection that all requests share, with its id.
     pub(super) shared: Option<(usize, MultiplexedConnection)>,
 }
 
@@ -52,9 +52,9 @@ pub(super) struct OriginServer {
 pub(super) enum OriginProtocol {
     /// HTTP/1.1 without TLS.
     Plain,
-    /// HTTP/2 without TLS, without negotiation.
+    /// HTTP/2 without TLS, with prior knowledge (h2c).
     PlainHttp2,
-    /// As negotiated over TLS.
+    /// HTTP/1.1 or HTTP/2 over TLS, as negotiated by ALPN.
     Tls(Result<TlsClient, Failure>),
     /// HTTP/3.
     Quic(TlsOptions),
@@ -114,7 +114,7 @@ impl OriginServer {
         if self.open < max { NextStep::Open } else { NextStep::Wait }
     }
 
-    /// Handles a connection that brought no response, for this reason; a shared one has an id. Idle connections are
+    /// Handles a connection that ended without a response; a multiplexed one has an id. Idle connections are
     /// dropped too.
     pub(super) fn on_connection_lost(&mut self, reason: RetryReason, shared: Option<usize>) {
         if reason == RetryReason::TooManyHeaders {
@@ -123,7 +123,7 @@ impl OriginServer {
         if let Some(number) = shared {
             self.drop_multiplexed(number);
         }
-        // Idle ones have been idle as long, or usually have the same header limit.
+        // Idle connections are probably closed by now as well, or have the same header limit.
         self.open = self.open.saturating_sub(self.idle.len());
         self.idle.clear();
     }

@@ -39,7 +39,7 @@ pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue)
     if !is_long {
         return scan();
     }
-    // It does not panic; if it did, nothing more would be found.
+    // The scan does not panic. If it did, no further objects would be loaded.
     tokio::task::spawn_blocking(scan).await.unwrap_or_else(|_| PageObjectQueue::closed())
 }
 

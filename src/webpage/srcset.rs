@@ -1,4 +1,4 @@
-//! Chooses an image of a `srcset` (WHATWG HTML 4.8.4.3).
+//! Selects the image of a `srcset` that a browser would load (WHATWG HTML 4.8.4.3).
 
 use super::media_query;
 
@@ -75,7 +75,7 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns the width of the slot in CSS pixels by `sizes`: that of the first matching condition, otherwise that of the
+/// Returns the source size by `sizes`, in CSS pixels: that of the first matching condition, otherwise the width of the
 /// window.
 fn slot_width(sizes: &str) -> f64 {
     let sizes = sizes.to_ascii_lowercase();

@@ -15,7 +15,7 @@ use crate::protocol::http::{BodyContent, ResponseHead};
 /// How often an object is requested again because its connection ended before the response. Servers limit the number of
 /// exchanges per connection.
 const MAX_RETRIES: u32 = 10;
-/// Maximum depth of documents that are scanned: the page, and its frames.
+/// Deepest frames that are scanned: those of the page itself, but not frames within frames.
 const MAX_FRAME_DEPTH: u8 = 1;
 
 impl PageLoader<'_> {

@@ -19,7 +19,7 @@ pub struct FullPage {
     pub unlisted_objects: u32,
     /// The objects, in the order in which they were found.
     pub objects: Vec<PageObject>,
-    /// Differences from the last good run at the same location; set when the run is settled.
+    /// Differences from the last passed run at the same location; set when the run is settled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PageObjectChange>,
 }

@@ -20,12 +20,12 @@ const MAX_VALUES: u64 = 1_000_000;
 const MAX_DEPTH: u64 = 127;
 /// Maximum number of values that one path may visit or return: their list takes 8 bytes each.
 const MAX_QUERY_COST: u64 = 10_000_000;
-/// Number of visited values per unit of fuel, which is measured in XML nodes.
+/// Number of visited JSON values that cost as much as one XML node, the unit of the budget.
 const VALUES_PER_FUEL: u64 = 8;
 /// Cost of one regular expression, in visited values: it is compiled for each value.
 const REGEX_COST: u64 = 1000;
 
-/// A compiled JSONPath, with the part of its cost that is known before it meets a document.
+/// A compiled JSONPath, with the part of its cost that does not depend on the document.
 #[derive(Clone, Debug)]
 pub(in crate::evaluate) struct JsonQuery {
     query: JsonPath,

@@ -63,14 +63,14 @@ impl<'a> ParsedResponse<'a> {
     }
 
     /// Limits all paths together to some milliseconds: for a thread that must not block. Results are invalid if the
-    /// response [has no fuel left](Self::is_fuel_exhausted) afterwards.
+    /// response [has no budget left](Self::is_node_budget_exhausted) afterwards.
     #[must_use]
     pub fn with_inline_fuel(self) -> Self {
         self.fuel.set(INLINE_FUEL);
         self
     }
 
-    /// Whether a path was not looked up because the fuel was used up.
+    /// Whether a path was not evaluated because the budget was used up.
     #[must_use]
     pub fn is_fuel_exhausted(&self) -> bool {
         self.fuel.get() == 0

@@ -32,7 +32,7 @@ pub struct SlaAggregator {
     /// Starts of the buckets, in order; each ends where the next begins, the last at `until`.
     starts: Vec<Timestamp>,
     thru: Timestamp,
-    /// Periods from a given start to the end, counted on their own.
+    /// Periods from a given start to `until`, counted separately.
     trailing: Vec<(Timestamp, SlaStats)>,
     buckets: Vec<SlaStats>,
     total: SlaStats,

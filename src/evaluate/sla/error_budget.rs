@@ -1,4 +1,4 @@
-//! Objectives in percent, and how much of the allowed failures is used up.
+//! Objectives in percent, and how much of the error budget is used up.
 
 /// An objective in thousandths of a percent: 99.95 % is 99,950. Integers, so that rounding never decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl SlaObjective {
         ObjectiveStatus { achieved_percent: ratio_percent((good, all)), met }
     }
 
-    /// Returns how much of the allowed failures is used up.
+    /// Returns the error budget when `good` of `all` passed.
     #[must_use]
     pub fn error_budget(self, (good, all): (u64, u64)) -> ErrorBudget {
         let allowed = all as f64 * self.allowed_failure_ratio();

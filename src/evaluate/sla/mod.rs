@@ -1,4 +1,4 @@
-//! Figures of a service level agreement (behaviour.md 7): which checks count, their counts, and how much of the error
+//! Counts for a service level agreement (behaviour.md 7): which checks count, their counts, and how much of the error
 //! budget is used up.
 
 mod aggregator;

@@ -59,7 +59,7 @@ impl<'i> XmlDocument<'i> {
         Ok(Self { document })
     }
 
-    /// Evaluates `path`. Each visited node consumes one unit of `fuel`.
+    /// Evaluates `path`. Each visited node consumes one unit of the budget.
     pub(in crate::evaluate) fn select(
         &self,
         path: &XPath,

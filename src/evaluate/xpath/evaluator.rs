@@ -6,7 +6,7 @@ use roxmltree::Document;
 
 use super::nodes::XPathNode;
 
-/// The document, and how many nodes may still be visited.
+/// Evaluates expressions on a document, with a budget of nodes that may still be visited.
 pub(super) struct Evaluator<'d, 'f> {
     pub(super) document: &'d Document<'d>,
     pub(super) fuel: &'f Cell<u64>,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// Consumes `amount` of `fuel`.
+/// Subtracts `amount` nodes from the budget; fails when too few are left.
 pub(super) fn consume_fuel(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
     let left = fuel.get().checked_sub(amount);
     fuel.set(left.unwrap_or(0));

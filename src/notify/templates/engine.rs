@@ -1,4 +1,4 @@
-//! The template engine: minijinja with fuel, without its built-ins except `if` and `for`.
+//! The template engine: minijinja with a step limit, its own filters, and no statements but `if` and `for`.
 
 use std::io;
 

@@ -9,7 +9,7 @@ const ALLOWED_STATEMENTS: [&str; 6] = ["if", "elif", "else", "endif", "for", "en
 /// Most concatenations with `~` in one template.
 const MAX_CONCATENATIONS: usize = 50;
 
-/// Checks `source`; returns why it is refused, with the line.
+/// Checks `source`; the error is the reason for which it is rejected, with the line.
 pub(super) fn check_template(source: &str) -> Result<(), String> {
     if source.len() > MAX_TEMPLATE_BYTES {
         return Err(format!("it has more than {MAX_TEMPLATE_BYTES} bytes"));

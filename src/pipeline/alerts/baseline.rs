@@ -15,7 +15,7 @@ pub(super) fn needs_baseline(entry: &MonitorEntry, result: &CheckResult) -> bool
     !known && passed_page(result).is_some()
 }
 
-/// Returns the value of `read`; logs an error.
+/// Converts `result` to an option; logs an error.
 fn log_read_error<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
     if let Err(error) = &read {
         tracing::error!(

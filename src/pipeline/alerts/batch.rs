@@ -16,7 +16,7 @@ use crate::domain::{
 };
 use crate::store::{AlertChanges, Evidence, NewRecord, VerifiedCheck};
 
-/// How long a traceroute notification waits at most for the alert that it belongs to: both become due together.
+/// Delay of a traceroute notification, so that the alert that it belongs to is sent first.
 const TRACE_NOTIFY_OFFSET: Duration = Duration::from_millis(500);
 
 /// Outcome of a batch.

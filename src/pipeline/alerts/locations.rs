@@ -46,8 +46,8 @@ impl Locations {
         agent.map_or("", |agent| agent.location.name.as_str())
     }
 
-    /// Selects the location to verify the failure of `check` at `of`: alive, in the monitor's pool or a verifying one,
-    /// not in `failed`, preferably in another region than `of` (behaviour.md 5). Among equals, the check's id decides,
+    /// Selects the location to verify a failed check: alive, in the monitor's pool or a verifying one,
+    /// not where the run failed, preferably in another region (behaviour.md 5). Among equals, the check's id decides,
     /// so that they share the load.
     pub(super) fn select_verifier(
         &self,

@@ -41,7 +41,7 @@ pub(super) struct PageFingerprint {
     pub(super) text: Option<String>,
 }
 
-/// Inputs of a decision beside the monitor.
+/// Account, locations and time at which an input is applied.
 #[derive(Clone, Copy)]
 pub(super) struct InputContext<'a> {
     pub(super) facts: &'a AccountFacts,

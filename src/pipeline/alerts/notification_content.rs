@@ -204,7 +204,7 @@ pub(super) fn referenced_results(draft: &NotificationDraft) -> impl Iterator<Ite
     draft.deciding_result.iter().chain(&draft.location_results)
 }
 
-/// Finds a result in `loaded`, then in `fetched`.
+/// Finds a result among those of the batch, then among those read from the store.
 pub(super) fn find_result<'a>(
     loaded: &HashMap<CheckId, &'a CheckResult>,
     fetched: &'a HashMap<CheckId, CheckResult>,

@@ -13,13 +13,13 @@ use crate::domain::{CheckResult, LocationId, Outcome, Status, Timestamp, Verific
 use crate::pipeline::planner::PlanError;
 use crate::schema::Monitor;
 
-/// Most verifications at once.
+/// Maximum number of verifications at once.
 const MAX_CONCURRENT: usize = 256;
 /// Most queued verifications; further ones end with 72 at once, which fails open.
 const MAX_WAITING: usize = 20_000;
 /// Extra time beyond the longest check of the monitor.
 const GRACE: Duration = Duration::from_secs(30);
-/// Pause before a busy location is asked again.
+/// Delay before a busy location is tried again.
 const BUSY_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// A verification to start, after its request was committed.
@@ -110,7 +110,7 @@ fn outcome_from_result(result: &CheckResult, location: Option<LocationId>) -> Ve
     }
 }
 
-/// Returns the verification when no location is asked.
+/// Returns the verification for a failure that no location could verify.
 pub(super) fn not_verified(status: Status, at: Timestamp) -> Verification {
     Verification { status, location_id: None, found: None, at }
 }

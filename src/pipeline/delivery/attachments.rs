@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::domain::{Capture, CheckId, NotificationMethod, Recipient};
 use crate::store::ResultStore;
 
-/// Most bytes of all attachments of one message.
+/// Maximum size of all attachments of one message together, in bytes.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// Name of a stored traceroute.
 const TRACEROUTE: &str = "traceroute.txt";

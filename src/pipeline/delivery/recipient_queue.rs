@@ -1,4 +1,4 @@
-//! The queue of one recipient: whether its next message is sent, held back, or has to wait.
+//! Delivery state of one recipient: decides whether the next message is sent, held back, or has to wait.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl RecipientQueue {
     }
 
     fn is_ready(&self, now: Timestamp, settings: &DeliverySettings) -> bool {
-        // A delay longer than the longest one was set before the clock was set back.
+        // A longer delay than possible means that the clock was set back since.
         let longest = settings.max_retry_delay * 2 + Duration::from_hours(1);
         self.not_before.is_none_or(|at| at <= now || at > now + longest)
     }
@@ -108,7 +108,7 @@ impl RecipientQueue {
             self.skipped_until = Some(retry_at);
             self.not_before = None;
         } else {
-            // By then the skipped message is due as well, and it is the older one.
+            // Wait until the skipped message is due as well: it is older and goes first.
             self.not_before = self.skipped_until.take().max(Some(retry_at));
         }
         retry_at

@@ -9,7 +9,7 @@ use crate::domain::{NotificationMethod, Recipient, RecipientId, Timestamp};
 /// Number of queues above which idle ones are removed.
 const PRUNE_THRESHOLD: usize = 1_000;
 
-/// The queues that have state.
+/// The delivery queues of all recipients; idle ones are removed.
 #[derive(Debug, Default)]
 pub(super) struct RecipientQueues {
     queues: HashMap<RecipientId, RecipientQueue>,
@@ -67,7 +67,7 @@ impl RecipientQueues {
     }
 }
 
-/// Returns the server behind the recipient's address, which recipients may share.
+/// Returns the host that the recipient's messages are sent to; several recipients may share it.
 pub(super) fn destination_host(recipient: &Recipient) -> String {
     match recipient.method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => "mail".to_owned(),

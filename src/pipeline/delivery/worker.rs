@@ -1,4 +1,4 @@
-//! The task that owns all queues: sends due messages and records their outcomes.
+//! The delivery worker owns all recipient queues: it sends due notifications and records their outcomes.
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
@@ -135,7 +135,7 @@ impl DeliveryWorker {
         let due = self.dependencies.outbox.next_due().await.unwrap_or_default();
         match [due, self.queues.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
-            // Due, but its queue is not ready, which the outbox does not know.
+            // Due in the outbox, but the recipient's queue is not ready yet.
             Some(at) if at <= now => RETRY_DELAY,
             Some(at) => at.since(now).min(MAX_SLEEP),
         }
@@ -352,7 +352,7 @@ impl DeliveryWorker {
                 let queue = self.queues.queue_mut(recipient);
                 queue.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
-            // They are part of the next digest: better twice than never.
+            // The messages are repeated in the next digest: a duplicate is better than a loss.
             Err(error) => {
                 tracing::warn!(error = %error, "failed to store which notifications a digest contained");
             }

@@ -86,7 +86,7 @@ pub struct StoredEpisode {
     pub acknowledged_by: String,
     /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
-    /// The rest, in the form of `EpisodeChange`.
+    /// The other fields of `EpisodeChange`, as JSON.
     pub body: Map<String, Value>,
 }
 
@@ -102,7 +102,7 @@ pub enum DeliveryOutcome {
         /// When it is retried.
         next_at: Timestamp,
     },
-    /// It was given up.
+    /// All attempts failed; there is no further one.
     Dead {
         /// The error.
         error: String,

@@ -10,7 +10,7 @@ use super::future::StoreFuture;
 use super::monitors::{NewMonitor, StoredMonitor};
 use super::records::NewRecord;
 
-/// One change. Changes with an expected revision fail with [`StoreError::StaleCheck`](crate::domain::StoreError::Stale) when
+/// One change. Changes with an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when
 /// the newest revision is another one, or the object does not exist.
 #[derive(Clone, Debug)]
 pub enum ConfigChange {
@@ -80,7 +80,7 @@ pub trait ConfigStore: Send + Sync + 'static {
     /// Returns the account of a monitor, even of a removed one.
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;
 
-    /// Reseals what `reseal` returns a new form for: secrets of monitors, private data of certificates and recipients.
+    /// Re-encrypts secrets of monitors and private data of certificates and recipients with the callback `reseal`.
     /// Calls it with the context of [`seal_context`]. Returns how many changed.
     fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64>;
 }

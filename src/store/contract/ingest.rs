@@ -11,7 +11,7 @@ pub struct Commit {
     /// Results, with ids from [`CheckId::new`](crate::domain::CheckId::new). A real result replaces a missed one of the
     /// same check id; any other repeat is dropped.
     pub results: Vec<CheckResult>,
-    /// States that follow from them.
+    /// States of monitors after these results.
     pub states: Vec<MonitorState>,
     /// Changes by alerting that follow from them.
     pub alerts: AlertChanges,

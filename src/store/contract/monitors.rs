@@ -11,7 +11,7 @@ use super::future::StoreFuture;
 pub struct StoredMonitor {
     /// The monitor; its document has no secrets.
     pub monitor: Monitor,
-    /// Its sealed secrets; `None` when it has none, or they stay in its file.
+    /// Its sealed secrets; `None` when it has none, or its file holds them.
     pub sealed_secrets: Option<Vec<u8>>,
 }
 
@@ -32,7 +32,7 @@ pub struct NewMonitor {
     pub sealed_secrets: Option<Vec<u8>>,
 }
 
-/// Stores monitors of files.
+/// Stores the monitors of files and lists all monitors.
 pub trait MonitorStore: Send + Sync + 'static {
     /// Returns all monitors that were not removed. Documents have no secrets, which stay with their source.
     fn monitors(&self) -> StoreFuture<'_, Vec<Monitor>>;

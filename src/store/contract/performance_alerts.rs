@@ -10,7 +10,7 @@ pub struct StoredPerformanceAlert {
     pub alert: i64,
     /// The location.
     pub location: LocationId,
-    /// The rest, as JSON.
+    /// The state of the alert, as JSON.
     pub body: String,
 }
 

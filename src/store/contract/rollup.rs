@@ -1,4 +1,4 @@
-//! Figures by hour and day.
+//! Rollups: statistics by hour and day.
 
 use crate::domain::{LocationId, MonitorId, Timestamp};
 
@@ -11,7 +11,7 @@ pub enum RollupSpan {
     Day,
 }
 
-/// Figures of one monitor at one location over an hour or a day.
+/// Statistics of one monitor at one location over an hour or a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rollup {
     /// The monitor.

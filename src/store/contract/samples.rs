@@ -1,9 +1,9 @@
-//! Read access to results for figures.
+//! Read access to results for statistics.
 
 use super::future::StoreFuture;
 use crate::domain::{MeanDuration, MonitorId, Sample, Timestamp};
 
-/// Reads results for figures.
+/// Reads results for statistics.
 pub trait SampleStore: Send + Sync + 'static {
     /// Returns the checks of a monitor planned in `from..thru`, ordered by run, at most `max`.
     fn samples(

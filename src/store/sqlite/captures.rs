@@ -1,4 +1,4 @@
-//! Captures of results: compressed by the caller of `commit`, stored in chunks, removed with the details.
+//! Captures of results, stored in chunks; the caller of `commit` compresses them; they expire with details.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ impl From<rusqlite::Error> for ChangeError {
     }
 }
 
-/// Returns [`StoreError::AlreadyExists`] when `error` violates the uniqueness of `text`.
+/// Converts `error`; returns [`StoreError::AlreadyExists`] when it says that the key `text` is in use.
 pub(super) fn conflict_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
     match text {
         Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {

@@ -1,4 +1,4 @@
-//! Changes by people, one call after the other in a shared transaction. Each call is all or nothing, so that a rejected
+//! Configuration changes, call by call in a shared transaction. Each call is all or nothing, so that a rejected
 //! one does not affect the others.
 
 use rusqlite::Connection;

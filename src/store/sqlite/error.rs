@@ -8,7 +8,7 @@ use crate::store::contract::StoreError;
 
 use super::decode::to_store_error;
 
-/// Describes errors of one database file.
+/// Converts errors of one database file.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorMapper {
     path: PathBuf,

@@ -29,7 +29,7 @@ const MISSED_CODE: i64 = 4;
 
 /// A commit, ready to be written.
 pub(super) struct PreparedCommit {
-    /// In the order of the clustered key, so that neighbours are written together.
+    /// In the order of the clustered key, so that adjacent rows are written together.
     rows: Vec<ResultRow>,
     states: Vec<MonitorState>,
     alert_changes: PreparedAlerts,

@@ -18,7 +18,7 @@ use super::settings::{SqliteSettings, Synchronous};
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// Held as long as the database is open; the system releases it when the process ends for any reason.
+/// A lock held while the database is open; the system releases it when the process ends for any reason.
 pub(super) type ProcessLock = Flock<File>;
 
 /// Locks `path` against other processes.

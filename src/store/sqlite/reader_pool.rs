@@ -1,4 +1,4 @@
-//! The reading threads, each with its own connection. A query ends when its time is up or its caller no longer waits.
+//! The reading threads, each with its own connection. A query stops when it times out or its caller no longer waits.
 
 use crate::sync::Mutex;
 use std::path::Path;

@@ -14,7 +14,7 @@ use super::captures::{self, CaptureChunk};
 use super::decode::RowRef;
 use super::shared_texts::SharedText;
 
-/// What the narrow row does not contain; absent parts follow from it.
+/// The details that the narrow row lacks; absent parts can be derived from that row.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct DetailsBody {
     /// Absent for a single attempt that passed without warnings.
@@ -27,7 +27,7 @@ pub(super) struct DetailsBody {
     pub(super) facts: Option<Facts>,
     #[serde(flatten)]
     pub(super) details: CheckDetails,
-    /// Absent when it is the status code's own text.
+    /// Absent when it is the standard text of the status code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -151,7 +151,7 @@ impl ResultRow {
     }
 }
 
-/// Whether the attempts follow from the narrow row.
+/// Whether the attempts can be derived from the narrow row.
 fn has_implied_attempt(result: &CheckResult) -> bool {
     match result.attempts.as_slice() {
         [] => true,

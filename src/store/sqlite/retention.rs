@@ -17,9 +17,9 @@ use super::writer::WriteContext;
 
 /// Rows that one transaction removes.
 const CHUNK_ROWS: i64 = 1000;
-/// The same, for rows that may be large.
+/// Captures that one transaction removes: these rows may be large.
 const CHUNK_CAPTURES: i64 = 64;
-/// Free pages that one transaction returns.
+/// Free pages that one transaction returns to the disk.
 const CHUNK_PAGES: i64 = 1000;
 /// How long unused shared texts are kept: twice the slack of `last_used`.
 const TEXT_GRACE: Duration = Duration::from_hours(48);
@@ -57,7 +57,7 @@ pub(super) async fn apply_retention(
     Ok(removed)
 }
 
-/// Lowers `cut` to what is rolled up, and records that older hours or days cannot be rolled up again.
+/// Lowers `cut` to the rolled-up time, and records that older hours or days cannot be rolled up again.
 fn retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::Result<i64> {
     let (rolled_until, _) = rolled_range(conn, span)?;
     let pending: Option<i64> = conn

@@ -1,4 +1,4 @@
-//! Reads results for figures.
+//! Reads results for statistics.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -21,7 +21,7 @@ pub(super) struct WriteContext<'a> {
     pub(super) shared: &'a mut WriteCache,
 }
 
-/// A write. It may run twice: with others, and alone after the shared transaction failed.
+/// A write. It may run twice: in a shared transaction, and alone after that one failed.
 trait WriteJob: Send {
     fn run(&mut self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()>;
     fn reply(self: Box<Self>, outcome: Result<(), StoreError>);

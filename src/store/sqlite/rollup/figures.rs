@@ -1,4 +1,4 @@
-//! The figures of one rollup: counts, the sum and a sketch of durations.
+//! The statistics of one rollup: counts by outcome, sum and sketch of durations.
 
 use rusqlite::Row;
 use sketches_ddsketch::{Config, DDSketch};
@@ -14,7 +14,7 @@ pub const SKETCH_RELATIVE_ERROR: f64 = 0.01;
 /// The percentiles of a rollup.
 const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
 
-/// Figures of one monitor at one location.
+/// Statistics of one monitor at one location.
 #[derive(Default)]
 pub(super) struct RollupFigures {
     pub(super) runs: [u64; 6],
@@ -32,7 +32,7 @@ impl RollupFigures {
         }
     }
 
-    /// Adds the figures of a shorter span.
+    /// Adds the statistics of a shorter span.
     pub(super) fn merge(&mut self, other: &Self) {
         for (sum, more) in self.runs.iter_mut().zip(other.runs) {
             *sum += more;

@@ -1,4 +1,4 @@
-//! Rollups: figures per hour, computed from results, and per day, computed from the hours.
+//! Rollups: statistics per hour, computed from results, and per day, computed from the hours.
 //!
 //! Hours that have ended are first marked as due, in the transaction that advances `rolled_until`. From then on, each
 //! late result for them marks its own rollup as late. So no result is lost between reading an hour and writing its

@@ -13,7 +13,7 @@ pub(super) const ALL_MONITORS: i64 = i64::MIN;
 /// Most hours that one series of missed runs marks as late: a year and a month.
 const MAX_LATE_HOURS: i64 = 24 * 396;
 
-/// Until when hours are rolled up. Results of earlier hours make them late.
+/// The time up to which hours are rolled up. A later change of an earlier result marks its hour as late.
 pub(in super::super) struct RolledUntil {
     hour: i64,
     sources_from: i64,
