@@ -83,7 +83,6 @@ impl Daemon {
         self.wait_for_exit();
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         *self = Self::from_child(command(folder.path()).spawn().unwrap(), folder);
-        self.wait_for_log("monitors planned");
     }
 
     /// Waits for the next log line whose message contains `part`.
